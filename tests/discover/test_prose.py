@@ -96,7 +96,7 @@ def test_a_slow_twin_counts_the_same_of_rows_that_are_hidden_starred_and_counted
     hidden, starred, counts = random.random(n) < 0.2, random.random(n) < 0.3, random.integers(1, 4, n)
     source = frames.read(extract.visits.with_columns(n=counts))
     (found,) = prose.look_for_names(
-        frames.with_counts(source, "n"), ["Befund"], ["Patient"], hidden=hidden, starred={"Befund": starred}
+        frames.with_counts(source, "n"), ["Befund"], ["Patient"], suppressed=hidden, starred={"Befund": starred}
     )
     kept = [row for row in range(n) if not hidden[row] and not starred[row]]
     assert found.n_records == sum(int(counts[row]) for row in kept if row in extract.named)

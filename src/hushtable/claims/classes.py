@@ -48,8 +48,8 @@ _RULES_FROM_DATA: Final = {"frequency", "runs", "tree"}
 
 def kinds_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[str, str]:
     """Return the kinds of columns, as far as they are known."""
-    told = {name: specs[name] for name in columns if name in specs}
-    return {name: spec.kind or "ordered" for name, spec in told.items() if spec.kind or spec.order}
+    known_specs = {name: specs[name] for name in columns if name in specs}
+    return {name: spec.kind or "ordered" for name, spec in known_specs.items() if spec.kind or spec.order}
 
 
 def origins_in(spellings: Any) -> dict[str, ColumnSpec]:
@@ -59,17 +59,17 @@ def origins_in(spellings: Any) -> dict[str, ColumnSpec]:
 
 
 def marks_of(specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
-    """Return how columns are spelled, where that was said or found."""
+    """Return how columns are spelled, where that was declared or inferred."""
     told = {name: {each: getattr(spec, each) for each in _SPELLINGS} for name, spec in specs.items()}
     spelled = {name: {each: mark for each, mark in marks.items() if mark is not None} for name, marks in told.items()}
     return {name: marks for name, marks in spelled.items() if marks}
 
 
-def merge_specs(own: Mapping[str, ColumnSpec], asked: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
-    """Complete what a claim knows of its columns by what a policy says: orders, not how its input was spelled."""
-    both = [name for name in asked if name in own]
-    known = {name: ColumnSpec(asked[name].kind, asked[name].order).with_defaults_from(own[name]) for name in both}
-    return {**asked, **own, **known}
+def merge_specs(own: Mapping[str, ColumnSpec], request: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
+    """Complete the specs of a claim by those of a policy: orders, not how its input was spelled."""
+    both = [name for name in request if name in own]
+    known = {name: ColumnSpec(request[name].kind, request[name].order).with_defaults_from(own[name]) for name in both}
+    return {**request, **own, **known}
 
 
 def rules_of(hierarchies: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def rules_of(hierarchies: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _rule_of(each) for name, each in hierarchies.items()}
 
 
-def _rule_of(given: Any) -> dict[str, Any] | None:
-    rule = given.rule if isinstance(given, Hierarchy) else given
+def _rule_of(hierarchy: Any) -> dict[str, Any] | None:
+    rule = hierarchy.rule if isinstance(hierarchy, Hierarchy) else hierarchy
     if rule is None or isinstance(rule, (str, os.PathLike, NamedSets)):
         return None
     written = dict(rule) if isinstance(rule, Mapping) else rule_to_dict(rule)
@@ -96,13 +96,13 @@ def rules_in(rules: Any) -> dict[str, Any]:
 
 
 def describe_missing_hierarchies(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
-    """Say what it takes to read the labels of columns; None where they can be read."""
+    """Describe what it takes to read the labels of columns; None where they can be read."""
     names = [name for name in columns if name in hierarchies and hierarchies[name] is None]
     return f"labels of {quote_names(names)} mean what a hierarchy says: verify with the policy" if names else None
 
 
 def describe_missing_order(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> str | None:
-    """Say what it takes to order the values of columns; None where they are ordered, or need not be."""
+    """Describe what it takes to order the values of columns; None where they are ordered, or need not be."""
     names = [name for name in columns if name in specs and specs[name] == ColumnSpec("ordered")]
     return f"it asks for the order of the values of {quote_names(names)}: verify with the policy" if names else None
 
@@ -135,12 +135,12 @@ def _check_spellings() -> Iterator[None]:
 
 
 _Found: TypeAlias = tuple[Failure, Callable[[], CountArray] | None]
-"""What fails, and what finds its rows, where it has some."""
+"""A failure, and a function that finds its rows, where it has some."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judgement of a table came to."""
+    """The result of judging a table."""
 
     failures: tuple[_Found, ...]
     n_records: int
@@ -175,13 +175,13 @@ class Limits:
 
     def describe_by_name(self) -> dict[str, str]:
         """Return the limits in words."""
-        named = {"highest risk": self.highest_risk, "average risk": self.average_risk}
-        return {name: f"{name} <= {limit:g}" for name, limit in named.items() if limit is not None}
+        limits = {"highest risk": self.highest_risk, "average risk": self.average_risk}
+        return {name: f"{name} <= {limit:g}" for name, limit in limits.items() if limit is not None}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimOnColumns(SpeaksOfNobody):
-    """What claims that judge quasi-identifiers share: what they know of the columns, told and read."""
+    """The common part of claims on quasi-identifiers: what they know of the columns, and how a manifest holds it."""
 
     columns: tuple[str, ...] = field()  # the quasi-identifiers
     models: tuple[PrivacyModel, ...] = field()
@@ -200,10 +200,10 @@ class ClaimOnColumns(SpeaksOfNobody):
     @property
     def _of_input(self) -> dict[str, ColumnSpec]:
         """How columns are spelled in the input, and in a population; sensitive ones where cells were made missing."""
-        told = {name: self.specs[name].separator for name in self.columns if name in self.specs}
+        separators = {name: self.specs[name].separator for name in self.columns if name in self.specs}
         cleaned = {name: self.specs[name].spelling for name in self.sensitive if name in self.specs}
         cleaned = {name: spec for name, spec in cleaned.items() if spec.odd_cells == "missing"}
-        sets = {name: ColumnSpec(separator=each) for name, each in told.items() if each}
+        sets = {name: ColumnSpec(separator=each) for name, each in separators.items() if each}
         return {**sets, **cleaned, **self.origins}
 
     @property
@@ -236,14 +236,14 @@ class ClaimOnColumns(SpeaksOfNobody):
             "hierarchies": rules_in(entries["hierarchies"]),
         }
 
-    def _merge_knowledge(self, asked: ClaimOnColumns) -> dict[str, Any]:
+    def _merge_knowledge(self, request: ClaimOnColumns) -> dict[str, Any]:
         """Return the orders, spellings and hierarchies that this claim and another know together."""
         # What a policy does not know: ranges of codes, the language of labels.
         own = {name: each for name, each in self.hierarchies.items() if (_rule_of(each) or {}).keys() & _RULES_OF_CLAIM}
         return {
-            "specs": merge_specs(self.specs, asked.specs),
-            "origins": {**asked.origins, **self.origins},
-            "hierarchies": {**self.hierarchies, **asked.hierarchies, **own},
+            "specs": merge_specs(self.specs, request.specs),
+            "origins": {**request.origins, **self.origins},
+            "hierarchies": {**self.hierarchies, **request.hierarchies, **own},
         }
 
 
@@ -272,10 +272,10 @@ class Classes(ClaimOnColumns):
             )
         if self.missing not in ("category", "wildcard", "worst"):
             raise InputError(f"missing = {self.missing!r}.", hint="choose 'category', 'wildcard' or 'worst'.")
-        counted = f"sets of items: {quote_names(self.parted)}" if self.parted else "persons" if self.person else None
-        if counted is not None and self.missing != "category":
+        unit = f"sets of items: {quote_names(self.parted)}" if self.parted else "persons" if self.person else None
+        if unit is not None and self.missing != "category":
             raise InputError(
-                f"missing = {self.missing!r} was given with {counted}.",
+                f"missing = {self.missing!r} was given with {unit}.",
                 hint="they are counted in classes: missing='category'.",
             )
 
@@ -317,12 +317,12 @@ class Classes(ClaimOnColumns):
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a table from the table alone; the original tells totals and whose records are whose, where asked."""
-        judged = self._judge(data, original)
+        result = self._judge(data, original)
         failures = tuple(
             each if rows is None else replace(each, finds=partial(self._find_failing_rows, each.condition, original))
-            for each, rows in judged.failures
+            for each, rows in result.failures
         )
-        return Verdict(self.conditions, failures, self.columns, judged.n_records, judged.unchecked, judged.figures)
+        return Verdict(self.conditions, failures, self.columns, result.n_records, result.unchecked, result.figures)
 
     def _find_failing_rows(self, condition: str, original: Any, data: Any) -> CountArray:
         """Judge a table again, and return the rows that fail a condition."""
@@ -340,33 +340,33 @@ class Classes(ClaimOnColumns):
         # Nothing tells a suppressed record from one of a class that publishes "*" everywhere, which covers everyone.
         mark = None if counts_people and not self.sensitive else self.suppressed
         grouped = self._group_rows(frame, mark)
-        plain = [name for name in self.sensitive if name not in self.parted]
-        held = read_sensitive_columns(frame, source, plain, self.suppressed, self.specs)
+        value_columns = [name for name in self.sensitive if name not in self.parted]
+        sensitive = read_sensitive_columns(frame, source, value_columns, self.suppressed, self.specs)
         sets = read_item_columns(frame, source, self.parted, self.suppressed, self.specs)
-        persons, hidden_persons = self._count_persons(grouped, source)
+        persons, suppressed_persons = self._count_persons(grouped, source)
         unjudged = self._lacks_by_condition(source)
-        stats = replace(self._class_stats(grouped, held), persons=persons)
-        counted = stats
+        stats = replace(self._class_stats(grouped, sensitive), persons=persons)
+        with_population = stats
         if any(model.needs.population and self.describe_model(model) not in unjudged for model in self.models):
-            counted = self._with_population(stats, grouped)
+            with_population = self._with_population(stats, grouped)
         items = {each.name: each.count_by_class(grouped, persons) for each in sets}
-        by_model = self._model_failures(stats, counted, items, grouped.records, unjudged)
+        by_model = self._model_failures(stats, with_population, items, grouped.records, unjudged)
         by_risk = self._risk_failures(stats.crowd, grouped.records)
-        found: list[_Found] = [
+        failures: list[_Found] = [
             *([(Failure("no records"), None)] if frame.n_records == 0 else []),
             *((each, None) for each in spelling_failures(frame, self.columns)),
             *((each, partial(np.asarray, rows)) for held_items in sets for each, rows in held_items.find_failures()),
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_model),
             *(
                 (each, partial(np.flatnonzero, grouped.hidden))
-                for each in self._suppression_failures(grouped.n_suppressed, hidden_persons)
+                for each in self._suppression_failures(grouped.n_suppressed, suppressed_persons)
             ),
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_risk),
         ]
         diversity = {name: each.diversity() for name, each in items.items()}
         figures = {**class_figures(stats, grouped, diversity), "missing": self.missing}
         unchecked = {**self._lacks_of_persons(source, persons), **unjudged}
-        return Judgement(tuple(found), frame.n_records, unchecked, figures)
+        return Judgement(tuple(failures), frame.n_records, unchecked, figures)
 
     def _group_rows(self, frame: frames.Frame, mark: str | None) -> Grouped:
         """Divide the rows into the classes that models judge."""
@@ -405,20 +405,20 @@ class Classes(ClaimOnColumns):
             is_whole=bool(entries["is_whole"]),
         )
 
-    def _class_stats(self, grouped: Grouped, held: Mapping[str, Held]) -> ClassStats:
-        shown, counts = ~grouped.hidden, grouped.counts
+    def _class_stats(self, grouped: Grouped, sensitive: Mapping[str, Held]) -> ClassStats:
+        is_shown, counts = ~grouped.hidden, grouped.counts
         sizes = grouped.records
         histograms = {
-            name: count_values(grouped.labels, each.codes[shown], grouped.n_classes, counts)
-            for name, each in held.items()
+            name: count_values(grouped.labels, each.codes[is_shown], grouped.n_classes, counts)
+            for name, each in sensitive.items()
         }
         if self.missing != "category":
             sizes, histograms = match_classes(grouped.codes[:, grouped.first], sizes, histograms, self.missing)
         return ClassStats(
             sizes,
             histograms,
-            {name: each.count_by_value(grouped) for name, each in held.items()},
-            grounds={name: build_ground(each.column, self.hierarchies.get(name)) for name, each in held.items()},
+            {name: each.count_by_value(grouped) for name, each in sensitive.items()},
+            grounds={name: build_ground(each.column, self.hierarchies.get(name)) for name, each in sensitive.items()},
         )
 
     def _with_population(self, stats: ClassStats, grouped: Grouped) -> ClassStats:
@@ -450,9 +450,9 @@ class Classes(ClaimOnColumns):
             return None, None
         if self.person in grouped.frame.columns and not self.is_fresh:
             codes = self.person_codes(grouped.frame)
-            hidden = codes[grouped.hidden]
+            suppressed = codes[grouped.hidden]
             persons = count_values(grouped.labels, codes[~grouped.hidden], grouped.n_classes).n_distinct()
-            return persons, len(np.unique(hidden[hidden >= 0]))
+            return persons, len(np.unique(suppressed[suppressed >= 0]))
         if source is None or describe_missing_hierarchies(self.columns, self.hierarchies):
             return None, None
         check_columns((self.person,), source.columns, "the person column of the original")
@@ -461,17 +461,17 @@ class Classes(ClaimOnColumns):
         counts = source.records
         persons = count_fewest_persons(classes, codes[rows], grouped.records, counts[rows])
         everyone = np.zeros(len(codes), dtype=np.int64)
-        (hidden_persons,) = count_fewest_persons(everyone, codes, np.array([grouped.n_suppressed]), counts).tolist()
-        return persons, hidden_persons
+        (suppressed_persons,) = count_fewest_persons(everyone, codes, np.array([grouped.n_suppressed]), counts).tolist()
+        return persons, suppressed_persons
 
     def person_codes(self, frame: frames.Frame) -> CodeArray:
         """Code the person column by its cells; those that mean missing are nobody."""
         assert self.person is not None
-        said = frame.with_specs(self.specs).spec(self.person)
+        spec = frame.with_specs(self.specs).spec(self.person)
         text = frame.text(self.person)
         if text is None:
             return text_codes(frame.column(self.person), self.person)
-        return text_codes(to_canonical_texts(text, ColumnSpec(missing_values=said.missing_values)), self.person)
+        return text_codes(to_canonical_texts(text, ColumnSpec(missing_values=spec.missing_values)), self.person)
 
     def _set_of(self, model: PrivacyModel) -> str | None:
         """Return the column of sets that a model judges; None where it judges none."""
@@ -480,7 +480,7 @@ class Classes(ClaimOnColumns):
     def _model_failures(
         self,
         stats: ClassStats,
-        counted: ClassStats,
+        with_population: ClassStats,
         items: Mapping[str, ItemCounts],
         records: CountArray,
         unjudged: Container[str],
@@ -498,13 +498,13 @@ class Classes(ClaimOnColumns):
                     )
                 continue
             # A class of the population alone is judged by what counts a population only.
-            seen = counted if model.needs.population else stats
-            failed = ~model.passes(seen)
+            judged_stats = with_population if model.needs.population else stats
+            failed = ~model.passes(judged_stats)
             if failed.any():
                 # That class comes last and holds no record.
-                held = np.append(records, np.zeros(len(failed) - len(records), dtype=np.int64))
-                worst = float((np.min if model.higher_is_safer else np.max)(model.measure(seen)[failed]))
-                failure = Failure(self.describe_model(model), int(failed.sum()), int(held[failed].sum()), worst)
+                all_records = np.append(records, np.zeros(len(failed) - len(records), dtype=np.int64))
+                worst = float((np.min if model.higher_is_safer else np.max)(model.measure(judged_stats)[failed]))
+                failure = Failure(self.describe_model(model), int(failed.sum()), int(all_records[failed].sum()), worst)
                 yield failure, failed[: len(records)]
 
     def _suppression_failures(self, n_suppressed: int, n_persons: int | None) -> Iterator[Failure]:
@@ -528,7 +528,7 @@ class Classes(ClaimOnColumns):
                 yield Failure(words["average risk"], len(crowd), int(records.sum()), float(reached)), everyone
 
     def _lacks_by_condition(self, source: frames.Frame | None) -> dict[str, str]:
-        """Say which models cannot be judged from what is known, and what it would take."""
+        """Return which models cannot be judged from what is known, and what it would take."""
         lacks = {self.describe_model(model): self._describe_lack(model, source) for model in self.models}
         return {condition: lack for condition, lack in lacks.items() if lack is not None}
 
@@ -548,15 +548,15 @@ class Classes(ClaimOnColumns):
         return None
 
     def _lacks_of_persons(self, source: frames.Frame | None, persons: CountArray | None) -> dict[str, str]:
-        """Say what it would take to judge by persons, where nothing tells whose record a row is."""
+        """Return what it would take to judge by persons, where nothing tells whose record a row is."""
         if self.person is None or persons is not None:
             return {}
-        hidden = (
+        reason = (
             "the table has a new pseudonym for every record"
             if self.is_fresh
             else "the table does not say whose record a row is"
         )
-        lack = f"{hidden}: pass original=, with column {self.person!r}"
+        lack = f"{reason}: pass original=, with column {self.person!r}"
         if source is not None:
             lack = describe_missing_hierarchies(self.columns, self.hierarchies) or lack
         return dict.fromkeys(self.conditions, lack)

@@ -1,4 +1,4 @@
-"""Which people of a population the classes of a published table cover, told from the published cells."""
+"""Which people of a population the classes of a published table cover, read from the published cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HINT: Final = "compare fewer rows at a time, or verify without the population o
 
 
 def count_coverage(
-    published: Sequence[Sequence[str | None]],
+    published_cells: Sequence[Sequence[str | None]],
     classes: CodeArray,
     people: Sequence[Sequence[str | None]],
     rows: CodeArray,
@@ -31,14 +31,14 @@ def count_coverage(
     """Count the people whom each class covers, and those whom none does; who is covered by several counts in each.
 
     ``classes`` (n_columns, n_classes) and ``rows`` (n_columns, n_rows) are indices into the distinct cells of a column,
-    ``published`` and ``people``; ``counts`` are the people of each row, ``names`` are for errors.
+    ``published_cells`` and ``people``; ``counts`` are the people of each row, ``names`` are for errors.
     """
-    box, row = pair_rows(published, classes, people, rows, specs, hierarchies, names)
+    box, row = pair_rows(published_cells, classes, people, rows, specs, hierarchies, names)
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
     covered = np.bincount(box, weights=counts[row], minlength=classes.shape[1])
-    left = np.ones(rows.shape[1], dtype=bool)
-    left[row] = False
-    return covered.astype(np.int64), int(counts[left].sum())
+    is_left = np.ones(rows.shape[1], dtype=bool)
+    is_left[row] = False
+    return covered.astype(np.int64), int(counts[is_left].sum())
 
 
 def count_fewest_persons(
@@ -52,37 +52,37 @@ def count_fewest_persons(
     width = int(persons.max(initial=-1)) + 2
     pairs, inverse = np.unique(classes * width + (persons + 1), return_inverse=True)
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
-    held = np.bincount(inverse, weights=counts, minlength=len(pairs)).astype(np.int64)
+    n_rows = np.bincount(inverse, weights=counts, minlength=len(pairs)).astype(np.int64)
     label, person = pairs // width, pairs % width - 1
     # Within a class, nobody's rows first, then the persons with the most.
-    order = np.lexsort((-held, person >= 0, label))
-    label, person, held = label[order], person[order], held[order]
-    before = np.cumsum(held) - held
+    order = np.lexsort((-n_rows, person >= 0, label))
+    label, person, n_rows = label[order], person[order], n_rows[order]
+    before = np.cumsum(n_rows) - n_rows
     starts = np.searchsorted(label, np.arange(len(records)))
-    taken = before - before[np.minimum(starts[label], max(0, len(before) - 1))]
-    needed = (taken < records[label]) & (person >= 0)
-    np.add.at(fewest, label[needed], 1)
+    n_taken = before - before[np.minimum(starts[label], max(0, len(before) - 1))]
+    is_needed = (n_taken < records[label]) & (person >= 0)
+    np.add.at(fewest, label[is_needed], 1)
     return fewest
 
 
 def covers_row_value(
-    found: Sequence[str | None], column: Column, given: Any, cells: CodeArray, codes: CodeArray
+    published_cells: Sequence[str | None], column: Column, hierarchy: Any, cells: CodeArray, codes: CodeArray
 ) -> BoolArray:
-    """Tell of each row whether the published cell beside it covers its value; -1 is missing.
+    """Tell for each row whether its published cell covers its value; -1 is missing.
 
-    Intervals are looked up once for every bound, so that the distinct cells ``found`` may be many.
+    Intervals are looked up once for every bound, so that the distinct cells ``published_cells`` may be many.
     """
-    missing = np.array([_covers_missing(cell) for cell in found], dtype=bool)
-    low, high = _cell_spans(found, column)
+    missing = np.array([_covers_missing(cell) for cell in published_cells], dtype=bool)
+    low, high = _cell_spans(published_cells, column)
     covered = np.where(codes < 0, missing[cells], (low[cells] <= codes) & (codes < high[cells]))
-    others = np.flatnonzero(low < 0)
-    if len(others):
-        place = np.full(len(found), -1)
-        place[others] = np.arange(len(others))
-        rows = np.flatnonzero((place[cells] >= 0) & (codes >= 0))
-        texts = [found[i] for i in others.tolist()]
-        matrix = coverage_matrix(texts, column.texts(), column.spec, given, column.name)
-        covered[rows] = matrix[place[cells[rows]], codes[rows]]
+    not_spans = np.flatnonzero(low < 0)
+    if len(not_spans):
+        position_of = np.full(len(published_cells), -1)
+        position_of[not_spans] = np.arange(len(not_spans))
+        rows = np.flatnonzero((position_of[cells] >= 0) & (codes >= 0))
+        texts = [published_cells[i] for i in not_spans.tolist()]
+        matrix = coverage_matrix(texts, column.texts(), column.spec, hierarchy, column.name)
+        covered[rows] = matrix[position_of[cells[rows]], codes[rows]]
     return covered
 
 
@@ -101,18 +101,18 @@ def count_values_below(bounds: Sequence[str], column: Column, *, is_closed: bool
             dtype=np.int64,
         )
     values, codes = from_texts(column.name, with_first_days(bounds), column.kind)
-    counted = np.searchsorted(column.values, values.values, side="right" if is_closed else "left")
-    return np.asarray(counted[codes])
+    n_below = np.searchsorted(column.values, values.values, side="right" if is_closed else "left")
+    return np.asarray(n_below[codes])
 
 
-def _cell_spans(found: Sequence[str | None], column: Column) -> tuple[CountArray, CountArray]:
+def _cell_spans(cells: Sequence[str | None], column: Column) -> tuple[CountArray, CountArray]:
     """Return the codes that each cell covers, from one to below another; -1 where it is no interval."""
-    low, high = np.full((2, len(found)), -1)
-    read_ = [None if cell is None else parse_cell(cell) for cell in found]
-    for i, cell in enumerate(read_):
+    low, high = np.full((2, len(cells)), -1)
+    parsed_cells = [None if cell is None else parse_cell(cell) for cell in cells]
+    for i, cell in enumerate(parsed_cells):
         if cell is None or cell.form == "any" or (cell.form == "interval" and column.is_measured):
             low[i], high[i] = 0, 0 if cell is None else column.n_values
-    bounds = [(i, cell.ends) for i, cell in enumerate(read_) if low[i] >= 0 and cell and cell.ends]
+    bounds = [(i, cell.ends) for i, cell in enumerate(parsed_cells) if low[i] >= 0 and cell and cell.ends]
     begins = [(i, each.low) for i, each in bounds if each.low is not None]
     ends = [(i, each.high, each.is_closed) for i, each in bounds if each.high is not None]
     _count_below(low, begins, column, is_closed=False)
@@ -122,16 +122,16 @@ def _cell_spans(found: Sequence[str | None], column: Column) -> tuple[CountArray
     return low, high
 
 
-def _count_below(out: CountArray, bounds: Sequence[tuple[int, str]], column: Column, *, is_closed: bool) -> None:
-    """Write how many values are below the bounds of some places, each distinct one counted once."""
+def _count_below(n_below: CountArray, bounds: Sequence[tuple[int, str]], column: Column, *, is_closed: bool) -> None:
+    """Write into ``n_below`` how many values are below each bound; equal bounds are counted once."""
     if bounds:
         distinct = list(dict.fromkeys(bound for _, bound in bounds))
-        counted = dict(zip(distinct, count_values_below(distinct, column, is_closed=is_closed).tolist(), strict=True))
-        out[[i for i, _ in bounds]] = [counted[bound] for _, bound in bounds]
+        counts = dict(zip(distinct, count_values_below(distinct, column, is_closed=is_closed).tolist(), strict=True))
+        n_below[[i for i, _ in bounds]] = [counts[bound] for _, bound in bounds]
 
 
 def pair_rows(
-    published: Sequence[Sequence[str | None]],
+    published_cells: Sequence[Sequence[str | None]],
     classes: CodeArray,
     people: Sequence[Sequence[str | None]],
     rows: CodeArray,
@@ -143,60 +143,62 @@ def pair_rows(
 
     Both are halved together, column by column, and what is left is compared: O(n log n) for n rows without overlaps.
     """
-    names = names or [""] * len(published)
-    columns = list(zip(published, people, specs, hierarchies, names, strict=True))
+    names = names or [""] * len(published_cells)
+    columns = list(zip(published_cells, people, specs, hierarchies, names, strict=True))
     covers = [coverage_matrix(*each) for each in columns]
     ranks = [_rank_values(each, *column[1:]) for each, column in zip(covers, columns, strict=True)]
-    places = np.array([rank[row] for rank, row in zip(ranks, rows, strict=True)], dtype=np.int32)
+    row_ranks = np.array([rank[row] for rank, row in zip(ranks, rows, strict=True)], dtype=np.int32)
     spans = [_spans_of_ranks(each, rank) for each, rank in zip(covers, ranks, strict=True)]
     low, high = (
         np.array([span[end][cells] for span, cells in zip(spans, classes, strict=True)], dtype=np.int32)
         for end in (0, 1)
     )
-    found: list[tuple[CountArray, CountArray]] = []
+    pairs: list[tuple[CountArray, CountArray]] = []
     n_pairs = 0
-    left = [(np.flatnonzero((low < high).all(axis=0)), np.arange(rows.shape[1]))]
-    while left:
-        boxes, points = left.pop()
-        halves = _split_in_halves(low[:, boxes], high[:, boxes], places[:, points])
+    to_split = [(np.flatnonzero((low < high).all(axis=0)), np.arange(rows.shape[1]))]
+    while to_split:
+        boxes, points = to_split.pop()
+        halves = _split_in_halves(low[:, boxes], high[:, boxes], row_ranks[:, points])
         if halves is not None:
-            left += [(boxes[ours], points[theirs]) for ours, theirs in halves if ours.any() and theirs.any()]
+            to_split += [(boxes[ours], points[theirs]) for ours, theirs in halves if ours.any() and theirs.any()]
             continue
         for part in np.array_split(points, max(1, len(boxes) * len(points) // _PAIRS_PER_STEP)):
             hit = np.ones((len(boxes), len(part)), dtype=bool)
             for cover, cells, row in zip(covers, classes, rows, strict=True):
                 hit &= cover[cells[boxes][:, None], row[part][None, :]]
             box, point = np.nonzero(hit)
-            found.append((boxes[box], part[point]))
+            pairs.append((boxes[box], part[point]))
             n_pairs += len(box)
             what = f"comparing {rows.shape[1]} rows with {classes.shape[1]} published ones"
             check_memory(32.0 * n_pairs, what, _HINT)
-    if not found:
+    if not pairs:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    return np.concatenate([box for box, _ in found]), np.concatenate([point for _, point in found])
+    return np.concatenate([box for box, _ in pairs]), np.concatenate([point for _, point in pairs])
 
 
-def _split_in_halves(low: CodeArray, high: CodeArray, places: CodeArray) -> list[tuple[BoolArray, BoolArray]] | None:
+def _split_in_halves(low: CodeArray, high: CodeArray, row_ranks: CodeArray) -> list[tuple[BoolArray, BoolArray]] | None:
     """Return which boxes and points go to either half by the column that leaves the least to compare; None to stop."""
-    work = least = low.shape[1] * places.shape[1]
+    all_pairs = fewest_pairs = low.shape[1] * row_ranks.shape[1]
     best = None
-    for first, behind, place in zip(low, high, places, strict=True) if work > _PAIRS_PER_STEP >> 4 else ():
-        middle = np.partition(place, len(place) // 2)[len(place) // 2]
-        if middle == place.min():
+    for first, behind, ranks in zip(low, high, row_ranks, strict=True) if all_pairs > _PAIRS_PER_STEP >> 4 else ():
+        middle = np.partition(ranks, len(ranks) // 2)[len(ranks) // 2]
+        if middle == ranks.min():
             middle += 1
-        ours, theirs = first < middle, place < middle
-        n_below, n_points = np.count_nonzero(ours), np.count_nonzero(theirs)
+        boxes_below, points_below = first < middle, ranks < middle
+        n_below, n_points = np.count_nonzero(boxes_below), np.count_nonzero(points_below)
         n_above = np.count_nonzero(behind > middle)
-        to_compare = n_below * n_points + n_above * (len(place) - n_points)
-        if to_compare < least:
-            least, best = to_compare, [(ours, theirs), (behind > middle, ~theirs)]
+        to_compare = n_below * n_points + n_above * (len(ranks) - n_points)
+        if to_compare < fewest_pairs:
+            fewest_pairs, best = to_compare, [(boxes_below, points_below), (behind > middle, ~points_below)]
     return best
 
 
-def _rank_values(covers: BoolArray, texts: Sequence[str | None], spec: ColumnSpec, given: Any, name: str) -> CountArray:
+def _rank_values(
+    covers: BoolArray, texts: Sequence[str | None], spec: ColumnSpec, ladder: Any, name: str
+) -> CountArray:
     """Order the values of a column so that cells cover neighbours: by value, or by the cells that cover them."""
     column, codes = from_texts(name, [text or "" for text in texts], spec.kind, spec.order)
-    if column.is_measured and given is None:
+    if column.is_measured and ladder is None:
         return codes.astype(np.int64) + 1
     wide_first = np.argsort(-covers.sum(axis=1), kind="stable")
     signs = np.ascontiguousarray(np.packbits(covers[wide_first], axis=0).T)
@@ -214,31 +216,31 @@ def _spans_of_ranks(covers: BoolArray, ranks: CountArray) -> tuple[CountArray, C
 
 
 def coverage_matrix(
-    found: Sequence[str | None], texts: Sequence[str | None], spec: ColumnSpec, given: Any, name: str
+    cells: Sequence[str | None], texts: Sequence[str | None], spec: ColumnSpec, hierarchy: Any, name: str
 ) -> BoolArray:
     """Tell which published cell covers which value, shape (n_cells, n_values)."""
     column, codes = from_texts(name, [text or "" for text in texts], spec.kind, spec.order)
     if spec.kind is None and spec.order is None and column.is_measured:
-        _check_spelling(column, texts, codes, found)
-    by_label = _codes_by_label(column, given, found)
-    values = [value for value in dict.fromkeys(_values_in(found, column)) if value not in by_label]
+        _check_spelling(column, texts, codes, cells)
+    by_label = _codes_by_label(column, hierarchy, cells)
+    values = [value for value in dict.fromkeys(_values_in(cells, column)) if value not in by_label]
     code_of = _codes_of(values, column)
-    # Once more where it is turned round.
-    check_memory(2.0 * len(found) * len(texts), f"comparing {len(texts)} values with {len(found)} cells", _HINT)
-    covers = np.zeros((len(found), len(texts)), dtype=bool)
-    for i, cell in enumerate(found):
+    # Twice, because ranking the values copies the matrix.
+    check_memory(2.0 * len(cells) * len(texts), f"comparing {len(texts)} values with {len(cells)} cells", _HINT)
+    covers = np.zeros((len(cells), len(texts)), dtype=bool)
+    for i, cell in enumerate(cells):
         covers[i] = np.append(_values_under_cell(cell, column, by_label, code_of), _covers_missing(cell))[codes]
     return covers
 
 
-def _check_spelling(column: Column, texts: Sequence[str | None], codes: CodeArray, found: Sequence[str | None]) -> None:
+def _check_spelling(column: Column, texts: Sequence[str | None], codes: CodeArray, cells: Sequence[str | None]) -> None:
     """Raise InputError where it depends on a column's kind, which was not given, whether two texts are one value."""
     values = column.texts()
     known = set(values)
     odd = sum(text is not None and values[code] != text for text, code in zip(texts, codes.tolist(), strict=True))
-    others = [cell for cell in found if cell is not None and cell not in known and parse_cell(cell).form == "value"]
-    code_of = _codes_of(others, column)
-    odd += sum(code_of[cell] >= 0 for cell in others)
+    novel = [cell for cell in cells if cell is not None and cell not in known and parse_cell(cell).form == "value"]
+    code_of = _codes_of(novel, column)
+    odd += sum(code_of[cell] >= 0 for cell in novel)
     if odd:
         raise InputError(
             f"column {column.name!r} looks like the kind {column.kind}, but writes {odd} of its values in another way "
@@ -247,40 +249,40 @@ def _check_spelling(column: Column, texts: Sequence[str | None], codes: CodeArra
         )
 
 
-def _codes_by_label(column: Column, given: Any, found: Sequence[str | None]) -> Mapping[str, BoolArray]:
+def _codes_by_label(column: Column, hierarchy: Any, cells: Sequence[str | None]) -> Mapping[str, BoolArray]:
     """Return the codes under every label of a hierarchy that is published; under all its nodes of one label."""
-    if given is None:
+    if hierarchy is None:
         return {}
-    known = [cell for cell in found if cell is not None]
-    published = {*known, *(member for cell in known for member in parse_cell(cell).members)}
-    if isinstance(_rule_of(given), Codes):
-        within = {cell: _codes_within(cell, column) for cell in published if cell is not None}
+    known = [cell for cell in cells if cell is not None]
+    in_use = {*known, *(member for cell in known for member in parse_cell(cell).members)}
+    if isinstance(_rule_of(hierarchy), Codes):
+        within = {cell: _codes_within(cell, column) for cell in in_use if cell is not None}
         return {cell: codes for cell, codes in within.items() if codes is not None}
-    if isinstance(_rule_of(given), NamedSets):
-        texts, named = column.texts(), _rule_of(given).labels
-        return {label: np.isin(texts, [*filter(None, named[label])]) for label in published & named.keys()}
+    if isinstance(_rule_of(hierarchy), NamedSets):
+        texts, named = column.texts(), _rule_of(hierarchy).labels
+        return {label: np.isin(texts, [*filter(None, named[label])]) for label in in_use & named.keys()}
     nothing = np.zeros(column.n_values, dtype=bool)
     # Labels that hold none of the values stay labels.
-    levels = given.labels[1:] if isinstance(given, Hierarchy) else ()
-    covered: dict[str, BoolArray] = {label: nothing for labels in levels for label in labels if label in published}
-    ladder = Hierarchy.build(given, column, unknown="suppress")
+    levels = hierarchy.labels[1:] if isinstance(hierarchy, Hierarchy) else ()
+    covered: dict[str, BoolArray] = {label: nothing for labels in levels for label in labels if label in in_use}
+    ladder = Hierarchy.build(hierarchy, column, unknown="suppress")
     for level in range(1, ladder.n_levels):
         for node, label in enumerate(ladder.labels[level]):
-            if label in published:
+            if label in in_use:
                 covered[label] = np.asarray(covered.get(label, nothing) | (ladder.level_codes[level] == node))
     rule = ladder.rule
     if isinstance(rule, Prefix):
         # `01*` holds 01 too, whatever other codes the compared table has.
-        begins = {cell for cell in published if cell and cell.endswith("*") and len(cell) - 1 in rule.lengths}
+        begins = {cell for cell in in_use if cell and cell.endswith("*") and len(cell) - 1 in rule.lengths}
         covered |= {cell: codes for cell in begins if (codes := _codes_within(cell, column)) is not None}
     return covered
 
 
-def _rule_of(given: Any) -> Any:
+def _rule_of(hierarchy: Any) -> Any:
     """Return the rule of a hierarchy, however it is given; None where it has none."""
-    if isinstance(given, Mapping):
-        given = Hierarchy.from_dict(given, "")
-    return given.rule if isinstance(given, Hierarchy) else given
+    if isinstance(hierarchy, Mapping):
+        hierarchy = Hierarchy.from_dict(hierarchy, "")
+    return hierarchy.rule if isinstance(hierarchy, Hierarchy) else hierarchy
 
 
 def _codes_within(cell: str, column: Column) -> BoolArray | None:
@@ -323,9 +325,9 @@ def _values_under_cell(
     return covered
 
 
-def _values_in(found: Iterable[str | None], column: Column) -> Iterator[str]:
+def _values_in(cells: Iterable[str | None], column: Column) -> Iterator[str]:
     """Yield the cells and members of sets that are values; a member of a category is, whatever it looks like."""
-    for cell in found:
+    for cell in cells:
         form, _, members = Cell("any") if cell is None else parse_cell(cell)
         if cell is not None and form == "value":
             yield cell
@@ -338,16 +340,16 @@ def _values_in(found: Iterable[str | None], column: Column) -> Iterator[str]:
 def _codes_of(texts: Sequence[str], column: Column) -> dict[str, int]:
     """Return the code of the value that each text writes; -1 where it writes none of the column's."""
     try:
-        values, places = from_texts(column.name, texts, column.kind)
+        values, value_codes = from_texts(column.name, texts, column.kind)
     except ColumnError:
-        # One of them fits the kind not at all: the others are found in ever smaller parts.
+        # A text does not fit the kind: halve the list until it is alone.
         if len(texts) == 1:
             return {texts[0]: -1}
         half = len(texts) // 2
         return _codes_of(texts[:half], column) | _codes_of(texts[half:], column)
     code_of = {value: code for code, value in enumerate(column.values.tolist())}
     codes = [*(code_of.get(value, -1) for value in values.values.tolist()), -1]
-    return {text: codes[place] for text, place in zip(texts, places.tolist(), strict=True)}
+    return {text: codes[place] for text, place in zip(texts, value_codes.tolist(), strict=True)}
 
 
 def _values_between(bounds: Ends | None, column: Column) -> BoolArray:

@@ -38,7 +38,7 @@ from hushtable.models import ClassStats, Ground, Histogram
 from hushtable.search import check_memory
 
 _HASH_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, and its powers have bits everywhere
-_FLOATS_PER_STEP: Final = 2**16  # floats of Python
+_FLOATS_PER_STEP: Final = 2**16  # values that are Python floats at once
 _SLOTS_PER_ROW: Final = 16  # slots for a row, so that few others share one
 
 
@@ -63,6 +63,7 @@ def label_rows(codes: CodeArray | CountArray) -> tuple[CountArray, CountArray]:
         keys += column
         keys += 1
         n_keys *= width
+    # A table of all possible keys is faster while it is not much larger than the rows.
     if n_keys > 4 * len(keys) + 65_536:
         return _label_keys(keys)
     row_of = np.full(n_keys, -1)
@@ -73,7 +74,7 @@ def label_rows(codes: CodeArray | CountArray) -> tuple[CountArray, CountArray]:
 
 
 def _label_keys(keys: CountArray) -> tuple[CountArray, CountArray]:
-    """Put labels in the place of keys, in their order, and return them with the first row of each: memory is short."""
+    """Replace keys by labels in their order, in place to save memory; return them with the first row of each."""
     order = np.argsort(keys, kind="stable")
     is_first = np.ones(len(keys), dtype=bool)
     in_order = keys[order]
@@ -107,26 +108,26 @@ def match_classes(
     """Replace classes, which are distinct rows, by what each matches when missing cells match anything, or nothing."""
     gaps = codes < 0
     if missing == "worst":
-        lone = np.asarray(gaps.any(axis=0))
-        return np.where(lone, 1, sizes), {name: _keep_one_value(each, lone) for name, each in histograms.items()}
+        has_gap = np.asarray(gaps.any(axis=0))
+        return np.where(has_gap, 1, sizes), {name: _keep_one_value(each, has_gap) for name, each in histograms.items()}
     n_classes = codes.shape[1]
     if n_classes == 0:
         return sizes, histograms
     # Of rows with the same gaps every one matches itself alone, for they are distinct.
     matched = sizes.astype(np.int64)
-    found = {name: [(each.labels(), each.codes, each.counts)] for name, each in histograms.items()}
+    pieces = {name: [(each.labels(), each.codes, each.counts)] for name, each in histograms.items()}
     pattern, _ = label_rows(gaps.astype(np.int32) - 1)
     members = [np.flatnonzero(pattern == label) for label in range(int(pattern.max(initial=-1)) + 1)]
     for rows in _rows_that_may_match(codes, members):
         known = ~(gaps[:, rows[0][0]] | gaps[:, rows[1][0]])
         labels, first = label_rows(codes[np.ix_(np.flatnonzero(known), np.concatenate(rows))])
         sides = list(zip(rows, np.split(labels, [len(rows[0])]), strict=True))
-        for (ours, mine), (theirs, other) in (sides, sides[::-1]):
-            matched[ours] += count_records(other, len(first), sizes[theirs])[mine]
+        for (own, own_ids), (mates, mate_ids) in (sides, sides[::-1]):
+            matched[own] += count_records(mate_ids, len(first), sizes[mates])[own_ids]
             for name, histogram in histograms.items():
-                found[name].append(_gather_values(histogram, theirs, other, ours, mine, len(first)))
+                pieces[name].append(_gather_values(histogram, mates, mate_ids, own, own_ids, len(first)))
     merged = {}
-    for name, parts in found.items():
+    for name, parts in pieces.items():
         labels, values, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
         merged[name] = count_values(labels, values, n_classes, counts)
     return matched, merged
@@ -139,42 +140,42 @@ def _rows_that_may_match(codes: CodeArray, members: Sequence[CountArray]) -> Ite
     hashes = np.zeros(codes.shape[1], dtype=np.uint64)
     for column, factor in zip(codes, factors, strict=True):
         hashes += (column + 1).astype(np.uint64) * factor
-    for ours, theirs in combinations(members, 2):
-        shift = np.uint64(64 - (_SLOTS_PER_ROW * min(len(ours), len(theirs))).bit_length())
+    for first_rows, second_rows in combinations(members, 2):
+        shift = np.uint64(64 - (_SLOTS_PER_ROW * min(len(first_rows), len(second_rows))).bit_length())
         slots = []
-        for rows, other in ((ours, theirs), (theirs, ours)):
+        for rows, opposite in ((first_rows, second_rows), (second_rows, first_rows)):
             hashed = hashes[rows]
-            for j in np.flatnonzero(codes[:, other[0]] < 0).tolist():
+            for j in np.flatnonzero(codes[:, opposite[0]] < 0).tolist():
                 hashed -= (codes[j, rows] + 1).astype(np.uint64) * factors[j]
             slots.append((hashed >> shift).astype(np.int64))
         n_slots = 2 ** (64 - int(shift))
-        found = ours[_are_in(slots[0], slots[1], n_slots)], theirs[_are_in(slots[1], slots[0], n_slots)]
-        if len(found[0]) and len(found[1]):
-            yield found
+        candidates = first_rows[_are_in(slots[0], slots[1], n_slots)], second_rows[_are_in(slots[1], slots[0], n_slots)]
+        if len(candidates[0]) and len(candidates[1]):
+            yield candidates
 
 
-def _are_in(slots: CountArray, others: CountArray, n_slots: int) -> BoolArray:
+def _are_in(slots: CountArray, other_slots: CountArray, n_slots: int) -> BoolArray:
     """Tell which slots are among others."""
     is_taken = np.zeros(n_slots, dtype=bool)
-    is_taken[others] = True
+    is_taken[other_slots] = True
     return np.asarray(is_taken[slots])
 
 
 def _gather_values(
-    histogram: Histogram, theirs: CountArray, other: CountArray, ours: CountArray, mine: CountArray, n_labels: int
+    histogram: Histogram, mates: CountArray, mate_ids: CountArray, own: CountArray, own_ids: CountArray, n_labels: int
 ) -> tuple[CountArray, CodeArray, CountArray]:
-    """Give each of our classes the values of all their classes that share its label."""
-    lengths = histogram.offsets[theirs + 1] - histogram.offsets[theirs]
-    entries = concatenate_runs(histogram.offsets[theirs], lengths)
-    joint = count_values(np.repeat(other, lengths), histogram.codes[entries], n_labels, histogram.counts[entries])
-    widths = joint.offsets[mine + 1] - joint.offsets[mine]
+    """Return the values that each own class takes over from all mates with the same id."""
+    lengths = histogram.offsets[mates + 1] - histogram.offsets[mates]
+    entries = concatenate_runs(histogram.offsets[mates], lengths)
+    joint = count_values(np.repeat(mate_ids, lengths), histogram.codes[entries], n_labels, histogram.counts[entries])
+    widths = joint.offsets[own_ids + 1] - joint.offsets[own_ids]
     check_memory(
         48.0 * int(widths.sum()),
-        f"reading the missing cells of {len(ours)} rows as wildcards, beside {len(theirs)} others",
+        f"reading the missing cells of {len(own)} rows as wildcards, beside {len(mates)} others",
         "judge with missing='category' or 'worst', or fewer rows at a time.",
     )
-    taken = concatenate_runs(joint.offsets[mine], widths)
-    return np.repeat(ours, widths), joint.codes[taken], joint.counts[taken]
+    joint_entries = concatenate_runs(joint.offsets[own_ids], widths)
+    return np.repeat(own, widths), joint.codes[joint_entries], joint.counts[joint_entries]
 
 
 def concatenate_runs(starts: CountArray, lengths: CountArray) -> CountArray:
@@ -183,15 +184,15 @@ def concatenate_runs(starts: CountArray, lengths: CountArray) -> CountArray:
     return np.asarray(np.arange(len(shift)) + shift)
 
 
-def _keep_one_value(histogram: Histogram, lone: BoolArray) -> Histogram:
+def _keep_one_value(histogram: Histogram, has_gap: BoolArray) -> Histogram:
     """Leave one value in the histogram of every class whose records match only themselves."""
     n_classes = histogram.n_classes
     label = histogram.labels()
     entry = np.arange(len(label))
-    kept = ~lone[label] | (entry == histogram.offsets[label])
-    counts = np.where(lone[label], 1, histogram.counts)[kept]
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(label[kept], minlength=n_classes))))
-    return Histogram(offsets, histogram.codes[kept], counts)
+    is_kept = ~has_gap[label] | (entry == histogram.offsets[label])
+    counts = np.where(has_gap[label], 1, histogram.counts)[is_kept]
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(label[is_kept], minlength=n_classes))))
+    return Histogram(offsets, histogram.codes[is_kept], counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,12 +241,12 @@ def group_rows(
     frame: frames.Frame, columns: Sequence[str], sensitive: Sequence[str], suppressed: str | None
 ) -> Grouped:
     """Group rows by their published cells; a suppressed record has no cell in sensitive columns either."""
-    hidden = _find_suppressed_rows(frame, (*columns, *sensitive), suppressed)
+    is_suppressed = _find_suppressed_rows(frame, (*columns, *sensitive), suppressed)
     # Filled, not stacked: rows are many, and memory is short.
-    codes = np.empty((len(columns), np.count_nonzero(~hidden)), dtype=np.int32)
+    codes = np.empty((len(columns), np.count_nonzero(~is_suppressed)), dtype=np.int32)
     for j, name in enumerate(columns):
-        codes[j] = text_codes(frame.column(name), name)[~hidden]
-    return Grouped(frame, hidden, codes, *label_rows(codes))
+        codes[j] = text_codes(frame.column(name), name)[~is_suppressed]
+    return Grouped(frame, is_suppressed, codes, *label_rows(codes))
 
 
 def find_coverage(
@@ -268,14 +269,14 @@ def find_distinct_coverage(
     ladders: Mapping[str, Any],
 ) -> tuple[CountArray, CountArray, CountArray]:
     """Return the pairs of a class and a distinct row of another table that it covers, and what each row became."""
-    cells, published = zip(
+    cells, cell_codes = zip(
         *(list_cells_with_points(grouped.frame, name, specs.get(name)) for name in columns), strict=True
     )
     values, rows = zip(*(list_cells_with_missing(source.values(name), name) for name in columns), strict=True)
     labels, first = label_rows(np.array(rows))
     classes, distinct = pair_rows(
         cells,
-        np.array(published)[:, grouped.first_rows],
+        np.array(cell_codes)[:, grouped.first_rows],
         values,
         np.array(rows)[:, first],
         [spec_of(source.column(name), specs.get(name)) for name in columns],
@@ -310,33 +311,33 @@ def read_sensitive_columns(
 ) -> dict[str, Held]:
     """Read the sensitive columns of a published table, and of the original where there is one."""
     if original is None:
-        told = {name: (frame.column(name), specs.get(name, ColumnSpec())) for name in sensitive}
+        typed = {name: (frame.column(name), specs.get(name, ColumnSpec())) for name in sensitive}
         return {
-            name: Held(*merge_spellings(*_value_codes(*each, suppressed, None, name))) for name, each in told.items()
+            name: Held(*merge_spellings(*_value_codes(*each, suppressed, None, name))) for name, each in typed.items()
         }
     reference = frames.read(original)
     check_columns(sensitive, reference.columns, "sensitive columns of the original")
-    held = {}
+    by_name = {}
     for name in sensitive:
         spec = specs.get(name, ColumnSpec()).with_defaults_from(reference.spec(name))
         column, codes = merge_spellings(
             *_value_codes(frame.column(name), spec, suppressed, reference.column(name), name)
         )
-        held[name] = Held(column, codes[: frame.n_rows], codes[frame.n_rows :], reference.counts)
-    return held
+        by_name[name] = Held(column, codes[: frame.n_rows], codes[frame.n_rows :], reference.counts)
+    return by_name
 
 
 def build_ground(column: columns_.Column, hierarchy: Any) -> Ground:
-    """Say how far apart the values of a sensitive column lie."""
+    """Return how far apart the values of a sensitive column lie."""
     levels = None if hierarchy is None else Hierarchy.build(hierarchy, column).levels_with_missing()
     return Ground(column.is_ordered, levels)
 
 
-def spec_of(series: pl.Series, given: ColumnSpec | None) -> ColumnSpec:
-    """Say how a quasi-identifier is typed: as was given, else by its type in the table before it was published."""
+def spec_of(series: pl.Series, spec: ColumnSpec | None) -> ColumnSpec:
+    """Return the spec of a quasi-identifier: the given one, else by its type in the table before publication."""
     dtype = series.dtype
-    if given is not None and (given.kind or given.order):
-        return given
+    if spec is not None and (spec.kind or spec.order):
+        return spec
     if isinstance(dtype, pl.Enum):
         return ColumnSpec("ordered", tuple(dtype.categories.to_list()))
     if isinstance(dtype, (pl.Date, pl.Datetime)):
@@ -350,8 +351,8 @@ def spec_of(series: pl.Series, given: ColumnSpec | None) -> ColumnSpec:
 
 def list_cells_with_missing(series: pl.Series, name: str) -> tuple[list[str | None], CodeArray]:
     """Return a column's distinct cells, the missing one first, and the place of each row's cell among them."""
-    cells, places = list_distinct_cells(format_values(series, name), name)
-    return [None, *cells.to_list()], places + np.int32(1)
+    cells, codes = list_distinct_cells(format_values(series, name), name)
+    return [None, *cells.to_list()], codes + np.int32(1)
 
 
 def list_cells_with_points(
@@ -365,7 +366,7 @@ def list_cells_with_points(
 
 
 def class_figures(stats: ClassStats, grouped: Grouped, diversity: Mapping[str, CountArray]) -> dict[str, Any]:
-    """Return what is told of the classes of a table; ``diversity`` counts the values that each holds of sets."""
+    """Return the figures of the classes of a table; ``diversity`` counts the values that each holds of sets."""
     crowd, records = stats.crowd, grouped.records
     distinct = {name: each.n_distinct() for name, each in stats.histograms.items()} | {**diversity}
     return {
@@ -385,24 +386,24 @@ def _exact_sum(values: FloatArray) -> float:
 
 
 def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[Failure]:
-    """Say where missing cells, which are one class here, can be told apart in the file."""
+    """Yield the columns whose missing cells, one class here, differ in the file."""
     for name in columns:
         n_ways, n_cells = count_missing_texts(frame.column(name), frame.counts)
         if n_ways > 1:
             ways = "two" if n_ways == 2 else str(n_ways)
-            told = f"column {name!r} writes its missing value in {ways} ways: {n_cells} cells"
-            yield Failure(told, 0, n_cells, float(n_ways))
+            condition = f"column {name!r} writes its missing value in {ways} ways: {n_cells} cells"
+            yield Failure(condition, 0, n_cells, float(n_ways))
 
 
 def _find_suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str | None) -> BoolArray:
     """Find the rows with nothing left; where no row has anything left, they are one class of the release."""
-    hidden = np.full(frame.n_rows, suppressed is not None)
+    is_suppressed = np.full(frame.n_rows, suppressed is not None)
     for name in names if suppressed is not None else ():
         series = frame.column(name)
         if not isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
             return np.zeros(frame.n_rows, dtype=bool)
-        hidden &= (series.cast(pl.String) == suppressed).fill_null(False).to_numpy()
-    return np.asarray(hidden & ~hidden.all())
+        is_suppressed &= (series.cast(pl.String) == suppressed).fill_null(False).to_numpy()
+    return np.asarray(is_suppressed & ~is_suppressed.all())
 
 
 def _value_codes(
@@ -412,21 +413,21 @@ def _value_codes(
 
     The codes of the reference follow, which says how the column is typed: suppression may have made text of it.
     """
-    theirs, their_codes = (None, None) if reference is None else encode(reference, spec, is_typed=True, name=name)
-    kind = spec.kind if theirs is None else theirs.kind
+    source, source_codes = (None, None) if reference is None else encode(reference, spec, is_typed=True, name=name)
+    kind = spec.kind if source is None else source.kind
     if isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
         if suppressed is not None:
             series = series.set((series.cast(pl.String) == suppressed).fill_null(False), None)
         if kind == "datetime":
             series = map_texts(series, _without_zone, name)
-    if theirs is None or their_codes is None:
+    if source is None or source_codes is None:
         return encode(series, spec, is_typed=True, name=name)
-    order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else ()) or None
-    ours, our_codes = encode(series, ColumnSpec(kind, order).with_defaults_from(spec), is_typed=True, name=name)
-    column, codes = columns_.from_texts(name, [*ours.texts(), *theirs.texts()], kind, order)
+    order = spec.order or (tuple(source.texts()) if kind == "ordered" else ()) or None
+    own, own_codes = encode(series, ColumnSpec(kind, order).with_defaults_from(spec), is_typed=True, name=name)
+    column, codes = columns_.from_texts(name, [*own.texts(), *source.texts()], kind, order)
     codes = np.append(codes, np.int32(-1))
-    shifted = np.where(their_codes < 0, -1, their_codes + ours.n_values)
-    return column, np.append(codes[our_codes], codes[shifted])
+    shifted = np.where(source_codes < 0, -1, source_codes + own.n_values)
+    return column, np.append(codes[own_codes], codes[shifted])
 
 
 def _without_zone(text: str) -> str:

@@ -52,7 +52,7 @@ class Linkage:
         return max((each.n_found / each.n_persons for each in counted), default=0.0)
 
     def lines(self) -> list[str]:
-        """Say what was counted, for each number of known records."""
+        """Describe the counts, a line for each number of known records."""
         return [
             f"who knows {_format_records(each.n_records)} of a person finds {each.n_found:,} of {each.n_persons:,} "
             "persons "
@@ -63,12 +63,12 @@ class Linkage:
     def add_to_verdict(self, verdict: Verdict) -> Verdict:
         """Return a verdict that fails where somebody is found, and has the counts among its figures."""
         most = max(self.known, key=lambda each: each.n_found / each.n_persons if each.n_persons else 0.0)
-        known = _format_records(most.n_records)
-        told = f"who knows {known} of a person finds {most.n_found:,} of {most.n_persons:,} persons"
-        found = (Failure(told, 0, 0, self.rate),) if self.rate else ()
+        n_known = _format_records(most.n_records)
+        condition = f"who knows {n_known} of a person finds {most.n_found:,} of {most.n_persons:,} persons"
+        failures = (Failure(condition, 0, 0, self.rate),) if self.rate else ()
         return replace(
             verdict,
-            failures=(*verdict.failures, *found),
+            failures=(*verdict.failures, *failures),
             figures={**verdict.figures, "linkage": self.to_dict()},
         )
 
@@ -108,13 +108,13 @@ class Index:
     holding: Mapping[int, frozenset[int]] = field(default_factory=dict, repr=False)
 
     def with_covering_classes(
-        self, classes: CountArray | CodeArray, rows: CountArray, others: tuple[CountArray, CountArray] | None
+        self, classes: CountArray | CodeArray, rows: CountArray, more_pairs: tuple[CountArray, CountArray] | None
     ) -> Index:
         """Return the index with the classes that could hold each of some rows."""
         holding = {row: {own} for row, own in zip(rows.tolist(), classes[rows].tolist(), strict=True)}
-        if others is not None:
-            for found, row in zip(others[0].tolist(), others[1].tolist(), strict=True):
-                holding[row].add(found)
+        if more_pairs is not None:
+            for class_number, row in zip(more_pairs[0].tolist(), more_pairs[1].tolist(), strict=True):
+                holding[row].add(class_number)
         return replace(self, holding={row: frozenset(each) for row, each in holding.items()})
 
     def persons_in(self, classes: frozenset[int]) -> _Persons:
@@ -122,8 +122,8 @@ class Index:
         parts = [slice(self.starts[each], self.starts[each + 1]) for each in sorted(classes)]
         if len(parts) == 1:
             return _Persons(self.persons[parts[0]], self.n_rows[parts[0]])
-        together = np.concatenate([self.persons[each] for each in parts])
-        persons, inverse = np.unique(together, return_inverse=True)
+        all_persons = np.concatenate([self.persons[each] for each in parts])
+        persons, inverse = np.unique(all_persons, return_inverse=True)
         n_rows = np.bincount(inverse, weights=np.concatenate([self.n_rows[each] for each in parts]))
         return _Persons(persons, n_rows.astype(np.int64))
 
@@ -149,22 +149,22 @@ def measure_linkage(
     index = build_index(classes, persons, counts, rows, n_classes)
     n_records = np.bincount(persons[rows], weights=counts[rows]).astype(np.int64)
     order = rows[np.lexsort((classes[rows], persons[rows]))]
-    drawn = {n: _draw_records(persons, counts, order, n_records, n) for n in range(2, _MAX_KNOWN_RECORDS + 1)}
+    samples = {n: _draw_records(persons, counts, order, n_records, n) for n in range(2, _MAX_KNOWN_RECORDS + 1)}
     in_small = rows[np.diff(index.starts)[classes[rows]] < max(k, 2)]
-    looked_for = np.unique(np.concatenate([in_small, *(each.reshape(-1) for each in drawn.values())]))
+    looked_for = np.unique(np.concatenate([in_small, *(each.reshape(-1) for each in samples.values())]))
     index = index.with_covering_classes(classes, looked_for, None if others is None else others(looked_for))
     known = [_count_by_one(index, persons, in_small, int((n_records > 0).sum()), k)]
-    known += [_count_by_several(index, each, n, k) for n, each in drawn.items()]
-    several = int((n_records > 1).sum())
-    return Linkage(column, several, k, tuple(each for each in known if each.n_persons))
+    known += [_count_by_several(index, each, n, k) for n, each in samples.items()]
+    n_several = int((n_records > 1).sum())
+    return Linkage(column, n_several, k, tuple(each for each in known if each.n_persons))
 
 
 def build_index(
     classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, rows: CountArray, n_classes: int
 ) -> Index:
     """Return the persons of every class, by the rows that are looked at."""
-    held = count_values(classes[rows].astype(np.int64), persons[rows], n_classes, counts[rows])
-    return Index(held.codes, held.counts, held.offsets)
+    histogram = count_values(classes[rows].astype(np.int64), persons[rows], n_classes, counts[rows])
+    return Index(histogram.codes, histogram.counts, histogram.offsets)
 
 
 def _draw_records(
@@ -177,34 +177,34 @@ def _draw_records(
         able = np.sort(rng.choice(able, _PERSONS_IN_SAMPLE, replace=False))
     whose = persons[order]
     starts, ends = np.searchsorted(whose, able), np.searchsorted(whose, able, side="right")
-    drawn = np.empty((len(able), n_known), dtype=np.int64)
+    sample = np.empty((len(able), n_known), dtype=np.int64)
     for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         last = np.cumsum(counts[order[start:end]])
         records = rng.choice(int(last[-1]), n_known, replace=False)
-        drawn[i] = order[start:end][np.searchsorted(last, records, side="right")]
-    return drawn
+        sample[i] = order[start:end][np.searchsorted(last, records, side="right")]
+    return sample
 
 
 def _count_by_one(index: Index, persons: CodeArray, in_small: CountArray, n_persons: int, k: int) -> Known:
-    """Look at every record whose own class holds fewer than k persons: whom it fits."""
+    """Count the persons whom one record finds: only records whose own class holds fewer than k persons can."""
     fits: dict[frozenset[int], int] = {}
-    found, few = set(), set()
+    found_persons, few_persons = set(), set()
     for row, person in zip(in_small.tolist(), persons[in_small].tolist(), strict=True):
         classes = index.holding[row]
         if classes not in fits:
             fits[classes] = len(index.persons_in(classes).persons)
         if fits[classes] < 2:
-            found.add(person)
+            found_persons.add(person)
         if fits[classes] < k:
-            few.add(person)
-    return Known(1, n_persons, len(found), len(found | few))
+            few_persons.add(person)
+    return Known(1, n_persons, len(found_persons), len(found_persons | few_persons))
 
 
-def _count_by_several(index: Index, drawn: CountArray, n_known: int, k: int) -> Known:
-    """Look whom all of the drawn records of a person fit."""
-    n_fitting = [count_fitting(index, [index.holding[row] for row in rows], max(k, 2)) for rows in drawn.tolist()]
+def _count_by_several(index: Index, sample: CountArray, n_known: int, k: int) -> Known:
+    """Count the persons whom all of their drawn records together find."""
+    n_fitting = [count_fitting(index, [index.holding[row] for row in rows], max(k, 2)) for rows in sample.tolist()]
     n_found, n_few = (sum(n < least for n in n_fitting) for least in (2, k))
-    return Known(n_known, len(drawn), n_found, max(n_found, n_few))
+    return Known(n_known, len(sample), n_found, max(n_found, n_few))
 
 
 def count_fitting(index: Index, known: Sequence[frozenset[int]], enough: int) -> int:
@@ -212,11 +212,11 @@ def count_fitting(index: Index, known: Sequence[frozenset[int]], enough: int) ->
     first, *others = sorted(_list_candidates(index, known), key=lambda each: len(each.persons))
     n_fitting = 0
     for begin in range(0, len(first.persons), _PERSONS_PER_STEP):
-        left = first.persons[begin : begin + _PERSONS_PER_STEP]
-        for other in others:
-            at = np.minimum(np.searchsorted(other.persons, left), max(0, len(other.persons) - 1))
-            left = left[other.persons[at] == left] if len(other.persons) else left[:0]
-        n_fitting += len(left)
+        candidates = first.persons[begin : begin + _PERSONS_PER_STEP]
+        for narrower in others:
+            at = np.minimum(np.searchsorted(narrower.persons, candidates), max(0, len(narrower.persons) - 1))
+            candidates = candidates[narrower.persons[at] == candidates] if len(narrower.persons) else candidates[:0]
+        n_fitting += len(candidates)
         if n_fitting >= enough:
             break
     return n_fitting
@@ -274,31 +274,31 @@ class HistoryClaim(Classes):
 
     def __post_init__(self) -> None:
         Classes.__post_init__(self)
-        asked = quote_names([model.name for model in self.models if model.needs.histories])
+        names = quote_names([model.name for model in self.models if model.needs.histories])
         if self.person is None:
-            raise InputError(f"{asked} needs to know whose record a row is.", hint="name the column: person=.")
+            raise InputError(f"{names} needs to know whose record a row is.", hint="name the column: person=.")
         if self.is_fresh:
             raise InputError(
-                f"{asked} was asked, and column {self.person!r} has a new pseudonym for every record.",
+                f"{names} was asked, and column {self.person!r} has a new pseudonym for every record.",
                 hint="nothing links the records of a person then: ask for k-anonymity, which counts persons.",
             )
         counting = [model.name for model in self.models if model.needs.population]
         if counting:
             raise InputError(
-                f"{asked} was given with {quote_names(counting)}.", hint="a population has no histories: leave it out."
+                f"{names} was given with {quote_names(counting)}.", hint="a population has no histories: leave it out."
             )
 
     @property
     def sentence(self) -> str:
         """All of it, and the reader it assumes."""
         columns = ", ".join(self.columns)
-        known = " and ".join(
+        scope = " and ".join(
             f"any {model.m} records of a person" if isinstance(model, KMAnonymity) else "all records of a person"
             for model in self.models
             if model.needs.histories
         )
         return (
-            f"{' and '.join(self.conditions)} on {columns}, for a reader who knows {known}, published or left out, "
+            f"{' and '.join(self.conditions)} on {columns}, for a reader who knows {scope}, published or left out, "
             "and no other column of them"
         )
 
@@ -337,59 +337,59 @@ class HistoryClaim(Classes):
     def _judge(self, data: Any, original: Any) -> Judgement:
         frame = frames.read(data)
         check_columns((str(self.person),), frame.columns, "person")
-        judged = Classes._judge(self, frame, original)
+        judgement = Classes._judge(self, frame, original)
         persons = self.person_codes(frame)
         nobody = persons < 0
-        found = [*judged.failures]
+        failures = [*judgement.failures]
         if nobody.any():
             n_records = int(frame.records[nobody].sum())
             failure = Failure("every record says whose it is", 1, n_records, float(n_records))
-            found.append((failure, lambda: np.flatnonzero(nobody)))
-        unchecked, figures = dict(judged.unchecked), dict(judged.figures)
+            failures.append((failure, lambda: np.flatnonzero(nobody)))
+        unchecked, figures = dict(judgement.unchecked), dict(judgement.figures)
         figures["n_persons"] = int(persons.max(initial=-1)) + 1
         for model in self.models:
             if isinstance(model, LinkedKAnonymity):
-                self._judge_histories(model, frame, persons, found)
+                self._judge_histories(model, frame, persons, failures)
             elif isinstance(model, KMAnonymity):
-                self._judge_known_records(model, frame, persons, found, unchecked, figures)
-        return replace(judged, failures=tuple(found), unchecked=unchecked, figures=figures)
+                self._judge_known_records(model, frame, persons, failures, unchecked, figures)
+        return replace(judgement, failures=tuple(failures), unchecked=unchecked, figures=figures)
 
     def _judge_histories(
-        self, model: LinkedKAnonymity, frame: frames.Frame, persons: CodeArray, found: list[Any]
+        self, model: LinkedKAnonymity, frame: frames.Frame, persons: CodeArray, failures: list[Any]
     ) -> None:
-        """Judge what all records find; of suppressed ones too it is known how many somebody has."""
+        """Judge what all records find; how many suppressed ones a person has is known, too."""
         history = number_histories(self._classes_and_cells(frame)[0], persons, frame.records)
         n_persons = np.bincount(history)
-        few = np.append(n_persons[history] < model.k, np.False_)
-        if few.any():
+        is_few = np.append(n_persons[history] < model.k, np.False_)
+        if is_few.any():
             n_few = int((n_persons < model.k).sum())
-            n_records = int(frame.records[few[persons]].sum())
+            n_records = int(frame.records[is_few[persons]].sum())
             failure = Failure(self.describe_model(model), n_few, n_records, float(n_persons.min()))
-            found.append((failure, lambda: np.flatnonzero(few[persons])))
+            failures.append((failure, lambda: np.flatnonzero(is_few[persons])))
 
     def _judge_known_records(
         self,
         model: KMAnonymity,
         frame: frames.Frame,
         persons: CodeArray,
-        found: list[Any],
+        failures: list[Any],
         unchecked: dict[str, str],
         figures: dict[str, Any],
     ) -> None:
         """Judge what m known records find."""
         classes, distinct, is_star = self._classes_and_cells(frame)
-        looked = _search_sets(classes, persons, frame.records, _covering_classes(distinct, is_star), model)
-        figures[f"{model.name} (m = {model.m})"] = looked.to_dict()
+        search = _search_sets(classes, persons, frame.records, _covering_classes(distinct, is_star), model)
+        figures[f"{model.name} (m = {model.m})"] = search.to_dict()
         condition = self.describe_model(model)
-        if looked.few.any():
-            told = f"{condition}: {int(looked.few.sum()):,} persons are among fewer, at worst among {looked.fewest}"
-            n_records = int(frame.records[(persons >= 0) & looked.few[persons]].sum())
-            failure = Failure(told, 0, n_records, float(looked.fewest))
-            found.append((failure, lambda: np.flatnonzero((persons >= 0) & looked.few[persons])))
-        elif looked.n_left_out:
+        if search.few.any():
+            words = f"{condition}: {int(search.few.sum()):,} persons are among fewer, at worst among {search.fewest}"
+            n_records = int(frame.records[(persons >= 0) & search.few[persons]].sum())
+            failure = Failure(words, 0, n_records, float(search.fewest))
+            failures.append((failure, lambda: np.flatnonzero((persons >= 0) & search.few[persons])))
+        elif search.n_left_out:
             unchecked[condition] = (
-                f"a sample of {looked.n_sets:,} sets of records was looked at, and none finds fewer than {model.k} "
-                f"persons; {looked.n_left_out:,} persons have more sets"
+                f"a sample of {search.n_sets:,} sets of records was looked at, and none finds fewer than {model.k} "
+                f"persons; {search.n_left_out:,} persons have more sets"
             )
 
     def _classes_and_cells(self, frame: frames.Frame) -> tuple[CountArray, CodeArray, BoolArray]:
@@ -422,17 +422,17 @@ class _HeldClasses(NamedTuple):
 def _classes_by_person(classes: CountArray, persons: CodeArray, counts: CountArray) -> _HeldClasses:
     is_known = persons >= 0
     whose, n_persons = persons[is_known].astype(np.int64), int(persons.max(initial=-1)) + 1
-    held = count_values(whose, classes[is_known], n_persons, counts[is_known])
-    return _HeldClasses(held.offsets, held.codes.astype(np.int64), held.counts)
+    histogram = count_values(whose, classes[is_known], n_persons, counts[is_known])
+    return _HeldClasses(histogram.offsets, histogram.codes.astype(np.int64), histogram.counts)
 
 
 def number_histories(classes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:
     """Number the histories of persons by the classes of their records; equal ones have one number."""
-    held, numbers = _classes_by_person(classes, persons, counts), dict[bytes, int]()
-    n_persons = len(held.starts) - 1
-    histories = (np.concatenate(held.records_of(person)).tobytes() for person in range(n_persons))
-    told = (numbers.setdefault(history, len(numbers)) for history in histories)
-    return np.fromiter(told, dtype=np.int64, count=n_persons)
+    owned, numbers = _classes_by_person(classes, persons, counts), dict[bytes, int]()
+    n_persons = len(owned.starts) - 1
+    histories = (np.concatenate(owned.records_of(person)).tobytes() for person in range(n_persons))
+    history_numbers = (numbers.setdefault(history, len(numbers)) for history in histories)
+    return np.fromiter(history_numbers, dtype=np.int64, count=n_persons)
 
 
 def _covering_classes(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
@@ -448,9 +448,9 @@ def _covering_classes(cells: CodeArray, is_star: BoolArray) -> list[frozenset[in
         else:
             labels, _ = label_rows(cells[~starred])
         at = dict(zip(labels[wide].tolist(), wide.tolist(), strict=True))
-        for each, label in enumerate(labels.tolist()):
+        for class_number, label in enumerate(labels.tolist()):
             if label in at:
-                covering[each].add(at[label])
+                covering[class_number].add(at[label])
     return [frozenset(each) for each in covering]
 
 
@@ -463,7 +463,7 @@ class RareSets(NamedTuple):
 
     @classmethod
     def from_parts(cls, parts: Sequence[RareSets]) -> RareSets:
-        """Join what was found part by part."""
+        """Concatenate the sets of several parts."""
         return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
@@ -477,17 +477,17 @@ class _Ordered(NamedTuple):
 
     def n_sets(self, size: int) -> FloatArray:
         """Return how many sets begin at each record, at most."""
-        found = np.ones(len(self.classes))
+        counts = np.ones(len(self.classes))
         for each in range(size - 1):
-            found *= np.maximum(self.n_after - each, 0) / (each + 1)
-        return found
+            counts *= np.maximum(self.n_after - each, 0) / (each + 1)
+        return counts
 
 
 def _order_records(classes: CountArray, persons: CodeArray, counts: CountArray, size: int) -> _Ordered:
-    held = _classes_by_person(classes, persons, counts)
-    n_each = np.minimum(held.n_records, size)
-    owner = np.repeat(np.arange(len(held.starts) - 1), np.diff(held.starts))
-    owner, own = np.repeat(owner, n_each), np.repeat(held.classes, n_each)
+    owned = _classes_by_person(classes, persons, counts)
+    n_each = np.minimum(owned.n_records, size)
+    owner = np.repeat(np.arange(len(owned.starts) - 1), np.diff(owned.starts))
+    owner, own = np.repeat(owner, n_each), np.repeat(owned.classes, n_each)
     is_again = np.append(False, (owner[1:] == owner[:-1]) & (own[1:] == own[:-1]))[: len(own)]
     ends = np.searchsorted(owner, owner, side="right")
     return _Ordered(owner, own, is_again, ends - 1 - np.arange(len(own)))
@@ -517,44 +517,44 @@ def find_rare_sets(
 def _rare_of_size(records: _Ordered, n_records: CountArray, k: int, m: int, size: int) -> Iterator[RareSets]:
     """Yield the sets of so many records that fewer than k persons hold."""
     begins = np.flatnonzero((records.n_sets(size) > 0) & ~records.is_again)
-    for chosen in _split_beginnings(records, begins[None], size):
-        yield _rare_among(records, chosen, n_records, k, m, size)
+    for part in _split_beginnings(records, begins[None], size):
+        yield _rare_among(records, part, n_records, k, m, size)
 
 
-def _split_beginnings(records: _Ordered, chosen: CountArray, size: int) -> Iterator[CountArray]:
-    """Part the beginnings of sets, so that equal sets stay together, and few are in one part."""
-    chosen = chosen[:, np.argsort(records.classes[chosen[-1]], kind="stable")]
-    before = np.append(0.0, np.cumsum(records.n_sets(size - len(chosen) + 1)[chosen[-1]]))
-    of_class = np.append(np.flatnonzero(np.diff(records.classes[chosen[-1]], prepend=-1)), chosen.shape[1])
+def _split_beginnings(records: _Ordered, heads: CountArray, size: int) -> Iterator[CountArray]:
+    """Split the beginnings of sets into parts of limited size, so that equal sets stay together."""
+    heads = heads[:, np.argsort(records.classes[heads[-1]], kind="stable")]
+    before = np.append(0.0, np.cumsum(records.n_sets(size - len(heads) + 1)[heads[-1]]))
+    of_class = np.append(np.flatnonzero(np.diff(records.classes[heads[-1]], prepend=-1)), heads.shape[1])
     start = 0
     for begin, end in pairwise(of_class.tolist()):
         if before[end] - before[start] > _SETS_PER_PART and begin > start:
-            yield chosen[:, start:begin]
+            yield heads[:, start:begin]
             start = begin
-        if before[end] - before[start] > _SETS_PER_PART and len(chosen) < size:
-            yield from _split_beginnings(records, _extend_beginnings(records, chosen[:, start:end]), size)
+        if before[end] - before[start] > _SETS_PER_PART and len(heads) < size:
+            yield from _split_beginnings(records, _extend_beginnings(records, heads[:, start:end]), size)
             start = end
-    yield chosen[:, start:]
+    yield heads[:, start:]
 
 
-def _extend_beginnings(records: _Ordered, chosen: CountArray) -> CountArray:
+def _extend_beginnings(records: _Ordered, heads: CountArray) -> CountArray:
     """Add to every beginning each record behind it."""
-    n_after = records.n_after[chosen[-1]]
-    longer = np.repeat(chosen, n_after, axis=1)
+    n_after = records.n_after[heads[-1]]
+    longer = np.repeat(heads, n_after, axis=1)
     next_ = longer[-1] + 1 + np.arange(longer.shape[1]) - np.repeat(np.cumsum(n_after) - n_after, n_after)
     # Of equal records the first ones are taken, so that nobody holds a set twice.
     is_new = ~records.is_again[next_] | (next_ == longer[-1] + 1)
     return np.vstack([longer, next_])[:, is_new]
 
 
-def _rare_among(records: _Ordered, chosen: CountArray, n_records: CountArray, k: int, m: int, size: int) -> RareSets:
+def _rare_among(records: _Ordered, heads: CountArray, n_records: CountArray, k: int, m: int, size: int) -> RareSets:
     """Return the rare ones among all sets that begin with some records; no other set is equal to one of them."""
-    for _ in range(size - len(chosen)):
-        chosen = _extend_beginnings(records, chosen)
-    sets = records.classes[chosen]
+    for _ in range(size - len(heads)):
+        heads = _extend_beginnings(records, heads)
+    sets = records.classes[heads]
     labels, _ = label_rows(sets)
     n_holding = np.bincount(labels)[labels]
-    whose = records.persons[chosen[0]]
+    whose = records.persons[heads[0]]
     # Who has more records is known by more.
     rare = np.flatnonzero((n_holding < k) & ((size == m) | (n_records[whose] == size)))
     padded = np.full((len(rare), m), -1, dtype=np.int64)
@@ -583,7 +583,7 @@ class _Reidentified(NamedTuple):
 def _search_sets(
     classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
 ) -> _Reidentified:
-    """Look whom sets of m records fit; of persons with an equal history one stands for all."""
+    """Search for sets of m records that fit few persons; of persons with an equal history one stands for all."""
     history = number_histories(classes, persons, counts)
     n_persons = np.bincount(history)
     is_few = np.zeros(len(n_persons), dtype=bool)
@@ -615,23 +615,23 @@ def _search_sets(
 def _search_sample(
     classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
 ) -> _Reidentified:
-    """Look at some sets of records of everybody who has too many."""
-    held, history = _classes_by_person(classes, persons, counts), number_histories(classes, persons, counts)
+    """Search a sample of the sets of those who have too many."""
+    owned, history = _classes_by_person(classes, persons, counts), number_histories(classes, persons, counts)
     _, first, n_persons = np.unique(history, return_index=True, return_counts=True)
     rare = np.flatnonzero(n_persons < model.k)
     is_few, fewest, fits = np.zeros(len(n_persons), dtype=bool), model.k, dict[tuple[int, ...], int]()
     is_left_out = np.zeros(len(n_persons), dtype=bool)
     n_all = [
-        comb(n, min(n, model.m)) for n in (int(held.records_of(person)[1].sum()) for person in first[rare].tolist())
+        comb(n, min(n, model.m)) for n in (int(owned.records_of(person)[1].sum()) for person in first[rare].tolist())
     ]
-    most = max(1, _MAX_SETS_SEARCHED // len(rare))
+    limit = max(1, _MAX_SETS_SEARCHED // len(rare))
     rng = np.random.default_rng(_SEED)
     index = build_index(classes, persons, counts, np.flatnonzero(persons >= 0), len(covering))
-    for place, (number, n) in enumerate(zip(rare.tolist(), n_all, strict=True)):
-        is_left_out[number] = n > most or place >= _MAX_SETS_SEARCHED
-        if place >= _MAX_SETS_SEARCHED:
+    for rank, (number, n) in enumerate(zip(rare.tolist(), n_all, strict=True)):
+        is_left_out[number] = n > limit or rank >= _MAX_SETS_SEARCHED
+        if rank >= _MAX_SETS_SEARCHED:
             continue
-        for known in _list_sets(*held.records_of(int(first[number])), model.m, most if n > most else None, rng):
+        for known in _list_sets(*owned.records_of(int(first[number])), model.m, limit if n > limit else None, rng):
             if known not in fits:
                 fits[known] = count_fitting(index, [covering[each] for each in known], model.k)
             if fits[known] < model.k:

@@ -68,10 +68,10 @@ class Independence(SpeaksOfNobody):
         counts = count_records(vectors * n_labels + labels, len(first) * n_labels, frame.counts).reshape(-1, n_labels)
         failures = self._size_failures(counts.sum(axis=0))
         sets = _list_subsets(len(self.columns))
-        for chosen in sets:
-            n_wrong = _count_dependent(codes[list(chosen)][:, first], counts)
+        for subset in sets:
+            n_wrong = _count_dependent(codes[list(subset)][:, first], counts)
             if n_wrong:
-                names = quote_names(self.columns[place] for place in chosen)
+                names = quote_names(self.columns[place] for place in subset)
                 failures.append(Failure(f"{n_wrong} vectors of {names} depend on {self.label!r}"))
         figures = {"label": self.label, "n_clusters": n_labels, "n_vectors": len(first), "n_subsets": len(sets)}
         return Verdict(self.conditions, tuple(failures), self.columns, frame.n_records, figures=figures)
@@ -104,8 +104,8 @@ def _list_subsets(n_columns: int) -> list[tuple[int, ...]]:
 def _count_dependent(codes: CodeArray, counts: CountArray) -> int:
     """Count the vectors of some columns that are not as frequent under every label as independence asks."""
     of_vector, first = label_rows(codes)
-    held = np.zeros((len(first), counts.shape[1]), dtype=np.int64)
-    np.add.at(held, of_vector, counts)
+    vector_counts = np.zeros((len(first), counts.shape[1]), dtype=np.int64)
+    np.add.at(vector_counts, of_vector, counts)
     n_records = int(counts.sum())
-    expected = held.sum(axis=1)[:, None] * counts.sum(axis=0)[None, :]
-    return int((held * n_records != expected).any(axis=1).sum())
+    expected = vector_counts.sum(axis=1)[:, None] * counts.sum(axis=0)[None, :]
+    return int((vector_counts * n_records != expected).any(axis=1).sum())

@@ -49,21 +49,21 @@ class HeldItems:
         keys, inverse = np.unique(self.published.items[shown] * max(n_classes, 1) + labels[shown], return_inverse=True)
         counts = count_records(inverse, len(keys), self.published.counts[self.published.rows[shown]])
         if self.reference is None:
-            whole = np.bincount(keys // max(n_classes, 1), weights=counts, minlength=self.n_items).astype(np.int64)
+            totals = np.bincount(keys // max(n_classes, 1), weights=counts, minlength=self.n_items).astype(np.int64)
             n_records = int(grouped.records.sum())
         else:
-            whole, n_records = self.reference.count_by_item(self.n_items), int(self.reference.counts.sum())
+            totals, n_records = self.reference.count_by_item(self.n_items), int(self.reference.counts.sum())
         offsets = np.searchsorted(keys, np.arange(self.n_items + 1) * max(n_classes, 1))
         return ItemCounts(
-            self.name, grouped.records, persons, offsets, keys % max(n_classes, 1), counts, whole, n_records
+            self.name, grouped.records, persons, offsets, keys % max(n_classes, 1), counts, totals, n_records
         )
 
     def find_failures(self) -> Iterator[tuple[Failure, CountArray]]:
-        """Say where equal sets can be told apart by how they are written, and in which rows."""
+        """Yield a failure, and its rows, where equal sets can be told apart by how they are written."""
         if self.odd.any():
             n_cells = int(self.published.counts[self.odd].sum())
-            told = f"column {self.name!r} writes its sets in another way than in the order of their items"
-            yield Failure(f"{told}: {n_cells} cells", 0, n_cells, float(n_cells)), np.flatnonzero(self.odd)
+            condition = f"column {self.name!r} writes its sets in another way than in the order of their items"
+            yield Failure(f"{condition}: {n_cells} cells", 0, n_cells, float(n_cells)), np.flatnonzero(self.odd)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +80,7 @@ class ItemCounts:
     n_records: int  # all records of that table
 
     def judge(self, model: PrivacyModel) -> tuple[BoolArray, float]:
-        """Ask a model of every item; return the classes that fail for one of them, and the worst that was measured."""
+        """Judge every item by a model; return the classes that fail for one of them, and the worst value measured."""
         question = question_of_items(model, self.name)
         if isinstance(model, DistinctLDiversity):
             reached = self.diversity()
@@ -103,20 +103,20 @@ class ItemCounts:
 
     def _count_holders(self, item: int) -> CountArray:
         """Return how many records of every class hold an item."""
-        held = np.zeros(len(self.sizes), dtype=np.int64)
+        n_holders = np.zeros(len(self.sizes), dtype=np.int64)
         entries = slice(self.offsets[item], self.offsets[item + 1])
-        held[self.classes[entries]] = self.counts[entries]
-        return held
+        n_holders[self.classes[entries]] = self.counts[entries]
+        return n_holders
 
     def _item_stats(self, item: int) -> ClassStats:
-        """Return what a model sees of an item: who holds it, and who does not."""
-        held, whole = self._count_holders(item), int(self.whole[item])
-        pairs = np.column_stack([self.sizes - held, held])
+        """Return the class statistics of an item: the records with it, and those without."""
+        n_holders, n_total = self._count_holders(item), int(self.whole[item])
+        pairs = np.column_stack([self.sizes - n_holders, n_holders])
         is_there = pairs > 0
         codes = np.tile(np.array([-1, 0], dtype=np.int32), len(pairs))
         offsets = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
         histogram = Histogram(offsets, codes[is_there.ravel()], pairs[is_there])
-        totals = np.array([self.n_records - whole, whole])
+        totals = np.array([self.n_records - n_total, n_total])
         return ClassStats(self.sizes, {self.name: histogram}, {self.name: totals}, persons=self.persons)
 
 
@@ -124,17 +124,17 @@ def read_item_column(
     frame: frames.Frame, original: frames.Frame | None, name: str, suppressed: str | None, spec: ColumnSpec
 ) -> HeldItems:
     """Read a sensitive column of sets of a published table, and of the original where there is one."""
-    place_of: dict[str, int] = {}
-    published, odd = _list_item_rows(frame, name, suppressed, spec, place_of)
+    number_of: dict[str, int] = {}
+    published_rows, odd = _list_item_rows(frame, name, suppressed, spec, number_of)
     reference = None
     if original is not None:
         check_columns([name], original.columns, "sensitive columns of the original")
-        reference, _ = _list_item_rows(original, name, None, spec.with_defaults_from(original.spec(name)), place_of)
-    return HeldItems(name, 1 + len(place_of), published, reference, odd)
+        reference, _ = _list_item_rows(original, name, None, spec.with_defaults_from(original.spec(name)), number_of)
+    return HeldItems(name, 1 + len(number_of), published_rows, reference, odd)
 
 
 def _list_item_rows(
-    frame: frames.Frame, name: str, suppressed: str | None, spec: ColumnSpec, place_of: dict[str, int]
+    frame: frames.Frame, name: str, suppressed: str | None, spec: ColumnSpec, number_of: dict[str, int]
 ) -> tuple[_ItemRows, BoolArray]:
     """Return which rows hold which items, numbered on as they come, and the rows that write a set in another way."""
     cells, rows = list_cells_with_missing(frame.column(name), name)
@@ -144,13 +144,13 @@ def _list_item_rows(
         is_none = cell is None or cell == suppressed or cell.strip() in (spec.missing_values or ())
         parts = [] if is_none else [part.strip() for part in str(cell).split(str(spec.separator))]
         sets.append(sorted({part for part in parts if part and part not in (spec.missing_values or ())}))
-    written = [str(spec.separator).join(each) for each in sets]
-    is_odd = [cell not in (None, suppressed, text) for cell, text in zip(cells, written, strict=True)]
+    canonical_texts = [str(spec.separator).join(each) for each in sets]
+    is_odd = [cell not in (None, suppressed, text) for cell, text in zip(cells, canonical_texts, strict=True)]
     folded = [dict.fromkeys(map(fold_spelling, each)) for each in sets]
-    places = [[place_of.setdefault(item, 1 + len(place_of)) for item in each] or [0] for each in folded]
-    lengths = np.array([len(each) for each in places])
+    item_numbers = [[number_of.setdefault(item, 1 + len(number_of)) for item in each] or [0] for each in folded]
+    lengths = np.array([len(each) for each in item_numbers])
     starts = np.cumsum(lengths) - lengths
-    flat = np.array([place for each in places for place in each], dtype=np.int64)
+    flat = np.array([place for each in item_numbers for place in each], dtype=np.int64)
     items = flat[concatenate_runs(starts[rows], lengths[rows])]
     entries = _ItemRows(np.repeat(np.arange(len(rows)), lengths[rows]), items, frame.records)
     return entries, np.array(is_odd, dtype=bool)[rows]

@@ -108,8 +108,8 @@ class Matchings(ClaimOnColumns):
     def _match_failures(self, grouped: Grouped, source: frames.Frame) -> list[Failure]:
         check_columns(self.columns, source.columns, "quasi_identifiers of the original")
         classes, originals = find_coverage(grouped, source, self.columns, self.specs, self.hierarchies)
-        originals, published = rows_of(classes, grouped.labels, originals)
-        matching = Matching(grouped.frame.n_rows, source.n_rows, published, originals)
+        originals, published_rows = rows_of(classes, grouped.labels, originals)
+        matching = Matching(grouped.frame.n_rows, source.n_rows, published_rows, originals)
         stats = ClassStats(grouped.records, matching=matching)
         failures = []
         for model in self.models:

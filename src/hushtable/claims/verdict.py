@@ -1,4 +1,4 @@
-"""Verdict: what a published table holds of what it claims; and what a claim is."""
+"""Verdict: which of its claims a published table meets; and what a claim is."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Verdict(StatesFacts):
-    """What a published table holds of what it claims.
+    """Which of its claims a published table meets.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Verdict(StatesFacts):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain values."""
-        told = {
+        entries = {
             "passed": self.passed,
             "complete": self.complete,
             "conditions": list(self.conditions),
@@ -169,7 +169,7 @@ class Verdict(StatesFacts):
             "n_records": self.n_records,
             **self.figures,
         }
-        return dict(to_json_values(told))
+        return dict(to_json_values(entries))
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -260,9 +260,9 @@ class SpeaksOfNobody:
 
 
 def with_reading_of(claim: Any, **given: Any) -> Any:
-    """Return a claim that was told how to judge: a reading of missing cells, a population."""
-    known = {each.name for each in fields(claim)}
-    useless = [name for name in given if name not in known]
+    """Return a claim with other settings: a reading of missing cells, a population."""
+    field_names = {each.name for each in fields(claim)}
+    useless = [name for name in given if name not in field_names]
     if useless:
         raise InputError(
             f"{useless[0]} was given for a claim of kind {claim.kind!r}.", hint="it has no effect: leave it out."

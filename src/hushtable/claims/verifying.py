@@ -104,7 +104,7 @@ def open_release(data: Any, dialect: Dialect | None = None, *, is_large: bool = 
 
 
 def select_for_claim(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
-    """Return what a claim looks at: of files that are not held whole, the distinct rows of its columns, with counts."""
+    """Return the rows that a claim judges: of files not held whole, the distinct rows of its columns with counts."""
     if isinstance(table, frames.Frame):
         return table
     from hushtable.io import collapse
@@ -216,23 +216,24 @@ def verify(
     True
     """
     check_specs(specs)
-    asked, columns = models_in(models), names_in(quasi_identifiers, "quasi_identifiers")
-    if population is None and any(model.needs.population for model in asked):
+    all_models, columns = models_in(models), names_in(quasi_identifiers, "quasi_identifiers")
+    if population is None and any(model.needs.population for model in all_models):
         raise InputError(
             "a model counts a population, and none was given.", hint="pass population=, or drop that model."
         )
-    if original is None and any(model.needs.original for model in asked):
+    if original is None and any(model.needs.original for model in all_models):
         raise InputError(
             "a model compares published rows with the original ones, which were not given.",
             hint="pass original=, the table before it was protected.",
         )
-    judged = (*columns, *names_in(sensitive, "sensitive"), *(name for model in asked for name in model.needs.sensitive))
+    own_columns = [name for model in all_models for name in model.needs.sensitive]
+    judged_columns = (*columns, *names_in(sensitive, "sensitive"), *own_columns)
     claim = claim_from_models(
         columns,
-        asked,
+        all_models,
         sensitive=sensitive,
         specs=specs,
-        hierarchies=_hierarchies_by_column(hierarchies, judged),
+        hierarchies=_hierarchies_by_column(hierarchies, judged_columns),
         population=population,
         person=person,
         limits=Limits(highest_risk, average_risk),
@@ -248,9 +249,9 @@ def verify(
 
 
 def _hierarchies_by_column(
-    given: Mapping[str, Any] | str | os.PathLike[str] | None, columns: Sequence[str]
+    hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None, columns: Sequence[str]
 ) -> Mapping[str, Any]:
     """Return what generalizes which column; a file of domains may list others too."""
-    if isinstance(given, (str, os.PathLike)):
-        return {name: ladder for name, ladder in Hierarchy.from_domains(given).items() if name in columns}
-    return given or {}
+    if isinstance(hierarchies, (str, os.PathLike)):
+        return {name: ladder for name, ladder in Hierarchy.from_domains(hierarchies).items() if name in columns}
+    return hierarchies or {}

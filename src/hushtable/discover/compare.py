@@ -1,4 +1,4 @@
-"""Column sets beside one another, with the same scores of each."""
+"""Compare column sets by the same scores."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TRUTH_SCORES_OF_COLUMNS: Final = ("specificity", "false_positive_rate", "accura
 
 @dataclass(frozen=True, slots=True)
 class ComparedScore:
-    """What a number of every set is."""
+    """A score of a comparison: its label, unit and direction."""
 
     label: str
     unit: str  # empty where it is not known: for a function of a partition, and an objective
@@ -53,7 +53,7 @@ class ComparedSet:
 
 @dataclass(frozen=True, slots=True)
 class SetComparison:
-    """Column sets beside one another, with the same scores of each.
+    """Column sets with the same scores of each.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ def compare_sets(
     scores: Objective | Sequence[str | Term] = DEFAULT_SCORES,
     truth: Iterable[str] | None = None,
 ) -> SetComparison:
-    """Score candidate column sets and put them beside one another.
+    """Score candidate column sets, and compare them.
 
     Parameters
     ----------
@@ -152,21 +152,21 @@ def compare_sets(
     objective = scores if isinstance(scores, Objective) else Objective(_to_terms(scores))
     frame = open_table(data)
     available = tuple(frame.names)
-    named = _name_sets(sets, available)
+    named_sets = _name_sets(sets, available)
     sought = None if truth is None else names_in(truth, "truth")
-    found, numbers = _score_sets(frame, objective, available, [columns for _, columns in named])
+    compared_scores, numbers = _score_sets(frame, objective, available, [columns for _, columns in named_sets])
     if isinstance(scores, Objective):
-        found.append(ComparedScore("objective value", "", "better"))
+        compared_scores.append(ComparedScore("objective value", "", "better"))
         numbers = np.column_stack([numbers, objective.combine_terms(numbers)])
     if sought is not None:
-        judged = [_compare_with_truth(columns, sought, available) for _, columns in named]
-        found += [ComparedScore(label, score.unit, score.direction) for label, score in judged[0].items()]
+        judged = [_compare_with_truth(columns, sought, available) for _, columns in named_sets]
+        compared_scores += [ComparedScore(label, score.unit, score.direction) for label, score in judged[0].items()]
         numbers = np.column_stack([numbers, [[score.value for score in each.values()] for each in judged]])
     rows = tuple(
-        ComparedSet(name, columns, {score.label: value for score, value in zip(found, row, strict=True)})
-        for (name, columns), row in zip(named, numbers.tolist(), strict=True)
+        ComparedSet(name, columns, {score.label: value for score, value in zip(compared_scores, row, strict=True)})
+        for (name, columns), row in zip(named_sets, numbers.tolist(), strict=True)
     )
-    return SetComparison(tuple(found), rows, sought, frames.library_of(data))
+    return SetComparison(tuple(compared_scores), rows, sought, frames.library_of(data))
 
 
 def _to_terms(scores: Sequence[str | Term]) -> tuple[Term, ...]:
@@ -186,19 +186,19 @@ def _name_sets(
     )
     if not pairs:
         raise InputError("there are no column sets to compare.", hint="pass one at least.")
-    named = []
-    for place, (name, given) in enumerate(pairs, start=1):
-        wanted = names_in(given, f"set {place}" if name is None else f"set {name!r}")
-        check_columns(wanted, available, f"set {place}")
+    named_sets = []
+    for number, (name, columns_given) in enumerate(pairs, start=1):
+        wanted = names_in(columns_given, f"set {number}" if name is None else f"set {name!r}")
+        check_columns(wanted, available, f"set {number}")
         columns = tuple(each for each in available if each in wanted)
-        named.append(((", ".join(columns) or "no columns") if name is None else str(name), columns))
-    return named
+        named_sets.append(((", ".join(columns) or "no columns") if name is None else str(name), columns))
+    return named_sets
 
 
 def _score_sets(
     frame: frames.Frame | Table, objective: Objective, available: Sequence[str], sets: Sequence[Sequence[str]]
 ) -> tuple[list[ComparedScore], FloatArray]:
-    """Return what the terms are, and their numbers, shape (n_sets, n_terms)."""
+    """Return the compared scores, and their numbers, shape (n_sets, n_terms)."""
     union = {name for columns in sets for name in columns}
     # Even where the only set is the empty one, records are counted on some column.
     names = [name for name in available if name in union] or available[:1]
@@ -206,11 +206,11 @@ def _score_sets(
     masks = [sum(1 << candidates.index(name) for name in columns) for columns in sets]
     numbers = ObjectiveEvaluator(table, candidates, n_columns, objective, Budget()).compute_terms(masks)
     partition = Partition.from_table(table, sets[0])
-    found = [
+    compared_scores = [
         _describe_score(label, term, table, sets[0], partition)
         for label, term in zip(objective.labels, objective.all_terms, strict=True)
     ]
-    return found, numbers
+    return compared_scores, numbers
 
 
 def _describe_score(

@@ -1,4 +1,4 @@
-"""Kept columns that say what quasi-identifiers say: a district beside its postcode, a BMI beside height and weight.
+"""Kept columns that repeat quasi-identifiers: a district beside its postcode, a BMI beside height and weight.
 
 An attacker who knows one knows the other and splits classes by it; where the kept column tells the quasi-identifier,
 its generalization hides nothing.
@@ -17,19 +17,19 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.tables import Table, iterate_partitions
 
 MAX_ROWS: Final = 20_000
-"""Rows that are enough to see what follows from what."""
+"""So many rows are enough to find which column determines which."""
 
 _MIN_DIFFERING_PAIRS: Final = 30.0  # pairs of records that would differ by chance
-_MIN_AGREEMENT_SHARE: Final = 0.98  # of these, those that agree all the same
-_MIN_VARIANCE_SHARE: Final = 0.999  # of the variance
-_MIN_FORMULA_VALUES: Final = 10  # of a number, for a formula
-_MAX_FORMULA_ROWS: Final = 2_000  # rows
+_MIN_AGREEMENT_SHARE: Final = 0.98  # of these pairs, the share that agrees all the same
+_MIN_VARIANCE_SHARE: Final = 0.999  # of the variance that a formula explains
+_MIN_FORMULA_VALUES: Final = 10  # distinct values of a number: any formula fits fewer
+_MAX_FORMULA_ROWS: Final = 2_000
 _MAX_PAIRED_COLUMNS: Final = 12  # quasi-identifiers whose pairs are looked at
 
 
 @dataclass(frozen=True, slots=True)
 class Determined:
-    """A kept column, and the quasi-identifiers that it hangs together with."""
+    """A kept column, and the quasi-identifiers that determine it, or that it determines."""
 
     column: str
     by: tuple[str, ...]  # one quasi-identifier, or two
@@ -42,47 +42,40 @@ class Determined:
 
 
 def enough_rows(n_rows: int) -> CountArray:
-    """Return the numbers of at most `MAX_ROWS` rows, evenly from all."""
+    """Return at most `MAX_ROWS` row numbers, evenly spread over all rows."""
     return np.linspace(0, n_rows - 1, min(n_rows, MAX_ROWS)).astype(np.int64)
 
 
-def find_determined(table: Table, kept: Sequence[str], quasi_identifiers: Sequence[str]) -> tuple[Determined, ...]:
+def find_determined(table: Table, columns: Sequence[str], quasi_identifiers: Sequence[str]) -> tuple[Determined, ...]:
     """Find the kept columns that quasi-identifiers determine, or that determine one, all but for a few records.
 
     Of two records that agree on one side: how often do they differ on the other, and how often would they by chance?
     Nearly unique columns have too few such pairs. Numbers are also tried as a weighted sum of one or two
     quasi-identifiers, or a product of their powers, with R^2 of 0.999 or more. O(n) per column and path; some rows
     suffice.
-
-    Notes
-    -----
-    Of two records that agree on one side, how often do they differ on the other, and how often would they by chance?
-    Nearly unique columns have too few of such pairs to say anything. Beside that formulas: a number is a sum of
-    multiples of one or two quasi-identifiers, or a product of their powers, with R^2 of 0.999 or more. O(n) for each
-    kept column and each quasi-identifier or pair.
     """
     paths: list[tuple[str, ...]] = [(name,) for name in quasi_identifiers]
     if len(quasi_identifiers) <= _MAX_PAIRED_COLUMNS:
         paths += combinations(quasi_identifiers, 2)
-    narrow = table.select([*quasi_identifiers, *kept])
+    narrow = table.select([*quasi_identifiers, *columns])
     widths = (narrow.codes.max(axis=1, initial=-1) + 1).tolist()
-    place = {name: number for number, name in enumerate(narrow.names)}
-    alone = {name: _number_combinations(narrow, widths, [(place[name],)])[0] for name in kept}
+    position_of = {name: number for number, name in enumerate(narrow.names)}
+    alone = {name: _number_combinations(narrow, widths, [(position_of[name],)])[0] for name in columns}
     # By chance two records differ in a column as often as two of the whole table do.
     chance = {name: 1 - _agreement_rate(np.zeros_like(each[0]), each)[0] for name, each in alone.items()}
     numbers = {name: known for name in narrow.names if (known := _column_as_numbers(narrow, name)) is not None}
-    found: dict[str, Determined] = {}
+    determined: dict[str, Determined] = {}
     for path in paths:
-        left = [name for name in kept if name not in found]
-        at = tuple(place[each] for each in path)
-        (by, *both) = _number_combinations(narrow, widths, [at, *((*at, place[name]) for name in left)])
+        undecided = [name for name in columns if name not in determined]
+        at = tuple(position_of[each] for each in path)
+        (by, *joints) = _number_combinations(narrow, widths, [at, *((*at, position_of[name]) for name in undecided)])
         by_chance = 1 - _agreement_rate(np.zeros_like(by[0]), by)[0]
-        for name, each in zip(left, both, strict=True):
-            if _is_determined(each, by[0], chance[name]) or _is_formula(numbers, name, path):
-                found[name] = Determined(name, path, tells=False)
-            elif len(path) == 1 and _is_determined(each, alone[name][0], by_chance):
-                found[name] = Determined(name, path, tells=True)
-    return tuple(found[name] for name in kept if name in found)
+        for name, joint in zip(undecided, joints, strict=True):
+            if _is_determined(joint, by[0], chance[name]) or _is_formula(numbers, name, path):
+                determined[name] = Determined(name, path, tells=False)
+            elif len(path) == 1 and _is_determined(joint, alone[name][0], by_chance):
+                determined[name] = Determined(name, path, tells=True)
+    return tuple(determined[name] for name in columns if name in determined)
 
 
 _Numbered = tuple[CodeArray, int]
@@ -129,23 +122,23 @@ def _is_formula(numbers: dict[str, FloatArray], name: str, path: Sequence[str]) 
     """Tell whether a number is a weighted sum, or a product of powers, of others."""
     if not all(each in numbers for each in (name, *path)):
         return False
-    told, *by = (numbers[each] for each in (name, *path))
-    is_known = np.isfinite(told) & np.logical_and.reduce([np.isfinite(each) for each in by])
-    told, by = told[is_known], [each[is_known] for each in by]
-    if len(told) < _MIN_DIFFERING_PAIRS:
+    target, *by = (numbers[each] for each in (name, *path))
+    is_known = np.isfinite(target) & np.logical_and.reduce([np.isfinite(each) for each in by])
+    target, by = target[is_known], [each[is_known] for each in by]
+    if len(target) < _MIN_DIFFERING_PAIRS:
         return False
-    if _is_linear(told, by):
+    if _is_linear(target, by):
         return True
-    is_positive = all(bool((each > 0).all()) for each in (told, *by))
-    return is_positive and _is_linear(np.log(told), [np.log(each) for each in by])
+    is_positive = all(bool((each > 0).all()) for each in (target, *by))
+    return is_positive and _is_linear(np.log(target), [np.log(each) for each in by])
 
 
-def _is_linear(told: FloatArray, by: Sequence[FloatArray]) -> bool:
-    columns = [np.ones_like(told), *((each - each.mean()) / (each.std() or 1.0) for each in by)]
-    whole = told - told.mean()
-    if not whole.any():
+def _is_linear(target: FloatArray, by: Sequence[FloatArray]) -> bool:
+    columns = [np.ones_like(target), *((each - each.mean()) / (each.std() or 1.0) for each in by)]
+    centered = target - target.mean()
+    if not centered.any():
         return False
     gram = np.array([[one @ other for other in columns] for one in columns])
-    weights = np.linalg.lstsq(gram, np.array([each @ whole for each in columns]), rcond=None)[0]
-    left = whole - sum(weight * each for weight, each in zip(weights, columns, strict=True))
-    return bool(left @ left <= (1 - _MIN_VARIANCE_SHARE) * (whole @ whole))
+    weights = np.linalg.lstsq(gram, np.array([each @ centered for each in columns]), rcond=None)[0]
+    residual = centered - sum(weight * each for weight, each in zip(weights, columns, strict=True))
+    return bool(residual @ residual <= (1 - _MIN_VARIANCE_SHARE) * (centered @ centered))

@@ -110,39 +110,39 @@ class Explanation:
 def explain(selection: Selection, data: Any = None) -> Explanation:
     """Explain the best set of a search from its history and the data, where they are given; see `Selection.explain`."""
     objective, history = selection.objective, selection.history
-    chosen = np.array([name in selection.best for name in history.columns])
-    apart = history.sets != chosen
-    n_apart = apart.sum(axis=1)
-    own = history.terms[int(np.flatnonzero(n_apart == 0)[0])]
-    near = np.flatnonzero(n_apart == 1)
-    terms = np.full((len(chosen), len(own)), np.nan)
-    terms[apart[near].argmax(axis=1)] = history.terms[near]
+    is_chosen = np.array([name in selection.best for name in history.columns])
+    differs = history.sets != is_chosen
+    n_differing = differs.sum(axis=1)
+    best_terms = history.terms[int(np.flatnonzero(n_differing == 0)[0])]
+    near = np.flatnonzero(n_differing == 1)
+    terms = np.full((len(is_chosen), len(best_terms)), np.nan)
+    terms[differs[near].argmax(axis=1)] = history.terms[near]
     if data is not None:
-        _complete_terms(selection, data, chosen, terms)
+        _complete_terms(selection, data, is_chosen, terms)
     # A score may be infinite with and without a column: then its change is not a number.
     with np.errstate(invalid="ignore"):
-        changes, moved = objective.combine_terms(terms) - selection.value, terms - own
+        changes, moved = objective.combine_terms(terms) - selection.value, terms - best_terms
     columns = tuple(
         ColumnShare(name, bool(held), float(change), dict(zip(objective.labels, row.tolist(), strict=True)))
         if is_known
         else ColumnShare(name, bool(held), None)
         for name, held, is_known, change, row in zip(
-            history.columns, chosen, ~np.isnan(terms).all(axis=1), changes, moved, strict=True
+            history.columns, is_chosen, ~np.isnan(terms).all(axis=1), changes, moved, strict=True
         )
     )
     shares = tuple(
         TermShare(label, float(score), term.weight, divides=term is objective.divisor)
-        for label, score, term in zip(objective.labels, own, objective.all_terms, strict=True)
+        for label, score, term in zip(objective.labels, best_terms, objective.all_terms, strict=True)
     )
     return Explanation(selection.best, selection.value, shares, columns)
 
 
-def _complete_terms(selection: Selection, data: Any, chosen: BoolArray, terms: FloatArray) -> None:
+def _complete_terms(selection: Selection, data: Any, is_chosen: BoolArray, terms: FloatArray) -> None:
     """Compute the terms of the sets of one column more or less that are not known yet, but not of the empty set."""
     names, objective = selection.history.columns, selection.objective
     table, _, n_columns = encode_candidates(data, names, objective)
     evaluator = ObjectiveEvaluator(table, names, n_columns, objective, Budget())
-    mask = mask_of(chosen)
+    mask = mask_of(is_chosen)
     value = float(objective.combine_terms(evaluator.compute_terms([mask]))[0])
     if not math.isclose(value, selection.value, rel_tol=_RELATIVE_ROUNDING, abs_tol=_RELATIVE_ROUNDING):
         raise InputError(
@@ -155,7 +155,7 @@ def _complete_terms(selection: Selection, data: Any, chosen: BoolArray, terms: F
 
 
 def _sort_key(column: ColumnShare) -> float:
-    """Sort what is missed most, or would gain most, to the front, and what is not known to the end."""
+    """Return a sort key: the largest losses or gains come first, unknown changes last."""
     if column.change is None or math.isnan(column.change):
         return math.inf
     return column.change if column.chosen else -column.change
@@ -172,5 +172,5 @@ def _format_column(column: ColumnShare) -> str:
 
 
 def _round_change(change: float) -> float:
-    """Take off what summing in another order may leave of nothing."""
+    """Round away what a different order of summing leaves of 0."""
     return round(change, 12)

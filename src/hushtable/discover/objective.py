@@ -113,12 +113,12 @@ class Term:
     def label(self) -> str:
         """The score's name, with what sets it apart from other terms of the same score."""
         name = self.score if isinstance(self.score, str) else getattr(self.score, "__name__", "callable")
-        shown = [] if self.aggregate == "value" else [self.aggregate.replace("_", " ")]
+        details = [] if self.aggregate == "value" else [self.aggregate.replace("_", " ")]
         # The treated value is a cell of somebody's.
-        shown += [
+        details += [
             f"{key}={each}" for key, each in self.options.items() if key != "treated" and isinstance(each, (str, int))
         ]
-        return f"{name} ({', '.join(shown)})" if shown else name
+        return f"{name} ({', '.join(details)})" if details else name
 
     @property
     def is_by_figures(self) -> bool:
@@ -153,14 +153,14 @@ class Term:
         return float(self._scale_to_bounds(np.array(getattr(score, self.aggregate))))
 
     def compute_score(self, table: Table, columns: Sequence[str], partition: Partition) -> scores.Score:
-        """Return the score of one column set that the term is a number of; the score has a name."""
+        """Compute the whole score of one column set that the term is a number of; only of a score with a name."""
         measure = getattr(scores, str(self.score))
         self._check_options(inspect.signature(measure).parameters)
         found: scores.Score = measure(table, columns, partition=partition, **self.options)
         return found
 
     def _check_options(self, takes: Mapping[str, inspect.Parameter]) -> None:
-        """Raise InputError where an option is lacking, or is none of the score's."""
+        """Raise InputError where an option is missing, or unknown to the score."""
         own = {name: each for name, each in takes.items() if each.kind is each.KEYWORD_ONLY and name != "partition"}
         lacking = [name for name, each in own.items() if each.default is each.empty and name not in self.options]
         if lacking:
@@ -382,7 +382,7 @@ class ObjectiveEvaluator:
         )
 
     def length_term(self, term: Term, n_chosen: int) -> float:
-        """Compute a term that only the number of columns matters to."""
+        """Compute a term that depends on the number of columns alone."""
         none = np.zeros(1, dtype=np.int64)
         figures = ClassFigures(none, none, none, np.array([n_chosen]), self.table.n_records, self._n_columns)
         return float(term.from_figures(figures)[0])
@@ -454,9 +454,9 @@ class ObjectiveEvaluator:
     def _names_of(self, mask: int) -> list[str]:
         return [name for j, name in enumerate(self.columns) if mask >> j & 1]
 
-    def _from_figures(self, found: CountArray, masks: Iterable[int]) -> FloatArray:
+    def _from_figures(self, sizes: CountArray, masks: Iterable[int]) -> FloatArray:
         n_chosen = np.array([int(mask).bit_count() for mask in masks])
-        figures = ClassFigures(found[:, 0], found[:, 1], found[:, 2], n_chosen, self.table.n_records, self._n_columns)
+        figures = ClassFigures(sizes[:, 0], sizes[:, 1], sizes[:, 2], n_chosen, self.table.n_records, self._n_columns)
         return np.column_stack([term.from_figures(figures) for term in self.objective.all_terms])
 
     def _terms_of_partition(self, mask: int, partition: Partition) -> list[float]:
@@ -495,38 +495,38 @@ class _Sizes:
         if len(masks) < 2 * n_parts:
             return self._measure_part(masks, self._own)
         parts = [masks[i::n_parts] for i in range(n_parts)]
-        out = np.empty((len(masks), subsets.N_FIGURES), dtype=np.int64)
+        figures = np.empty((len(masks), subsets.N_FIGURES), dtype=np.int64)
         with ThreadPoolExecutor(n_parts) as pool:
             # Results are taken in the order of the parts, whichever is ready first.
             scratch = [self._allocate_levels() for _ in parts]
             for i, part in enumerate(pool.map(self._measure_part, parts, scratch)):
-                out[i::n_parts] = part
-        return out
+                figures[i::n_parts] = part
+        return figures
 
     def measure_all_sets(self) -> CountArray:
         """Return the figures of every column set, entry mask; shape (2^n_columns, 3)."""
         n_columns = len(self._order)
         bits = np.int64(1) << self._order
-        out = np.empty((1 << n_columns, subsets.N_FIGURES), dtype=np.int64)
+        figures = np.empty((1 << n_columns, subsets.N_FIGURES), dtype=np.int64)
         n_fixed = min(_PREFIX_COLUMNS, n_columns)
         prefixes = [
             np.array([*(j for j in range(n_fixed) if pattern >> j & 1), n_fixed]) for pattern in range(1 << n_fixed)
         ]
 
         def walk_prefix(prefix: CountArray) -> None:
-            subsets.walk_subsets(self._codes, self._counts, bits, prefix, self._allocate_levels(), out)
+            subsets.walk_subsets(self._codes, self._counts, bits, prefix, self._allocate_levels(), figures)
 
         with ThreadPoolExecutor(n_threads()) as pool:
             list(pool.map(walk_prefix, prefixes))
-        return out
+        return figures
 
     def _measure_part(self, masks: Sequence[int], levels: subsets.Levels) -> CountArray:
-        out = np.empty((len(masks), subsets.N_FIGURES), dtype=np.int64)
+        figures = np.empty((len(masks), subsets.N_FIGURES), dtype=np.int64)
         for i, mask in enumerate(masks):
             columns = np.array([place for place, j in enumerate(self._order.tolist()) if mask >> j & 1], dtype=np.int64)
             level = subsets.measure_columns(self._codes, self._widths, self._counts, columns, levels)
-            out[i] = levels.tally[level, -subsets.N_FIGURES :]
-        return out
+            figures[i] = levels.tally[level, -subsets.N_FIGURES :]
+        return figures
 
     def _allocate_levels(self) -> subsets.Levels:
         n_levels, n_rows = len(self._order) + 1, len(self._counts)

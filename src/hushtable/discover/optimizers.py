@@ -1,7 +1,7 @@
 """Searches for the column set of the highest objective: exact ones, walks from set to set, and populations.
 
-Each is a record of options whose ``search`` asks an `Evaluator` for values in an order of its own. The evaluator
-remembers the best set: a search cannot return the wrong one.
+Each is a record of options whose ``search`` asks an `ObjectiveEvaluator` for values in an order of its own. The
+evaluator remembers the best set: a search cannot return the wrong one.
 """
 
 from __future__ import annotations
@@ -139,15 +139,15 @@ class BranchAndBound:
         try:
             _climb_greedily(evaluator)
             while stack:
-                chosen, allowed, depth, bound = stack[-1]
+                included, allowed, depth, bound = stack[-1]
                 branches = []
                 if bound > evaluator.best_value and depth < len(order):
                     bit = 1 << order[depth]
-                    halves = ((chosen, allowed & ~bit), (chosen | bit, allowed))
+                    halves = ((included, allowed & ~bit), (included | bit, allowed))
                     branches = [
                         (low, high, depth + 1, _upper_bound(evaluator, low, high)) for low, high in halves if high
                     ]
-                # Only now: a budget that ends while the halves are bounded leaves the whole open.
+                # Only now: if the budget ends while the halves are bounded, their parent stays open.
                 stack[-1:] = branches
         except BudgetEnded:
             return max([evaluator.best_value, *(bound for *_, bound in stack)])
@@ -161,17 +161,17 @@ def pareto_front(points: FloatArray) -> list[int]:
     n_front).
     """
     order = np.lexsort((np.arange(len(points)), *(-column for column in points.T[::-1])))
-    left = points[order]
+    remaining = points[order]
     front = []
-    while len(left):
+    while len(remaining):
         front.append(int(order[0]))
-        kept = (left > left[0]).any(axis=1)
-        order, left = order[kept], left[kept]
+        is_undominated = (remaining > remaining[0]).any(axis=1)
+        order, remaining = order[is_undominated], remaining[is_undominated]
     return front
 
 
 def _climb_greedily(evaluator: ObjectiveEvaluator) -> None:
-    """Add the column that helps most, until none is left: something to beat."""
+    """Add the best column until none is left: a first value for the search to beat."""
     mask = 0
     for _ in range(evaluator.n_candidates):
         more = [mask | 1 << j for j in range(evaluator.n_candidates) if not mask >> j & 1]
@@ -180,17 +180,17 @@ def _climb_greedily(evaluator: ObjectiveEvaluator) -> None:
         evaluator.note_step([max(values)])
 
 
-def _upper_bound(evaluator: ObjectiveEvaluator, chosen: int, allowed: int) -> float:
-    """Return an upper bound of the objective over the sets that hold ``chosen`` and lie within ``allowed``.
+def _upper_bound(evaluator: ObjectiveEvaluator, included: int, allowed: int) -> float:
+    """Return an upper bound of the objective over the sets that hold ``included`` and lie within ``allowed``.
 
     Both sets are evaluated on the way, which may raise BudgetEnded.
     """
     objective = evaluator.objective
-    few, many = evaluator.terms_of(chosen), evaluator.terms_of(allowed)
+    inner, outer = evaluator.terms_of(included), evaluator.terms_of(allowed)
     terms = objective.all_terms
     highest = -np.inf
-    for n_chosen in range(max(chosen.bit_count(), 1), allowed.bit_count() + 1):
-        ends = [_term_bounds(term, few[j], many[j], evaluator, n_chosen) for j, term in enumerate(terms)]
+    for n_chosen in range(max(included.bit_count(), 1), allowed.bit_count() + 1):
+        ends = [_term_bounds(term, inner[j], outer[j], evaluator, n_chosen) for j, term in enumerate(terms)]
         total = sum(term.weight * ends[j][1 if term.weight > 0 else 0] for j, term in enumerate(objective.terms))
         if objective.divisor is not None:
             low, high = (objective.divisor.weight * end for end in ends[-1])
@@ -200,12 +200,12 @@ def _upper_bound(evaluator: ObjectiveEvaluator, chosen: int, allowed: int) -> fl
 
 
 def _term_bounds(
-    term: Term, few: float, many: float, evaluator: ObjectiveEvaluator, n_chosen: int
+    term: Term, inner: float, outer: float, evaluator: ObjectiveEvaluator, n_chosen: int
 ) -> tuple[float, float]:
     if term.is_by_length:
         value = float(evaluator.length_term(term, n_chosen))
         return value, value
-    return min(few, many), max(few, many)
+    return min(inner, outer), max(inner, outer)
 
 
 def _check_bounded(evaluator: ObjectiveEvaluator) -> None:
@@ -218,10 +218,10 @@ def _check_bounded(evaluator: ObjectiveEvaluator) -> None:
         )
 
 
-def _check_size(method: str, n_columns: int, most: int) -> None:
-    if n_columns > most:
+def _check_size(method: str, n_columns: int, max_columns: int) -> None:
+    if n_columns > max_columns:
         raise InputError(
-            f"{method} over {n_columns} columns would evaluate 2^{n_columns} - 1 sets; max_columns is {most}.",
+            f"{method} over {n_columns} columns would evaluate 2^{n_columns} - 1 sets; max_columns is {max_columns}.",
             hint="name fewer in columns=, or choose method='branch_and_bound' or 'evolutionary'.",
         )
 
@@ -342,12 +342,12 @@ class Annealing:
         temperature = self.temperature
         for _ in range(self.max_steps):
             evaluator.note_step([value])
-            other = mask ^ 1 << int(rng.integers(evaluator.n_candidates))
-            if other:
-                theirs = evaluator.value_of(other)
+            trial = mask ^ 1 << int(rng.integers(evaluator.n_candidates))
+            if trial:
+                trial_value = evaluator.value_of(trial)
                 # A temperature that cooled down to 0 accepts nothing worse.
-                if theirs > value or rng.random() < math.exp((theirs - value) / max(temperature, 1e-300)):
-                    mask, value = other, theirs
+                if trial_value > value or rng.random() < math.exp((trial_value - value) / max(temperature, 1e-300)):
+                    mask, value = trial, trial_value
             temperature *= self.cooling
         return None
 
@@ -426,8 +426,8 @@ class Evolutionary:
         self, people: BoolArray, values: FloatArray, mutation: float, crossover: float, rng: np.random.Generator
     ) -> BoolArray:
         size, n = people.shape
-        drawn = rng.integers(0, size, (size + size % 2, self.tournament))
-        parents = people[drawn[np.arange(len(drawn)), values[drawn].argmax(axis=1)]]
+        contestants = rng.integers(0, size, (size + size % 2, self.tournament))
+        parents = people[contestants[np.arange(len(contestants)), values[contestants].argmax(axis=1)]]
         children = parents.copy()
         for i in range(0, len(children), 2):
             if n > 1 and rng.random() < crossover:

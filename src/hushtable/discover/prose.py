@@ -1,4 +1,4 @@
-"""What kept cells say of people by name: identifiers of their own record, addresses, numbers to call, titles.
+"""Find cells of kept columns that name people: identifiers of their record, addresses, phone numbers, titles.
 
 A column of text may name people in the middle of a sentence, whatever role it has. Four things are looked for:
 
@@ -127,13 +127,13 @@ class Named:
     @property
     def what(self) -> str:
         """What was seen, most frequent first."""
-        seen = (
+        counts = (
             (self.n_identified, "a value of an identifier column"),
             (self.n_mails, "an e-mail address"),
             (self.n_phones, "a telephone number"),
             (self.n_titles, "a title and a name"),
         )
-        return ", ".join(f"{n:,} hold {what}" for n, what in sorted(seen, key=lambda each: -each[0]) if n)
+        return ", ".join(f"{n:,} hold {what}" for n, what in sorted(counts, key=lambda each: -each[0]) if n)
 
 
 def holds_mail(texts: pl.Series) -> pl.Series:
@@ -184,36 +184,36 @@ def look_for_names(
     columns: Sequence[str],
     identifiers: Sequence[str] = (),
     *,
-    hidden: BoolArray | None = None,
+    suppressed: BoolArray | None = None,
     starred: Mapping[str, BoolArray] | None = None,
     codes: Mapping[str, CodeArray] | None = None,
 ) -> tuple[Named, ...]:
     """Count the published records that name people in kept columns; a column that names nobody is left out.
 
-    `hidden` rows are not published, `starred` ones publish ``*`` in that column, `codes` are
+    `suppressed` rows are not published, `starred` ones publish ``*`` in that column, `codes` are
     `columns.series.cell_codes` where they are known. O(n) per column of text for its distinct cells, then patterns
     over those; other types are not looked at. Identifiers are compared in cells of three words or more alone, row by
     row.
     """
     records = source.records
-    if hidden is not None:
-        records = np.where(hidden, 0, records)
-    known = codes or {}
-    texts = {name: found for name in columns if (found := _texts_of(source, name, known.get(name))) is not None}
-    told = {name for name, (each, _) in texts.items() if each.str.contains(_SENTENCE).any()}
-    owns = [found for name in identifiers if told and (found := _texts_of(source, name, is_any=True)) is not None]
+    if suppressed is not None:
+        records = np.where(suppressed, 0, records)
+    known_codes = codes or {}
+    texts = {name: found for name in columns if (found := _texts_of(source, name, known_codes.get(name))) is not None}
+    prose = {name for name, (each, _) in texts.items() if each.str.contains(_SENTENCE).any()}
+    owns = [found for name in identifiers if prose and (found := _texts_of(source, name, is_any=True)) is not None]
     own = [_expand_to_rows(*each) for each in owns]
-    counted = (
+    counts = (
         _count_names(
             name,
             cells,
             places,
-            own if name in told else (),
+            own if name in prose else (),
             np.where(starred[name], 0, records) if starred and name in starred else records,
         )
         for name, (cells, places) in texts.items()
     )
-    return tuple(each for each in counted if each.n_records)
+    return tuple(each for each in counts if each.n_records)
 
 
 def _expand_to_rows(texts: pl.Series, codes: CodeArray) -> pl.Series:
@@ -230,9 +230,9 @@ def _texts_of(
     They are distinct, unless hardly one repeats: to find out which are equal then takes longer than to look at all.
     """
     if isinstance(source, Table):
-        column, places = source.column(name), source.codes[source.index(name)]
+        column, positions = source.column(name), source.codes[source.index(name)]
         is_text = is_any or not column.is_measured
-        return (pl.Series(column.texts(), dtype=pl.String), places) if is_text else None
+        return (pl.Series(column.texts(), dtype=pl.String), positions) if is_text else None
     try:
         cells = source.column(name)
     except ColumnError:
@@ -241,10 +241,10 @@ def _texts_of(
             return None
         try:
             # Objects of several types, or halves of surrogate pairs.
-            plain = [str(cell).encode(errors="replace").decode() for cell in source.data.get_column(name).to_list()]
+            texts = [str(cell).encode(errors="replace").decode() for cell in source.data.get_column(name).to_list()]
         except UnicodeDecodeError:
             return None
-        cells = pl.Series(plain, dtype=pl.String)
+        cells = pl.Series(texts, dtype=pl.String)
     if not (is_any or has_room_for_names(cells.dtype)):
         return None
     if (
@@ -253,15 +253,15 @@ def _texts_of(
         and cells.head(_CELLS_IN_SAMPLE).n_unique() > _CELLS_IN_SAMPLE / 2
     ):
         return cells, np.arange(len(cells), dtype=np.int32)
-    places = cell_codes(cells) if codes is None else codes
-    distinct = cells.gather(group.first_rows(places, int(places.max(initial=-1)) + 1))
+    positions = cell_codes(cells) if codes is None else codes
+    distinct = cells.gather(group.first_rows(positions, int(positions.max(initial=-1)) + 1))
     if isinstance(cells.dtype, _TEXT_TYPES):
-        return distinct.cast(pl.String), places
-    return pl.Series([str(cell) for cell in distinct.to_list()], dtype=pl.String), places
+        return distinct.cast(pl.String), positions
+    return pl.Series([str(cell) for cell in distinct.to_list()], dtype=pl.String), positions
 
 
 def sum_name_counts(counted: Iterable[tuple[Named, ...]]) -> tuple[Named, ...]:
-    """Add up the counts of several parts of a table, columns in the order of their first."""
+    """Add up the counts of several parts of a table; columns come in the order in which they first appear."""
     total: dict[str, Named] = {}
     for each in (named for part in counted for named in part):
         before = total.get(each.column)
@@ -274,41 +274,41 @@ def _count_names(name: str, texts: pl.Series, codes: CodeArray, own: Sequence[pl
     signs = [each(texts).to_numpy() for each in (holds_mail, holds_phone, holds_title)]
     mail, phone, title = (_expand_flags(each, codes) for each in signs)
     identified = _find_identifiers(texts, codes, own) if own else np.zeros(len(codes), dtype=bool)
-    seen = (identified | mail | phone | title, identified, mail, phone, title)
-    return Named(name, *(int(records[each].sum()) for each in seen))
+    flags = (identified | mail | phone | title, identified, mail, phone, title)
+    return Named(name, *(int(records[each].sum()) for each in flags))
 
 
-def _add_counts(one: Named, other: Named) -> Named:
-    column, *counts = astuple(one)
-    return Named(column, *map(add, counts, astuple(other)[1:]))
+def _add_counts(first: Named, second: Named) -> Named:
+    column, *counts = astuple(first)
+    return Named(column, *map(add, counts, astuple(second)[1:]))
 
 
 def _expand_flags(is_one: BoolArray, codes: CodeArray) -> BoolArray:
-    """Spread what is known of distinct cells to rows; the missing cell, which is indexed as -1, is none of them."""
+    """Expand flags of distinct cells to rows; False for missing cells, which index them as -1."""
     if not is_one.any():
         return np.zeros(len(codes), dtype=bool)
     return np.append(is_one, False)[codes]
 
 
 def _match_twice(texts: pl.Series, fast: str, holds: Callable[[str], bool]) -> pl.Series:
-    """Tell which texts a fast pattern and a slower judge both find."""
+    """Tell which texts match a fast pattern and also pass a slower, exact check."""
     likely = texts.str.contains(fast).fill_null(False)
     if not likely.any():
         return likely
-    places = likely.arg_true()
-    sure = [holds(text) for text in texts.gather(places).to_list()]
-    found = np.zeros(len(texts), dtype=bool)
-    found[places.to_numpy()] = sure
-    return pl.Series(found)
+    positions = likely.arg_true()
+    is_sure = [holds(text) for text in texts.gather(positions).to_list()]
+    is_match = np.zeros(len(texts), dtype=bool)
+    is_match[positions.to_numpy()] = is_sure
+    return pl.Series(is_match)
 
 
 def _has_title(text: str) -> bool:
-    place = 0
-    while found := _NAMED_EXACT.search(text, place):
-        word = found[2]
+    start = 0
+    while match := _NAMED_EXACT.search(text, start):
+        word = match[2]
         if word[0].isupper() and not _NO_NAME.fullmatch(word.lower()) and word.lower() not in _TITLE_WORDS:
             return True
-        place = found.end(1)
+        start = match.end(1)
     return False
 
 
@@ -335,16 +335,16 @@ def _is_phone(text: str, run: re.Match[str], *, is_whole: bool) -> bool:
 def _find_identifiers(texts: pl.Series, codes: CodeArray, own: Sequence[pl.Series]) -> BoolArray:
     """Tell which rows hold in a sentence a word or number that an identifier of theirs holds."""
     rows = np.flatnonzero(_expand_flags(texts.str.contains(_SENTENCE).fill_null(False).to_numpy(), codes))
-    found = np.zeros(len(codes), dtype=bool)
+    holds_identifier = np.zeros(len(codes), dtype=bool)
     for start in range(0, len(rows), _RECORDS_PER_BATCH):
         some = rows[start : start + _RECORDS_PER_BATCH]
         cells = texts.gather(codes[some])
-        found[some] = reduce(np.logical_or, [_share_words(cells, each.gather(some)) for each in own])
-    return found
+        holds_identifier[some] = reduce(np.logical_or, [_share_words(cells, each.gather(some)) for each in own])
+    return holds_identifier
 
 
 def _share_words(cells: pl.Series, own: pl.Series) -> BoolArray:
-    """Tell which cells hold a word of the text beside them."""
+    """Tell which cells share a word with the identifier in the same row."""
     table = pl.DataFrame({"cell": cells, "own": own.str.strip_chars()})
     words = table.select(
         _extract_words("cell", _CAPITAL),

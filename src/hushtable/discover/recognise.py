@@ -29,7 +29,7 @@ _PERSON_NUMBER_TOPICS: Final = ("person", "number of a person")  # topics of col
 _NO_PERSONS_REASON: Final = "the rows are not taken to be about persons"
 
 _MIN_COUNTED_RECORDS: Final = 10  # records: among fewer, nearly anything occurs once
-_MIN_VALUES_FOR_LISTS: Final = 10  # values from which on lists of codes are told of
+_MIN_VALUES_FOR_LISTS: Final = 10  # distinct values that a column of lists of codes has at least
 _MIN_SHARE_OF_LISTS: Final = 0.2  # of the values
 _MAX_CODE_CHARACTERS: Final = 12
 
@@ -101,17 +101,17 @@ def find_identifiers(data: Any, names: Sequence[str], *, by_count: bool = True) 
     """
     source = open_table(data)
     if isinstance(source, frames.Frame):
-        # Whoever publishes tells of them.
+        # The code that publishes warns of odd cells.
         source, _ = source.without_odd_cells(names)
     is_counted = by_count and source.n_rows >= _MIN_COUNTED_RECORDS
-    found = [
+    findings = [
         each.found
         for each in (_read_column(source, name, build_lexicon(None)) for name in names)
         if each.proposed.n_distinct
     ]
     return tuple(
         (each.name, each.reason)
-        for each in found
+        for each in findings
         if each is not None
         and each.topic is not None
         and each.topic.role == "identifier"
@@ -121,16 +121,16 @@ def find_identifiers(data: Any, names: Sequence[str], *, by_count: bool = True) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ReadColumn:
-    """A column as it was read: without anything proposed, its codes, and what it is about."""
+    """A column as it was read: a role without a decision, its codes, and what it is about."""
 
     proposed: ProposedRole
     codes: CodeArray
     found: Finding | None
 
-    def with_finding(self, found: Finding) -> _ReadColumn:
-        """Return the column as its neighbours say what it is about."""
-        topic = "" if found.topic is None else found.topic.name
-        return replace(self, found=found, proposed=replace(self.proposed, topic=topic))
+    def with_finding(self, finding: Finding) -> _ReadColumn:
+        """Return the column with another finding, which takes its neighbours into account."""
+        topic = "" if finding.topic is None else finding.topic.name
+        return replace(self, found=finding, proposed=replace(self.proposed, topic=topic))
 
 
 def _read_column(source: Table | frames.Frame, name: str, words: Lexicon) -> _ReadColumn:
@@ -143,9 +143,9 @@ def _read_column(source: Table | frames.Frame, name: str, words: Lexicon) -> _Re
     (column,), (codes,) = table.columns, table.codes
     by_code = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1).astype(np.int64)
     label = source.label(name) if isinstance(source, frames.Frame) else ""
-    found = find_topic(cells_of(column, by_code[1:], int(by_code[0])), words, label)
+    finding = find_topic(cells_of(column, by_code[1:], int(by_code[0])), words, label)
     about = "it holds no value" if not column.n_values else _NO_PERSONS_REASON
-    topic = "" if found.topic is None else found.topic.name
+    topic = "" if finding.topic is None else finding.topic.name
     proposed = ProposedRole(
         name,
         "other",
@@ -157,7 +157,7 @@ def _read_column(source: Table | frames.Frame, name: str, words: Lexicon) -> _Re
         topic=topic,
         label=label,
     )
-    return _ReadColumn(proposed, codes, found)
+    return _ReadColumn(proposed, codes, finding)
 
 
 def _propose_roles(
@@ -165,11 +165,11 @@ def _propose_roles(
 ) -> tuple[ProposedRole, ...]:
     """Propose roles in a table of persons."""
     open_ones = [each for each in read if each.found is not None and each.proposed.n_distinct]
-    found = {each.proposed.name: each.found for each in open_ones if each.found is not None}
+    findings = {each.proposed.name: each.found for each in open_ones if each.found is not None}
     counts = source.records
     codes = np.array([each.codes for each in open_ones], dtype=np.int32).reshape(len(open_ones), len(counts))
     decisions = decide_roles(
-        found, Table(tuple(each.cells.column for each in found.values()), codes, counts), len(read)
+        findings, Table(tuple(each.cells.column for each in findings.values()), codes, counts), len(read)
     )
     decided = []
     for proposed in (each.proposed for each in read):
@@ -181,7 +181,7 @@ def _propose_roles(
 
 
 def _with_names_seen(columns: tuple[ProposedRole, ...], source: Table | frames.Frame) -> tuple[ProposedRole, ...]:
-    """Say of free text how many of its cells name people: counts, no cell."""
+    """Add to each free text how many of its records name people: counts, no cell."""
     prose = [column.name for column in columns if column.role == "ask" and column.topic == PROSE]
     if not prose:
         return columns
@@ -196,27 +196,27 @@ def _with_names_seen(columns: tuple[ProposedRole, ...], source: Table | frames.F
 def _with_determined(
     columns: tuple[ProposedRole, ...], read: Sequence[_ReadColumn], source: Table | frames.Frame
 ) -> tuple[ProposedRole, ...]:
-    """Ask about columns that say what proposed quasi-identifiers say; looked at are 20,000 rows evenly from all."""
-    known = [column.name for column in columns if column.role == "quasi-identifier"]
+    """Ask about columns that repeat proposed quasi-identifiers, by up to 20,000 rows evenly from all."""
+    quasi = [column.name for column in columns if column.role == "quasi-identifier"]
     # What a word says of a column stands, even if it says that nobody knows it.
     said = {each.proposed.name for each in read if each.found is not None and each.found.topic is not None}
     open_ones = [column for column in columns if column.role in ("other", "ask") and column.name not in said]
-    others = [column.name for column in open_ones if column.n_distinct]
-    if not known or not others or source.n_rows < FEWEST_RECORDS:
+    open_names = [column.name for column in open_ones if column.n_distinct]
+    if not quasi or not open_names or source.n_rows < FEWEST_RECORDS:
         return columns
     rows = enough_rows(source.n_rows)
-    coded = [each for each in read if each.found is not None and each.proposed.name in {*known, *others}]
-    some = Table(
-        tuple(each.found.cells.column for each in coded if each.found is not None),
-        np.array([each.codes[rows] for each in coded], dtype=np.int32),
+    involved = [each for each in read if each.found is not None and each.proposed.name in {*quasi, *open_names}]
+    sample = Table(
+        tuple(each.found.cells.column for each in involved if each.found is not None),
+        np.array([each.codes[rows] for each in involved], dtype=np.int32),
         np.ones(len(rows), dtype=np.int64),
     )
-    undoing = find_determined(some, others, known)
-    found = {each.column: f"{each.sentence}, and undoes what is hidden there" for each in undoing}
+    undoing = find_determined(sample, open_names, quasi)
+    sentences = {each.column: f"{each.sentence}, and undoes what is hidden there" for each in undoing}
     reasons = {
-        column.name: found[column.name] if column.role == "other" else f"{column.reason}; {found[column.name]}"
+        column.name: sentences[column.name] if column.role == "other" else f"{column.reason}; {sentences[column.name]}"
         for column in open_ones
-        if column.name in found
+        if column.name in sentences
     }
     return tuple(
         replace(column, role="ask", reason=reasons[column.name]) if column.name in reasons else column
@@ -225,21 +225,21 @@ def _with_determined(
 
 
 def _warning_text(column: Column) -> str:
-    """Count values that nearly are another, and tell of cells that hold several codes each."""
+    """Describe near-duplicate values, and cells that hold several codes each."""
     alike = count_near_duplicates(column)
-    told = [f"{alike} values differ from another only in case, spaces or width"] if alike else []
+    remarks = [f"{alike} values differ from another only in case, spaces or width"] if alike else []
     separator = _find_separator(column)
     if separator:
-        told.append(
+        remarks.append(
             f"cells hold several codes each ({separator!r} between them): a combination counts as one value, so that "
             f"few people share one; `separator: {separator!r}` at the column in a policy makes sets of them, of which "
             "models judge every item; or keep the first code, or make a column of each"
         )
-    return "; ".join(told)
+    return "; ".join(remarks)
 
 
 def _find_separator(column: Column) -> str:
-    """Return what parts the codes of cells such as ``A10;B20``; empty where cells are not made so."""
+    """Return the separator of cells that list codes, such as ``A10;B20``; empty for other cells."""
     if column.kind != "category" or column.n_values < _MIN_VALUES_FOR_LISTS:
         return ""
     texts = column.texts()
@@ -257,13 +257,13 @@ def _find_separator(column: Column) -> str:
 
 
 def _find_person(columns: Sequence[ProposedRole], n_records: int) -> str | None:
-    """Return the identifier of most values that repeats: so many rows need not be so many people.
+    """Return the repeating identifier with the most values: there, rows are not people.
 
     Beside an identifier that tells the records apart, such as the number of a visit, only one that numbers persons.
     """
-    named = [column for column in columns if column.role == "identifier" and column.n_distinct]
-    repeating = [column for column in named if column.n_distinct < n_records - column.n_missing]
-    if len(repeating) < len(named):
+    identifiers = [column for column in columns if column.role == "identifier" and column.n_distinct]
+    repeating = [column for column in identifiers if column.n_distinct < n_records - column.n_missing]
+    if len(repeating) < len(identifiers):
         repeating = [column for column in repeating if column.topic in _PERSON_NUMBER_TOPICS]
     return max(repeating, key=lambda column: column.n_distinct).name if repeating else None
 
@@ -281,8 +281,8 @@ def find_repeating_person(data: Any, names: Sequence[str]) -> str | None:
 
 
 def _with_person_warning(column: ProposedRole, n_records: int) -> ProposedRole:
-    """Warn at the column that says whose record a row may be."""
-    told = f"it repeats ({column.n_distinct:,} values in {n_records:,} records)"
+    """Add a warning to the column that says whose record a row may be."""
+    remark = f"it repeats ({column.n_distinct:,} values in {n_records:,} records)"
     return replace(
-        column, warning=f"{told}: `person: {escape_controls(column.name)}` in a policy counts persons, not records"
+        column, warning=f"{remark}: `person: {escape_controls(column.name)}` in a policy counts persons, not records"
     )

@@ -27,7 +27,7 @@ _RELATIVE_ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Redundancy:
-    """How scores hang together over column sets."""
+    """How scores correlate over column sets."""
 
     names: tuple[str, ...]  # the scores
     columns: tuple[str, ...]  # the candidates
@@ -148,7 +148,7 @@ def find_redundancy(
     correlation = spearman if method == "spearman" else pearson
     labels = [term.label for term in terms]
     clusters = _cluster_scores(np.abs(correlation), threshold)
-    kept, reasons = _choose_scores(correlation, clusters, labels)
+    representatives, reasons = _choose_scores(correlation, clusters, labels)
     return Redundancy(
         names=tuple(labels),
         columns=names,
@@ -159,7 +159,7 @@ def find_redundancy(
         method=method,
         threshold=threshold,
         clusters=tuple(tuple(labels[i] for i in cluster) for cluster in clusters),
-        kept=kept,
+        kept=representatives,
         reasons=reasons,
     )
 
@@ -185,13 +185,13 @@ def _draw_sets(n_columns: int, n_sets: int, n_chosen: int | None, rng: np.random
     if n_possible <= n_sets and n_columns <= 20:
         masks = range(1, 1 << n_columns)
         return [mask for mask in masks if n_chosen is None or mask.bit_count() == n_chosen]
-    drawn: dict[int, None] = {}
-    while len(drawn) < min(n_sets, n_possible):
+    drawn_masks: dict[int, None] = {}
+    while len(drawn_masks) < min(n_sets, n_possible):
         chosen = rng.random(n_columns) < 0.5 if n_chosen is None else rng.permutation(n_columns) < n_chosen
         mask = mask_of(chosen)
         if mask:
-            drawn[mask] = None
-    return list(drawn)
+            drawn_masks[mask] = None
+    return list(drawn_masks)
 
 
 def _correlate_scores(values: FloatArray, *, ranked: bool) -> FloatArray:
@@ -226,7 +226,7 @@ def _choose_scores(
     correlation: FloatArray, clusters: Sequence[Sequence[int]], labels: Sequence[str]
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the most central score of every cluster, and why each score is in or out."""
-    kept, reasons = [], {}
+    central_scores, reasons = [], {}
     for cluster in clusters:
         if not np.isfinite(correlation[cluster[0], cluster[0]]):
             reasons[labels[cluster[0]]] = "dropped: constant over the column sets"
@@ -234,12 +234,12 @@ def _choose_scores(
         within = np.abs(correlation[np.ix_(cluster, cluster)])
         # Rounded, so that equally central scores are told apart by their order alone.
         central = cluster[int(np.argmax(np.round(within.mean(axis=1), 9)))]
-        kept.append(central)
+        central_scores.append(central)
         reasons[labels[central]] = _why_kept(correlation, central, cluster, labels)
         for i in cluster:
             if i != central:
                 reasons[labels[i]] = f"dropped: correlation {correlation[i, central]:.2f} with {labels[central]}"
-    return tuple(labels[i] for i in sorted(kept)), {name: reasons[name] for name in labels}
+    return tuple(labels[i] for i in sorted(central_scores)), {name: reasons[name] for name in labels}
 
 
 def _why_kept(correlation: FloatArray, central: int, cluster: Sequence[int], labels: Sequence[str]) -> str:

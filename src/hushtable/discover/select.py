@@ -1,4 +1,4 @@
-"""Search the column set of the highest objective."""
+"""Search for the column set with the highest objective."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Selection:
         }
 
     def explain(self, data: Any = None) -> Explanation:
-        """Say what each term and each column contributes to the best set.
+        """Explain what each term and each column contributes to the best set.
 
         Parameters
         ----------
@@ -194,35 +194,35 @@ class Selection:
         # A stair is known by where it rises, and its end: thousands of points between say nothing more.
         rises = 1 + np.flatnonzero(np.append(True, best[1:] > best[:-1]))
         if kind == "terms":
-            places = np.union1d(rises, len(best))
+            n_sets = np.union1d(rises, len(best))
             # The first set that reached the best value so far.
-            kept = history.terms[rises[np.searchsorted(rises, places, side="right") - 1] - 1]
-            values = dict(zip(self.objective.labels, kept.T, strict=True))
-            told = ", ".join(f"{label} {number:.3g}" for label, number in list(self.terms.items())[:2])
-            return charts.terms(places, values, title=f"the best set has {told}", ax=ax)
-        places = np.unique(np.concatenate([done, rises, [len(best)]]))
+            best_terms = history.terms[rises[np.searchsorted(rises, n_sets, side="right") - 1] - 1]
+            values = dict(zip(self.objective.labels, best_terms.T, strict=True))
+            figures = ", ".join(f"{label} {number:.3g}" for label, number in list(self.terms.items())[:2])
+            return charts.terms(n_sets, values, title=f"the best set has {figures}", ax=ax)
+        n_sets = np.unique(np.concatenate([done, rises, [len(best)]]))
         title = f"the best value came with set {rises[-1]:,} of {len(best):,}"
         if not len(done):
-            return charts.evolution(places, best[places - 1], label="objective", title=title, ax=ax)
-        current, mean = np.full((2, len(places)), np.nan)
+            return charts.evolution(n_sets, best[n_sets - 1], label="objective", title=title, ax=ax)
+        current, mean = np.full((2, len(n_sets)), np.nan)
         # Of steps that evaluated nothing new the last counts.
-        at = np.searchsorted(places, done)
+        at = np.searchsorted(n_sets, done)
         current[at], mean[at] = history.steps[:, 1], history.steps[:, 2]
-        return charts.evolution(places, best[places - 1], current, mean, label="objective", title=title, ax=ax)
+        return charts.evolution(n_sets, best[n_sets - 1], current, mean, label="objective", title=title, ax=ax)
 
     def _plot_pareto(self, ax: Any) -> Any:
         terms, numbers = self.objective.terms, self.history.terms
-        other = next((j for j in range(1, len(terms)) if not np.array_equal(numbers[:, j], numbers[:, 0])), None)
-        if other is None:
+        second = next((j for j in range(1, len(terms)) if not np.array_equal(numbers[:, j], numbers[:, 0])), None)
+        if second is None:
             raise InputError(
                 "no two terms of the objective differ, so there is no front to draw.", hint="give it a second term."
             )
-        points = numbers[:, [0, other]]
+        points = numbers[:, [0, second]]
         points = np.unique(points[np.isfinite(points).all(axis=1)], axis=0)
-        front = pareto_front(points * np.sign([terms[0].weight, terms[other].weight]))
-        labels = (terms[0].label, terms[other].label)
-        wanted = " and ".join(f"{'more' if terms[j].weight > 0 else 'less'} {terms[j].label}" for j in (0, other))
-        title = f"{wanted}: {len(front):,} of {len(points):,} {'is' if len(front) == 1 else 'are'} best"
+        front = pareto_front(points * np.sign([terms[0].weight, terms[second].weight]))
+        labels = (terms[0].label, terms[second].label)
+        aims = " and ".join(f"{'more' if terms[j].weight > 0 else 'less'} {terms[j].label}" for j in (0, second))
+        title = f"{aims}: {len(front):,} of {len(points):,} {'is' if len(front) == 1 else 'are'} best"
         return charts.pareto(points, front, labels=labels, title=title, ax=ax)
 
     def _repr_html_(self) -> str:
@@ -241,7 +241,7 @@ def select_columns(
     seed: int = 0,
     budget: Budget | None = None,
 ) -> Selection:
-    """Search the column set of the highest objective.
+    """Search for the column set with the highest objective.
 
     Parameters
     ----------
@@ -289,11 +289,11 @@ def select_columns(
     """
     check_budget(budget)
     check_whole("seed", seed, 0)
-    wanted = Objective.from_weights(objective)
+    goal = Objective.from_weights(objective)
     search = optimizers.choose_optimizer(method)
-    table, names, n_columns = encode_candidates(data, columns, wanted)
+    table, names, n_columns = encode_candidates(data, columns, goal)
     started = time.perf_counter()
-    evaluator = ObjectiveEvaluator(table, names, n_columns, wanted, budget or Budget())
+    evaluator = ObjectiveEvaluator(table, names, n_columns, goal, budget or Budget())
     bound, complete = None, True
     try:
         bound = search.search(evaluator, np.random.default_rng(seed))
@@ -305,27 +305,27 @@ def select_columns(
     sets, terms, values = evaluator.collect_evaluations()
     best = _find_best(sets, values)
     optimal = bound is not None and bool(bound <= values[best])
-    front = _find_front(wanted, sets, terms, values) if isinstance(search, optimizers.Pareto) else []
-    chosen = [_build_candidate(names, wanted, sets[i], values[i], terms[i]) for i in (best, *front)]
+    front = _find_front(goal, sets, terms, values) if isinstance(search, optimizers.Pareto) else []
+    candidates = [_build_candidate(names, goal, sets[i], values[i], terms[i]) for i in (best, *front)]
     return Selection(
-        best=chosen[0].columns,
-        value=chosen[0].value,
-        terms=chosen[0].terms,
-        objective=wanted,
+        best=candidates[0].columns,
+        value=candidates[0].value,
+        terms=candidates[0].terms,
+        objective=goal,
         method=search,
         history=History(names, sets, terms, values, evaluator.steps_as_array()),
         complete=complete and (bound is None or optimal),
         optimal=optimal,
         bound=bound,
-        front=tuple(chosen[1:]),
+        front=tuple(candidates[1:]),
         seconds=seconds,
         seed=seed,
-        warnings=wanted.warnings,
+        warnings=goal.warnings,
     )
 
 
 def _find_best(sets: BoolArray, values: FloatArray) -> int:
-    """Return the highest value's place; of ties the fewest columns, then those that come first."""
+    """Return the position of the highest value; ties go to fewer columns, then to those that come first."""
     tied = np.flatnonzero(values == values.max())
     sizes = sets[tied].sum(axis=1)
     tied = tied[sizes == sizes.min()]
@@ -333,7 +333,7 @@ def _find_best(sets: BoolArray, values: FloatArray) -> int:
 
 
 def _find_front(objective: Objective, sets: BoolArray, terms: FloatArray, values: FloatArray) -> list[int]:
-    """Return the places of the sets that no other betters in every term and in size, the best first."""
+    """Return the positions of the sets that no other betters in every term and in size, the best first."""
     signs = np.sign([term.weight for term in objective.terms])
     points = np.column_stack([terms[:, : len(signs)] * signs, -sets.sum(axis=1)])
     return sorted(pareto_front(points), key=lambda i: (-values[i], i))

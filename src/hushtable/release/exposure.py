@@ -459,7 +459,7 @@ def measure_exposure(
         source,
         tuple(coded),
         columns.identifiers,
-        hidden=classes < 0,
+        suppressed=classes < 0,
         starred={} if starred is None else dict.fromkeys(columns.sensitive, starred),
         codes=coded,
     )

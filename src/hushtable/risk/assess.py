@@ -45,17 +45,17 @@ class _Population:
     """What is known of the population that a table is from."""
 
     basis: _Basis
-    size: float | None  # its people
+    size: float | None  # how many people
     theta: Estimate | None  # the chance that a match with a unique is right
-    uniqueness: dict[str, Estimate]  # of its people
+    uniqueness: dict[str, Estimate]  # the share of people who are unique, by estimator
     individual: FloatArray = field(repr=False)  # (n_classes,): the expected chance of a right guess
-    rank: CountArray | None = field(default=None, repr=False)  # (n_classes,): of classes of one, rarest first
+    rank: CountArray | None = field(default=None, repr=False)  # (n_classes,): of classes of one, 1 the rarest; else 0
     people: CountArray | None = field(default=None, repr=False)  # (n_classes,), where counted
 
 
-def _count_population(counted: Counted, people: People) -> _Population:
-    """Take what was counted in the population for the truth that it is."""
-    is_unique = counted.sizes == 1
+def _count_population(classes: Counted, people: People) -> _Population:
+    """Take the counts of the population as they are: nothing is estimated."""
+    is_unique = classes.sizes == 1
     theta = None
     if is_unique.any():
         theta = _exact_estimate(float(is_unique.sum()) / float(people.by_class[is_unique].sum()))
@@ -64,47 +64,47 @@ def _count_population(counted: Counted, people: People) -> _Population:
     return _Population("population", float(people.n_people), theta, uniqueness, individual, people=people.by_class)
 
 
-def _estimate_population(counted: Counted, size: float, weighted: FloatArray | None) -> _Population:
-    """Estimate from the classes, missing values a category of their own; without weights all had the same chance."""
+def _estimate_population(classes: Counted, size: float, weighted: FloatArray | None) -> _Population:
+    """Estimate the population from the classes; without weights all had the same chance to be in the sample."""
     from hushtable.risk.population import SampleClasses, data_intrusion, population_uniqueness
 
-    held = counted.members > 0
-    _check_size(size, int(counted.members.sum()), weighted)
+    is_occupied = classes.members > 0
+    _check_size(size, int(classes.members.sum()), weighted)
     basis: _Basis = "population_size" if weighted is None else "weights"
-    individual = _estimate_individual_risk(counted, size, weighted)
-    if not held.any():
+    individual = _estimate_individual_risk(classes, size, weighted)
+    if not is_occupied.any():
         return _Population(basis, size, None, {}, individual)
-    classes = SampleClasses.from_sizes(counted.members[held], size)
-    pairs = None if weighted is None else weighted[counted.members == 2]
-    theta = data_intrusion(classes, pair_weights=pairs) if classes.n_unique else None
-    tree, rank = _estimate_by_tree(counted, classes) if classes.n_unique and counted.columns else (None, None)
-    return _Population(basis, size, theta, population_uniqueness(classes, tree=tree), individual, rank)
+    sample = SampleClasses.from_sizes(classes.members[is_occupied], size)
+    pairs = None if weighted is None else weighted[classes.members == 2]
+    theta = data_intrusion(sample, pair_weights=pairs) if sample.n_unique else None
+    tree, rank = _estimate_by_tree(classes, sample) if sample.n_unique and classes.columns else (None, None)
+    return _Population(basis, size, theta, population_uniqueness(sample, tree=tree), individual, rank)
 
 
-def _estimate_individual_risk(counted: Counted, size: float, weighted: FloatArray | None) -> FloatArray:
+def _estimate_individual_risk(classes: Counted, size: float, weighted: FloatArray | None) -> FloatArray:
     """Return the individual risk of every class by how many people its members stand for."""
     from hushtable.risk.population import benedetti_franconi
 
     # Records of nobody are as exposed as those of one person.
-    members = np.maximum(counted.members, 1)
+    members = np.maximum(classes.members, 1)
     if weighted is not None:
         return benedetti_franconi(members, np.maximum(weighted, members))
     # With equal weights, classes of one size have one risk.
-    sizes, places = np.unique(members, return_inverse=True)
-    return benedetti_franconi(sizes, sizes * (size / max(1, int(counted.members.sum()))))[places]
+    sizes, positions = np.unique(members, return_inverse=True)
+    return benedetti_franconi(sizes, sizes * (size / max(1, int(classes.members.sum()))))[positions]
 
 
-def _estimate_by_tree(counted: Counted, classes: SampleClasses) -> tuple[TreeRisk, CountArray]:
+def _estimate_by_tree(classes: Counted, sample: SampleClasses) -> tuple[TreeRisk, CountArray]:
     """Return what a tree of the columns expects, and the rank of the classes of one by how rare their values are."""
     from hushtable.risk.population import chow_liu, estimate_tree_risk
 
-    held = counted.members > 0
-    tree = chow_liu(counted.codes[:, held], counted.widths, counted.members[held])
-    found = estimate_tree_risk(tree.log_shares, counted.members[held] == 1, classes)
-    rank = np.zeros(len(held), dtype=np.int64)
-    # Equal ones share the first of their ranks.
-    rank[counted.members == 1] = np.searchsorted(np.sort(found.nu), found.nu) + 1
-    return found, rank
+    is_occupied = classes.members > 0
+    tree = chow_liu(classes.codes[:, is_occupied], classes.widths, classes.members[is_occupied])
+    risk = estimate_tree_risk(tree.log_shares, classes.members[is_occupied] == 1, sample)
+    rank = np.zeros(len(is_occupied), dtype=np.int64)
+    # Classes that are equally rare share the lowest rank.
+    rank[classes.members == 1] = np.searchsorted(np.sort(risk.nu), risk.nu) + 1
+    return risk, rank
 
 
 def _exact_estimate(value: float) -> Estimate:
@@ -225,35 +225,35 @@ def assess(
     table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs, typed=judged)
     warn_of_missing_codes(open_table(data, specs), table.names)
     table = merge_spellings_in(table, judged)
-    counted = count_classes(table, columns, person, missing)
+    classes = count_classes(table, columns, person, missing)
     if known_within is not None:
         _check_rough(population, population_size, weights, person, missing)
         sizes = count_rough_matches(
-            counted.codes, counted.members, reaches_of(table.select(columns), known_within, "known_within")
+            classes.codes, classes.members, reaches_of(table.select(columns), known_within, "known_within")
         )
-        counted = replace(counted, sizes=sizes, is_rough=True)
-    known = _measure_population(counted, population, population_size, weights, specs)
-    households = None if household is None else _measure_household_risk(counted, known, household)
+        classes = replace(classes, sizes=sizes, is_rough=True)
+    measured_population = _measure_population(classes, population, population_size, weights, specs)
+    households = None if household is None else _measure_household_risk(classes, measured_population, household)
     source = frames.library_of(data)
-    found = safe_harbor(data) if tolerance == SAFE_HARBOR else None
+    findings = safe_harbor(data) if tolerance == SAFE_HARBOR else None
     records = Records(
-        counted.partition.labels,
+        classes.partition.labels,
         table.counts,
-        counted.sizes,
-        known.individual,
-        known.rank,
+        classes.sizes,
+        measured_population.individual,
+        measured_population.rank,
         None if households is None else households[0],
     )
-    alike = {name: measure_homogeneity(counted, name) for name in sensitive}
+    homogeneity = {name: measure_homogeneity(classes, name) for name in sensitive}
     return RiskAssessment(
         quasi_identifiers=columns,
-        **_figures_of_classes(counted, below),
-        **_figures_of_population(counted, known, below),
-        distinct_sensitive={name: each.distinct_l for name, each in alike.items()},
-        homogeneity=alike,
+        **_figures_of_classes(classes, below),
+        **_figures_of_population(classes, measured_population, below),
+        distinct_sensitive={name: each.distinct_l for name, each in homogeneity.items()},
+        homogeneity=homogeneity,
         household=None if households is None else households[1],
         person=person,
-        **_compare_with_tolerance(counted, tolerated, found),
+        **_compare_with_tolerance(classes, tolerated, findings),
         records=records,
         source=source,
         known_within={name: str(amount) for name, amount in (known_within or {}).items()},
@@ -261,103 +261,102 @@ def assess(
 
 
 def _measure_population(
-    counted: Counted,
+    classes: Counted,
     population: Any,
     size: float | None,
     weights: str | None,
     specs: Mapping[str, ColumnSpec] | None,
 ) -> _Population:
     if population is not None:
-        return _count_population(counted, count_people(counted, population, specs))
+        return _count_population(classes, count_people(classes, population, specs))
     if weights is not None:
-        weighted = sum_weights(counted, weights)
-        return _estimate_population(counted, math.fsum(weighted.tolist()), weighted)
+        weighted = sum_weights(classes, weights)
+        return _estimate_population(classes, math.fsum(weighted.tolist()), weighted)
     if size is not None:
-        return _estimate_population(counted, float(size), None)
+        return _estimate_population(classes, float(size), None)
     # The table is all that there is: who attacks knows that a person is in it.
-    return _Population("table", None, None, {}, 1 / np.maximum(counted.sizes, 1))
+    return _Population("table", None, None, {}, 1 / np.maximum(classes.sizes, 1))
 
 
-def _figures_of_classes(counted: Counted, below: tuple[int, ...]) -> dict[str, Any]:
-    """Return what the classes of the table say."""
-    smallest = counted.smallest_by_missing()
-    attack = _measure_attack_risk(counted.records, counted.sizes, below)
-    sizes, n_classes = sum_by_size(counted.sizes, np.ones_like(counted.sizes))
+def _figures_of_classes(classes: Counted, below: tuple[int, ...]) -> dict[str, Any]:
+    """Return the figures that follow from the classes alone."""
+    smallest = classes.smallest_by_missing()
+    attack = _measure_attack_risk(classes.records, classes.sizes, below)
+    sizes, n_classes = sum_by_size(classes.sizes, np.ones_like(classes.sizes))
     return {
-        "n_records": counted.table.n_records,
-        "n_classes": counted.partition.n_classes,
-        "n_unique": int(counted.records[counted.sizes <= 1].sum()),
-        "smallest_class": smallest[counted.missing],
+        "n_records": classes.table.n_records,
+        "n_classes": classes.partition.n_classes,
+        # A class of size 0 holds records of nobody.
+        "n_unique": int(classes.records[classes.sizes <= 1].sum()),
+        "smallest_class": smallest[classes.missing],
         "highest_risk": attack.highest,
         "average_risk": attack.average,
         "smallest_by_missing": smallest,
         "class_sizes": dict(zip(sizes.tolist(), n_classes.tolist(), strict=True)),
-        "records_below": {size: int(counted.records[counted.sizes < size].sum()) for size in below},
-        "missing": counted.missing,
-        "n_incomplete": int(counted.records[counted.incomplete_classes].sum()),
-        "n_suppressed": _count_star_records(counted),
+        "records_below": {size: int(classes.records[classes.sizes < size].sum()) for size in below},
+        "missing": classes.missing,
+        "n_incomplete": int(classes.records[classes.incomplete_classes].sum()),
+        "n_suppressed": _count_star_records(classes),
         "prosecutor_risk": attack,
     }
 
 
-def _count_star_records(counted: Counted) -> int:
+def _count_star_records(classes: Counted) -> int:
     """Count the records of which a release published ``*`` in every quasi-identifier."""
-    columns = [counted.table.column(name) for name in counted.columns]
+    columns = [classes.table.column(name) for name in classes.columns]
     if not columns or not all(SUPPRESSED in column.values for column in columns):
         return 0
     stars = np.array([column.values.tolist().index(SUPPRESSED) for column in columns])
-    return int(counted.records[(stars == counted.codes.T).all(axis=1)].sum())
+    return int(classes.records[(stars == classes.codes.T).all(axis=1)].sum())
 
 
-def _figures_of_population(counted: Counted, known: _Population, below: tuple[int, ...]) -> dict[str, Any]:
-    """Return what is known of the population, and what follows from it."""
-    people, n_both = known.people, None
-    journalist = None if people is None else _measure_attack_risk(counted.records, people, below)
+def _figures_of_population(classes: Counted, population: _Population, below: tuple[int, ...]) -> dict[str, Any]:
+    """Return the figures of the population, and those that follow from it."""
+    people, n_both = population.people, None
+    journalist = None if people is None else _measure_attack_risk(classes.records, people, below)
     if people is not None:
-        n_both = int(counted.records[(counted.sizes == 1) & (people == 1)].sum())
-    marketer, n_records = (
-        journalist or _measure_attack_risk(counted.records, counted.sizes, ()),
-        counted.table.n_records,
-    )
-    mean = math.fsum((known.individual * counted.records).tolist()) / n_records if n_records else 1.0
+        n_both = int(classes.records[(classes.sizes == 1) & (people == 1)].sum())
+    marketer = journalist or _measure_attack_risk(classes.records, classes.sizes, ())
+    n_records = classes.table.n_records
+    mean = math.fsum((population.individual * classes.records).tolist()) / n_records if n_records else 1.0
     return {
         "journalist_risk": journalist,
         "marketer_risk": marketer.average,
-        "basis": known.basis,
-        "population_size": known.size,
-        "sampling_fraction": int(counted.members.sum()) / known.size if known.size else None,
-        "theta": known.theta,
-        "population_uniqueness": known.uniqueness,
+        "basis": population.basis,
+        "population_size": population.size,
+        "sampling_fraction": int(classes.members.sum()) / population.size if population.size else None,
+        "theta": population.theta,
+        "population_uniqueness": population.uniqueness,
         "n_unique_in_population": n_both,
-        "individual_basis": _INDIVIDUAL_BASIS[known.basis],
-        "global_risk": marketer.average if known.basis in ("table", "population") else mean,
+        "individual_basis": _INDIVIDUAL_BASIS[population.basis],
+        "global_risk": marketer.average if population.basis in ("table", "population") else mean,
     }
 
 
 def _compare_with_tolerance(
-    counted: Counted, tolerated: int | None, found: tuple[SafeHarborFinding, ...] | None
+    classes: Counted, tolerated: int | None, findings: tuple[SafeHarborFinding, ...] | None
 ) -> dict[str, Any]:
-    """Judge the classes, or the columns, against what is tolerated; no class is within nothing."""
-    n_above, is_within = None, None if found is None else not found
+    """Compare the classes, or the columns, with the tolerance; an empty table is not within it."""
+    n_above, is_within = None, None if findings is None else not findings
     if tolerated is not None:
-        n_above = int(counted.records[counted.sizes < tolerated].sum())
-        is_within = len(counted.sizes) > 0 and n_above == 0
+        n_above = int(classes.records[classes.sizes < tolerated].sum())
+        is_within = len(classes.sizes) > 0 and n_above == 0
     return {
         "tolerance": tolerated,
         "within_tolerance": is_within,
         "n_above_tolerance": n_above,
-        "safe_harbor": found,
+        "safe_harbor": findings,
     }
 
 
-def _measure_household_risk(counted: Counted, known: _Population, column: str) -> tuple[FloatArray, HouseholdRisk]:
+def _measure_household_risk(classes: Counted, population: _Population, column: str) -> tuple[FloatArray, HouseholdRisk]:
     """Return the risk of every record's household, and a summary."""
     from hushtable.risk.population import household_risk
 
-    table = counted.table
+    table = classes.table
     households = household_codes(table.codes[table.index(column)], table.counts)
-    labels = np.repeat(counted.partition.labels, table.counts)
-    risks = household_risk(known.individual[labels], households) if len(labels) else np.empty(0)
+    labels = np.repeat(classes.partition.labels, table.counts)
+    risks = household_risk(population.individual[labels], households) if len(labels) else np.empty(0)
     sizes = household_classes(households, labels)
     # Without a record, the risk is 1.
     highest, average = (float(risks.max()), float(risks.mean())) if len(risks) else (1.0, 1.0)
@@ -370,25 +369,25 @@ def _measure_attack_risk(records: CountArray, sizes: CountArray, below: tuple[in
     if not n_records:
         return AttackRisk(1.0, 1.0, dict.fromkeys(below, 1.0))
     # By size, so that no order of the rows changes a digit.
-    found, of_size = sum_by_size(sizes, records)
+    distinct_sizes, records_by_size = sum_by_size(sizes, records)
     # A class of nobody's records is no safer than that of one person.
-    risks = 1 / np.maximum(found, 1)
-    above = {size: int(of_size[found < size].sum()) / n_records for size in below}
-    return AttackRisk(float(risks.max()), float(risks @ of_size) / n_records, above)
+    risks = 1 / np.maximum(distinct_sizes, 1)
+    above = {size: int(records_by_size[distinct_sizes < size].sum()) / n_records for size in below}
+    return AttackRisk(float(risks.max()), float(risks @ records_by_size) / n_records, above)
 
 
 def _check_rough(
     population: Any, population_size: float | None, weights: str | None, person: str | None, missing: str
 ) -> None:
-    """Raise InputError where rough knowledge is asked for beside what is estimated or counted by equal values."""
-    given = {
+    """Raise InputError where known_within is given with an option that goes by equal values."""
+    options = {
         "population": population is not None,
         "population_size": population_size is not None,
         "weights": weights is not None,
         "person": person is not None,
         f"missing={missing!r}": missing != "category",
     }
-    odd = [name for name, is_given in given.items() if is_given]
+    odd = [name for name, is_given in options.items() if is_given]
     if odd:
         raise InputError(
             f"known_within was given with {odd[0]}, which goes by equal values.", hint="leave one of the two out."
@@ -419,7 +418,7 @@ def _check_choices(
             f"population_size was given as {type(population_size).__name__}.",
             hint="a number of people; a table of them is given as population.",
         )
-    # A number that no float holds has no other way to be told.
+    # Checked here: `float()` of a huge int would overflow before `_check_size` could refuse it.
     if population_size is not None and _MAX_PEOPLE < population_size < math.inf:
         raise InputError(
             "population_size is larger than any population.",

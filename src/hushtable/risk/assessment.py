@@ -1,4 +1,4 @@
-"""What an assessment of risk holds, in figures and in words that do not take a unique record for a unique person."""
+"""The result of a risk assessment, in figures and in sentences; a unique record is never called a unique person."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _facts(risk: RiskAssessment) -> Iterator[str]:
 
 
 def _describe_attackers(risk: RiskAssessment) -> Iterator[str]:
-    """Say how often those are right who know of a person, and what of it holds in a population."""
+    """Describe the risk from a prosecutor, a journalist and a marketer."""
     highest, average = risk.prosecutor_risk.highest, risk.prosecutor_risk.average
     yield (
         f"A prosecutor, who knows that a person is in the table, has a highest risk of {highest:.3g} and an average of "
@@ -135,7 +135,7 @@ def _describe_attackers(risk: RiskAssessment) -> Iterator[str]:
 
 
 def format_percent(share: float | None) -> str:
-    """Write a share as per cent, in two digits or as many as it takes to be whole."""
+    """Format a share as a percentage: two significant digits below 10 %, no decimals from there on."""
     if share is None:
         return "an unknown share"
     hundredths = 100 * share
@@ -144,7 +144,7 @@ def format_percent(share: float | None) -> str:
 
 Picture = Literal["class_sizes", "risk_by_k"]
 
-# What a title says where no class size is tolerated.
+# The k of a title where no tolerance was given.
 _DEFAULT_K: Final = 5
 
 
@@ -159,7 +159,7 @@ class AttackRisk:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
-    """What is known of single records, for frames alone: their classes, and what the classes have."""
+    """Data of single records, for frames alone: the class of each row, and the figures of each class."""
 
     labels: CodeArray = field(repr=False)  # (n_rows,)
     counts: CountArray = field(repr=False)  # (n_rows,): records of each row
@@ -169,7 +169,7 @@ class Records:
     household: FloatArray | None = field(repr=False)  # (n_records,)
 
     def expand_to_records(self, of_classes: Any) -> Any:
-        """Return for every record what its class has."""
+        """Return for every record the figure of its class."""
         return np.repeat(of_classes[self.labels], self.counts)
 
     def count_by_class_size(self) -> dict[int, int]:
@@ -335,21 +335,21 @@ class RiskAssessment(StatesFacts):
         check_choice("kind", kind, get_args(Picture))
         if not self.n_records:
             raise InputError("there are no records to draw.", hint="assess a table with rows.")
-        held, people = self.records.count_by_class_size(), "records" if self.person is None else "persons"
+        records_by_size, people = self.records.count_by_class_size(), "records" if self.person is None else "persons"
         if kind == "class_sizes":
-            bands, (counts,) = record_bands(held)
+            bands, (counts,) = record_bands(records_by_size)
             shares = {"records": [n / self.n_records for n in counts]}
             return charts.class_sizes(bands, shares, people=people, title=self._describe_uniques(), ax=ax)
         k = self.tolerance or _DEFAULT_K
-        below = sum(n for size, n in held.items() if size < k) / self.n_records
-        steps, (shares_below,) = cumulative_shares(held)
+        below = sum(n for size, n in records_by_size.items() if size < k) / self.n_records
+        steps, (shares_below,) = cumulative_shares(records_by_size)
         shares = {"records": list(shares_below)}
         unit = "" if self.person is None else " persons"
         title = f"{format_percent(below)} of records are in classes smaller than {k:,}{unit}"
         return charts.risk_by_k(list(steps), shares, people=people, title=title, ax=ax)
 
     def _describe_uniques(self) -> str:
-        """Say how many records nobody shares a class with."""
+        """Describe how many records are alone in their class."""
         if not self.n_unique:
             return f"no record is alone; the smallest class holds {self.smallest_class:,}"
         whose = "are alone in their class" if self.person is None else "are in a class of one person"
@@ -372,9 +372,9 @@ class RiskAssessment(StatesFacts):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assessment as plain values: figures and names, nothing of a single record."""
-        told = [each.name for each in fields(self) if each.compare]
-        plain = {name: _to_plain(getattr(self, name)) for name in told}
-        return {**plain, "headline": self.headline, "notes": list(self.notes)}
+        names = [each.name for each in fields(self) if each.compare]
+        entries = {name: _to_plain(getattr(self, name)) for name in names}
+        return {**entries, "headline": self.headline, "notes": list(self.notes)}
 
 
 def _to_plain(entry: Any) -> Any:

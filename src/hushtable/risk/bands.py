@@ -32,7 +32,7 @@ def size_bands(*sizes: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tuple[
 
 
 def record_bands(*records: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """Return the same of tables whose records are known by the size of their class, which may count something else.
+    """Return the bands of `size_bands` for records that are counted by class size, which may be a number of persons.
 
     Parameters
     ----------
@@ -44,17 +44,17 @@ def record_bands(*records: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tu
     >>> record_bands({0: 2, 1: 3, 2: 5})
     (('0', '1', '2'), ((2, 3, 5),))
     """
-    found = [size for each in records for size, n in each.items() if n]
-    if not found:
+    sizes = [size for each in records for size, n in each.items() if n]
+    if not sizes:
         return (), ((),) * len(records)
-    starts = list(_band_starts(max(found)))
-    if min(found) > 0:
+    starts = list(_band_starts(max(sizes)))
+    if min(sizes) > 0:
         del starts[0]
-    # The start of the band behind the last one ends the last.
+    # The last start only closes the band before it.
     names = tuple(_band_name(low, high - 1) for low, high in pairwise(starts))
     filled = [[0] * len(names) for _ in records]
-    for counts, each in zip(filled, records, strict=True):
-        for size, n in each.items():
+    for counts, by_size in zip(filled, records, strict=True):
+        for size, n in by_size.items():
             if n:
                 counts[bisect_right(starts, size) - 1] += n
     return names, tuple(map(tuple, filled))
@@ -82,9 +82,9 @@ def cumulative_shares(*records: Mapping[int, int]) -> tuple[tuple[int, ...], tup
     # Just above each size the records of that size are in classes smaller than k.
     steps = sorted({1, *(size + 1 for size in sizes)})
     shares = []
-    for each in records:
-        below = accumulate(each.get(k - 1, 0) for k in steps)
-        total = max(1, sum(each.values()))
+    for by_size in records:
+        below = accumulate(by_size.get(k - 1, 0) for k in steps)
+        total = max(1, sum(by_size.values()))
         shares.append(tuple(n / total for n in below))
     return tuple(steps), tuple(shares)
 

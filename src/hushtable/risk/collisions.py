@@ -209,7 +209,7 @@ def _attacking_rows(joint: Joint) -> JointRows:
 
 
 def _stack_rows(tables: Sequence[JointRows]) -> tuple[CodeArray, CountArray, CountArray]:
-    """Put the rows of the attacking table above the others; return codes, and how often each row attacks or is hit."""
+    """Stack the attacking rows before the others; return the codes, and each row's counts as attacker and as target."""
     if len(tables) == 1:
         (only,) = tables
         return only.codes, only.counts, only.counts
@@ -246,18 +246,18 @@ def _prune_by_entropy(
     clock = Clock(budget or Budget())
     entropies: dict[tuple[int, ...], float] = {}
     skipped: set[tuple[int, ...]] = set()
-    seen: Counter[int] = Counter()
+    n_walked: Counter[int] = Counter()
     n_all = {size: math.comb(n_columns, size) for size in sizes}
     is_open = attacking == 1
-    kept: list[tuple[tuple[int, ...], CodeArray, CodeArray]] = []
+    hits_by_set: list[tuple[tuple[int, ...], CodeArray, CodeArray]] = []
     sets, again = tee(_column_sets_by_size(n_columns, sizes))
     classes = iterate_partitions(grid.codes, (grid.widths - 1).tolist(), again, missing_matches=grid.missing_matches)
     for path, (labels, n_classes) in zip(sets, classes, strict=True):
-        if clock.is_over(seen.total()):
+        if clock.is_over(n_walked.total()):
             break
-        seen[len(path)] += 1
+        n_walked[len(path)] += 1
         if progress:
-            progress(seen.total() / sum(n_all.values()), seen.total())
+            progress(n_walked.total() / sum(n_all.values()), n_walked.total())
         alone, class_sizes = find_unique_rows(labels, n_classes, attacking)
         entropies[path] = renyi_entropy(class_sizes[class_sizes > 0], alpha)
         base = _base_columns(path, sizes)
@@ -268,15 +268,15 @@ def _prune_by_entropy(
         hits = alone[(alone >= 0) & (targets >= 0)]
         hits = hits[is_open[hits]]
         is_open[hits] = False
-        kept.append((path, hits, targets[labels[hits]]))
+        hits_by_set.append((path, hits, targets[labels[hits]]))
     n_skipped = Counter(map(len, skipped))
     return (
         lattice.ColumnSets(
-            *_sort_by_row(kept, sizes[-1]),
-            seen.total() - len(skipped),
-            max((size for size in sizes if seen[size] == n_all[size]), default=0),
+            *_sort_by_row(hits_by_set, sizes[-1]),
+            n_walked.total() - len(skipped),
+            max((size for size in sizes if n_walked[size] == n_all[size]), default=0),
             {
-                size: Coverage.from_counts(n_all[size], seen[size] - n_skipped[size], 0, n_skipped[size])
+                size: Coverage.from_counts(n_all[size], n_walked[size] - n_skipped[size], 0, n_skipped[size])
                 for size in sizes
             },
         ),
@@ -331,16 +331,16 @@ _MAX_FLOAT_DECIMALS: Final = 15
 _MAX_GIVEN_DECIMALS: Final = 300
 
 
-def numeric_precisions(tables: Sequence[Table], given: str | int | Mapping[str, int] | None) -> dict[str, int]:
+def numeric_precisions(tables: Sequence[Table], precision: str | int | Mapping[str, int] | None) -> dict[str, int]:
     """Return with how many decimals the columns of numbers are compared; columns that are not in it, exactly.
 
     ``"auto"`` takes, for every column of decimal numbers, the fewest that write all values of one of the tables.
     """
     able = _columns_of(tables, ("integer", "decimal"))
-    if given == "auto":
+    if precision == "auto":
         return {name: min(map(_n_decimals, columns)) for name, columns in able.items() if _has_kind("decimal", columns)}
     return _precision_by_column(
-        given,
+        precision,
         able,
         lambda value: type(value) is int and abs(value) <= _MAX_GIVEN_DECIMALS,
         (
@@ -351,17 +351,17 @@ def numeric_precisions(tables: Sequence[Table], given: str | int | Mapping[str, 
     )
 
 
-def datetime_precisions(tables: Sequence[Table], given: str | Mapping[str, str] | None) -> dict[str, str]:
+def datetime_precisions(tables: Sequence[Table], precision: str | Mapping[str, str] | None) -> dict[str, str]:
     """Return to which unit the columns of moments are cut before they are compared.
 
     ``"auto"`` takes, for every column, the coarsest unit in which all moments of one of the tables are whole.
     """
     able = _columns_of(tables, ("date", "datetime"))
-    if given == "auto":
+    if precision == "auto":
         finer = {name: columns for name, columns in able.items() if _has_kind("datetime", columns)}
         return {name: min(map(_coarsest_unit, columns), key=TIME_UNITS.index) for name, columns in finer.items()}
     return _precision_by_column(
-        given,
+        precision,
         able,
         lambda value: value in TIME_UNITS,
         ("datetime_precision", "dates", f'one of {quote_names(TIME_UNITS)}, "auto" or None'),
@@ -383,21 +383,21 @@ def _has_kind(kind: str, columns: Sequence[Column]) -> bool:
 
 
 def _precision_by_column(
-    given: Any, able: Mapping[str, Any], fits: Callable[[Any], bool], words: tuple[str, str, str]
+    precision: Any, able: Mapping[str, Any], fits: Callable[[Any], bool], words: tuple[str, str, str]
 ) -> dict[str, Any]:
     """Return a precision for every column it is for; ``words`` are the option, what it is for, and what it may be."""
     option, kind, expected = words
-    if given is None:
+    if precision is None:
         return {}
-    chosen = dict(given) if isinstance(given, Mapping) else dict.fromkeys(able, given)
-    for value in chosen.values() if isinstance(given, Mapping) else [given]:
+    by_column = dict(precision) if isinstance(precision, Mapping) else dict.fromkeys(able, precision)
+    for value in by_column.values() if isinstance(precision, Mapping) else [precision]:
         if not fits(value):
             raise InputError(f"{option} = {value!r}.", hint=f"give {expected}.")
-    unable = [name for name in chosen if name not in able]
+    unable = [name for name in by_column if name not in able]
     if unable:
         hint = f"it may name {quote_names(able)}." if able else f"no column looked at holds {kind}; leave it out."
         raise ColumnError(f"{option} names {quote_names(unable)}, which hold no {kind}.", hint=hint)
-    return chosen
+    return by_column
 
 
 def _n_decimals(column: Column) -> int:

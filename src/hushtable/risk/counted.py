@@ -1,4 +1,4 @@
-"""The classes of a table: how many a person hides among in each, what they have in common, and who lives together."""
+"""The classes of a table: their sizes, what they tell about sensitive columns, and the households in them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Counted:
 
     @property
     def codes(self) -> CodeArray:
-        """What the classes have in the quasi-identifiers, shape (n_columns, n_classes); -1 is missing."""
+        """The quasi-identifiers of the classes, shape (n_columns, n_classes); -1 is missing."""
         return _class_codes(self.table, self.columns, self.partition)
 
     @property
@@ -86,7 +86,7 @@ class People(NamedTuple):
 
 
 def count_classes(table: Table, columns: tuple[str, ...], person: str | None, missing: Missing) -> Counted:
-    """Put records with equal quasi-identifiers in classes, and count whom each of them matches."""
+    """Group records with equal quasi-identifiers, and count the records or persons that each class matches."""
     partition = Partition.from_table(table, columns)
     members = partition.sizes if person is None else partition.histogram(table, person).n_distinct()
     first = partition.rows[partition.offsets[:-1]]
@@ -100,23 +100,23 @@ def count_classes(table: Table, columns: tuple[str, ...], person: str | None, mi
 
 
 def _class_codes(table: Table, columns: tuple[str, ...], partition: Partition) -> CodeArray:
-    places = np.array([table.index(name) for name in columns], dtype=np.intp)
-    return table.codes[np.ix_(places, partition.rows[partition.offsets[:-1]].astype(np.intp))]
+    positions = np.array([table.index(name) for name in columns], dtype=np.intp)
+    return table.codes[np.ix_(positions, partition.rows[partition.offsets[:-1]].astype(np.intp))]
 
 
 def sum_by_size(sizes: CountArray, entries: CountArray) -> tuple[CountArray, CountArray]:
-    """Return the sizes that occur, ascending, and the sum of one whole number a class over each."""
+    """Sum a whole number per class over classes of equal size; return the sizes, ascending, and the sums."""
     if int(sizes.max(initial=0)) < _MAX_BINCOUNT_SIZE:
-        places, distinct = sizes, None
+        positions, distinct = sizes, None
     else:
-        distinct, places = np.unique(sizes, return_inverse=True)
+        distinct, positions = np.unique(sizes, return_inverse=True)
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
-    sums = np.bincount(places, weights=entries).astype(np.int64)
-    held = np.flatnonzero(np.bincount(places))
-    return held if distinct is None else distinct, sums[held]
+    sums = np.bincount(positions, weights=entries).astype(np.int64)
+    present = np.flatnonzero(np.bincount(positions))
+    return present if distinct is None else distinct, sums[present]
 
 
-def count_people(counted: Counted, population: Any, specs: Mapping[str, ColumnSpec] | None) -> People:
+def count_people(classes: Counted, population: Any, specs: Mapping[str, ColumnSpec] | None) -> People:
     """Count the people of the population who share the values of every class.
 
     Where persons are counted and the population has their column, its persons are counted, too; else each of its
@@ -125,57 +125,57 @@ def count_people(counted: Counted, population: Any, specs: Mapping[str, ColumnSp
     """
     everyone = open_table(population)
     names = everyone.names
-    check_columns(counted.columns, names, "quasi-identifiers of the population")
-    persons = [name for name in names if name == counted.person and name not in counted.columns]
-    people = Table.encode(everyone, (*counted.columns, *persons), specs)
-    codes, labels, n_labels = _code_with_population(counted, people.select(counted.columns))
-    n_classes = len(counted.sizes)
-    theirs = labels[n_classes:]
-    if counted.person is not None and counted.person in people.names:
+    check_columns(classes.columns, names, "quasi-identifiers of the population")
+    persons = [name for name in names if name == classes.person and name not in classes.columns]
+    people = Table.encode(everyone, (*classes.columns, *persons), specs)
+    codes, labels, n_labels = _code_with_population(classes, people.select(classes.columns))
+    n_classes = len(classes.sizes)
+    population_labels = labels[n_classes:]
+    if classes.person is not None and classes.person in people.names:
         by_label = count_values(
-            theirs.astype(np.int64), people.codes[people.index(counted.person)], n_labels
+            population_labels.astype(np.int64), people.codes[people.index(classes.person)], n_labels
         ).n_distinct()
     else:
-        by_label = group.class_sizes(theirs, people.counts, n_labels)
-    # What the table alone has counts nobody, and makes nobody a match.
-    matched = match_sizes(codes[:, group.first_rows(labels, n_labels)], by_label, counted.missing)
-    found = matched[labels[:n_classes]]
-    _check_is_part(counted, found)
-    return People(found, int(np.count_nonzero(by_label == 1)), int(by_label.sum()))
+        by_label = group.class_sizes(population_labels, people.counts, n_labels)
+    # Labels that only the table has count 0 people, so that nobody matches by them.
+    matched = match_sizes(codes[:, group.first_rows(labels, n_labels)], by_label, classes.missing)
+    people_by_class = matched[labels[:n_classes]]
+    _check_is_part(classes, people_by_class)
+    return People(people_by_class, int(np.count_nonzero(by_label == 1)), int(by_label.sum()))
 
 
-def sum_weights(counted: Counted, column: str) -> FloatArray:
+def sum_weights(classes: Counted, column: str) -> FloatArray:
     """Sum the survey weights of every class; InputError for one that is not positive, or differs within a person."""
-    table = counted.table
+    table = classes.table
     weights = _weights_of(table, column)
-    n_classes = len(counted.members)
-    if counted.person is None:
-        return np.bincount(counted.partition.labels, weights * table.counts, n_classes).astype(np.float64)
-    labels, of_persons = _persons_with_weights(counted, weights, column)
+    n_classes = len(classes.members)
+    if classes.person is None:
+        return np.bincount(classes.partition.labels, weights * table.counts, n_classes).astype(np.float64)
+    labels, of_persons = _persons_with_weights(classes, weights, column)
     return np.bincount(labels, of_persons, n_classes).astype(np.float64)
 
 
-def _code_with_population(counted: Counted, people: Table) -> tuple[CodeArray, CodeArray, int]:
+def _code_with_population(classes: Counted, people: Table) -> tuple[CodeArray, CodeArray, int]:
     """Code the classes and, behind them, the population; return their codes, and labels that equal ones share."""
     from hushtable.tables import meet_tables
 
-    columns = tuple(counted.table.column(name) for name in counted.columns)
-    joint = encode_jointly(meet_tables((Table(columns, counted.codes, counted.sizes), people)))
+    columns = tuple(classes.table.column(name) for name in classes.columns)
+    joint = encode_jointly(meet_tables((Table(columns, classes.codes, classes.sizes), people)))
     codes = np.ascontiguousarray(np.concatenate([rows.codes for rows in joint.tables], axis=1))
     ((labels, n_labels),) = iterate_partitions(codes, joint.widths, [range(len(codes))])
     return codes, labels, n_labels
 
 
-def _check_is_part(counted: Counted, people: CountArray) -> None:
-    least = counted.members.copy()
-    if counted.missing == "worst":
-        # What matches nothing stands for one.
-        least[counted.incomplete_classes] = 1
-    n_records = int(counted.records[people < np.maximum(least, 1)].sum())
+def _check_is_part(classes: Counted, people: CountArray) -> None:
+    members = classes.members.copy()
+    if classes.missing == "worst":
+        # A class that matches nothing stands for one record.
+        members[classes.incomplete_classes] = 1
+    n_records = int(classes.records[people < np.maximum(members, 1)].sum())
     if not n_records:
         return
     hint = "compare tables that are spelled and generalized alike, or give population_size instead."
-    if len(counted.incomplete_classes):
+    if len(classes.incomplete_classes):
         hint = f"{hint} Records with missing cells can match anyone: missing='wildcard'."
     msg = f"{n_records} records are in classes with fewer people in the population than in the data."
     raise InputError(f"{msg} The data are then no part of that population.", hint=hint)
@@ -183,15 +183,15 @@ def _check_is_part(counted: Counted, people: CountArray) -> None:
 
 def _weights_of(table: Table, column: str) -> FloatArray:
     """Return the weight of every row."""
-    known, codes = table.column(column), table.codes[table.index(column)]
-    if known.n_values and known.kind not in ("integer", "decimal"):
+    weight_column, codes = table.column(column), table.codes[table.index(column)]
+    if weight_column.n_values and weight_column.kind not in ("integer", "decimal"):
         raise InputError(
-            f"weights = {column!r}, a column of kind {known.kind}.",
+            f"weights = {column!r}, a column of kind {weight_column.kind}.",
             hint="weights are numbers above 0. If its cells could mean "
             f"two numbers (1,500), say which: columns.{column}.decimal in a policy, ColumnSpec(decimal=',') in Python.",
         )
-    weights = np.append(known.values.astype(np.float64), np.nan)[codes]
-    # So written, a missing weight is not positive either.
+    weights = np.append(weight_column.values.astype(np.float64), np.nan)[codes]
+    # `not > 0` is also true of NaN, a missing weight.
     n_odd = int(table.counts[~(weights > 0)].sum())
     if n_odd:
         raise InputError(
@@ -201,28 +201,28 @@ def _weights_of(table: Table, column: str) -> FloatArray:
     return np.asarray(weights)
 
 
-def _persons_with_weights(counted: Counted, weights: FloatArray, column: str) -> tuple[CountArray, FloatArray]:
-    """Return the class and the weight of every person of every class; who is nobody has none."""
-    assert counted.person is not None
-    table = counted.table
-    codes = table.codes[table.index(counted.person)]
-    known = np.flatnonzero((codes >= 0) & (table.counts > 0))
-    persons, first = np.unique(codes[known], return_index=True)
-    expected = weights[known][first][np.searchsorted(persons, codes[known])]
-    n_odd = int(np.count_nonzero(weights[known] != expected))
+def _persons_with_weights(classes: Counted, weights: FloatArray, column: str) -> tuple[CountArray, FloatArray]:
+    """Return the class and the weight of every person in every class; rows without a person have none."""
+    assert classes.person is not None
+    table = classes.table
+    codes = table.codes[table.index(classes.person)]
+    owned = np.flatnonzero((codes >= 0) & (table.counts > 0))
+    persons, first = np.unique(codes[owned], return_index=True)
+    expected = weights[owned][first][np.searchsorted(persons, codes[owned])]
+    n_odd = int(np.count_nonzero(weights[owned] != expected))
     if n_odd:
         raise InputError(
             f"weights = {column!r}: {n_odd} records have another weight than the first record of their person.",
             hint="give all records of a person one weight: the people that person stands for.",
         )
-    width = table.column(counted.person).n_values
-    pairs, at = np.unique(counted.partition.labels[known].astype(np.int64) * width + codes[known], return_index=True)
-    return pairs // width, weights[known][at]
+    width = table.column(classes.person).n_values
+    pairs, at = np.unique(classes.partition.labels[owned].astype(np.int64) * width + codes[owned], return_index=True)
+    return pairs // width, weights[owned][at]
 
 
 @dataclass(frozen=True, slots=True)
 class Homogeneity:
-    """How much whoever finds a person's class learns of a sensitive column.
+    """What someone who finds a person's class learns about a sensitive column.
 
     Of a column of sets every item is looked at: ``distinct_l`` is then 2 where no item is held by all of a class who
     have items, and 1 where one is; ``n_homogeneous`` counts records in classes with an item that all have who have
@@ -236,7 +236,7 @@ class Homogeneity:
     n_homogeneous: int  # records in classes with one known value, or none
 
     def sentence(self, name: str) -> str:
-        """Say what a class tells of the column of this name."""
+        """Describe the figures, for a column of this name."""
         if self.ground == "items":
             shares = "some class shares an item, or has none" if self.distinct_l < 2 else "no class shares an item"
             return f"Of {name}, {shares}; t is {self.t:.3g}, item by item."
@@ -247,52 +247,52 @@ class Homogeneity:
         )
 
 
-def measure_homogeneity(counted: Counted, column: str) -> Homogeneity:
-    """Measure one sensitive column; an empty table protects nothing."""
-    known = counted.table.column(column)
-    if known.separator is not None:
-        return _measure_item_homogeneity(counted, known)
-    sizes, histogram = counted.histogram(column)
-    # Of one value, the order means nothing, and a file does not tell what kind it is of.
-    ground = {column: Ground(known.is_ordered and known.n_values > 1)}
-    stats = ClassStats(sizes, {column: histogram}, {column: count_by_value(counted.table, column)}, grounds=ground)
+def measure_homogeneity(classes: Counted, column: str) -> Homogeneity:
+    """Measure one sensitive column; an empty table gets the worst figures."""
+    sensitive = classes.table.column(column)
+    if sensitive.separator is not None:
+        return _measure_item_homogeneity(classes, sensitive)
+    sizes, histogram = classes.histogram(column)
+    # The order of a single value means nothing, and a file does not tell its kind.
+    ground = {column: Ground(sensitive.is_ordered and sensitive.n_values > 1)}
+    stats = ClassStats(sizes, {column: histogram}, {column: count_by_value(classes.table, column)}, grounds=ground)
     distinct = DistinctLDiversity(1, column).measure(stats)
     is_empty = not len(distinct)
     return Homogeneity(
-        int(distinct.min(initial=counted.table.n_records)),
+        int(distinct.min(initial=classes.table.n_records)),
         0.0 if is_empty else float(EntropyLDiversity(1, column).measure(stats).min()),
         1.0 if is_empty else float(np.clip(TCloseness(1, column).measure(stats).max(), 0.0, 1.0)),
         "ordered" if ground[column].is_ordered else "equal",
-        int(counted.records[distinct < 2].sum()),
+        int(classes.records[distinct < 2].sum()),
     )
 
 
-def _measure_item_homogeneity(counted: Counted, column: Column) -> Homogeneity:
+def _measure_item_homogeneity(classes: Counted, column: Column) -> Homogeneity:
     """Measure a sensitive column of sets, item by item."""
-    if counted.missing != "category":
+    if classes.missing != "category":
         raise InputError(
-            f"missing = {counted.missing!r} was given with sets of items: {column.name!r}.",
+            f"missing = {classes.missing!r} was given with sets of items: {column.name!r}.",
             hint="items are counted in classes: missing='category'.",
         )
-    table, n_classes = counted.table, len(counted.records)
-    codes, labels = table.codes[table.index(column.name)], counted.partition.labels
+    table, n_classes = classes.table, len(classes.records)
+    codes, labels = table.codes[table.index(column.name)], classes.partition.labels
 
     def count_by_class(rows: BoolArray) -> CountArray:
         return np.bincount(labels[rows], weights=table.counts[rows], minlength=n_classes).astype(np.int64)
 
     holds = merge_items(*list_items(column))[1]
     # The last entry serves the missing cells, which index it as -1.
-    held = np.column_stack([holds, np.zeros(len(holds), dtype=bool)])
-    n_known, everyone = count_by_class(codes >= 0), np.maximum(counted.records, 1)
+    holds_by_item = np.column_stack([holds, np.zeros(len(holds), dtype=bool)])
+    n_known, everyone = count_by_class(codes >= 0), np.maximum(classes.records, 1)
     is_shared, t = n_known == 0, 0.0
-    for rows, is_item in [*((each[codes], True) for each in held), (codes < 0, False)]:
-        here = count_by_class(rows)
-        is_shared |= is_item & (here == n_known)
-        whole = here.sum() / max(table.n_records, 1)
-        t = max(t, float(np.abs(here / everyone - whole).max(initial=0.0)))
+    for rows, is_item in [*((each[codes], True) for each in holds_by_item), (codes < 0, False)]:
+        n_holding = count_by_class(rows)
+        is_shared |= is_item & (n_holding == n_known)
+        overall_share = n_holding.sum() / max(table.n_records, 1)
+        t = max(t, float(np.abs(n_holding / everyone - overall_share).max(initial=0.0)))
     distinct = np.where(n_known == 0, 0, np.where(is_shared, 1, 2))
-    least = int(distinct.min(initial=2)) if n_classes else 0
-    return Homogeneity(least, None, t if n_classes else 1.0, "items", int(counted.records[distinct < 2].sum()))
+    distinct_l = int(distinct.min(initial=2)) if n_classes else 0
+    return Homogeneity(distinct_l, None, t if n_classes else 1.0, "items", int(classes.records[distinct < 2].sum()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,8 +313,8 @@ class HouseholdRisk:
 def household_codes(codes: CodeArray, counts: CountArray) -> CountArray:
     """Return the household of every record, from 0; records without one (-1) are households of their own."""
     of_records = np.repeat(codes.astype(np.int64), counts)
-    lone = of_records < 0
-    of_records[lone] = int(codes.max(initial=-1)) + 1 + np.arange(int(lone.sum()))
+    is_alone = of_records < 0
+    of_records[is_alone] = int(codes.max(initial=-1)) + 1 + np.arange(int(is_alone.sum()))
     _, dense = np.unique(of_records, return_inverse=True)
     return np.asarray(dense)
 
@@ -331,7 +331,7 @@ def household_classes(households: CountArray, labels: CodeArray) -> CountArray:
     for length, begin, end in zip(distinct.tolist(), begins.tolist(), ends.tolist(), strict=True):
         members = by_length[begin:end]
         lists = np.ascontiguousarray(ranked[starts[members][:, None] + np.arange(length)], dtype=np.int32)
-        # As bytes, which are compared at once.
+        # As one element of bytes, so that np.unique compares whole households.
         whole = lists.view(np.dtype((np.void, 4 * length))).ravel()
         _, inverse, counts = np.unique(whole, return_inverse=True, return_counts=True)
         sizes[members] = counts[inverse]

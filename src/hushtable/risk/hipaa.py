@@ -99,7 +99,7 @@ def _find_broken_rule(source: Table | frames.Frame, name: str, year: int) -> str
 
 
 def _distinct_texts(cells: ColumnCells) -> list[str]:
-    """Return the distinct cells; what is suppressed tells nothing."""
+    """Return the distinct cells, suppressed ones left out."""
     return [text for text in map(str.strip, cells.column.texts()) if text != SUPPRESSED]
 
 
@@ -121,7 +121,7 @@ def _are_years(cells: ColumnCells) -> bool:
 
 
 def _are_years_of_living(cells: ColumnCells, year: int) -> bool:
-    """Tell whether dates are years, and none tells an age over 89 by lying so far before today or another one."""
+    """Tell whether dates are bare years, and span at most 89 years up to now: none shows an age over 89."""
     years = [int(each) for text in _distinct_texts(cells) for each in re.findall(r"\d{4}", text)]
     years.append(year)
     return _are_years(cells) and max(years) - min(years) <= _MAX_AGE_YEARS
@@ -134,7 +134,7 @@ def _are_ages_to_89(cells: ColumnCells, year: int) -> bool:
 
 
 def _highest_age(text: str) -> float:
-    """Return the highest age that a cell tells; infinite where it tells none."""
+    """Return the highest age in a cell; infinite where there is none."""
     numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)]
     if not numbers:
         return float("inf")

@@ -41,7 +41,7 @@ class Keys(StatesFacts):
     rows : str
         ``"distinct"``: equal rows count once. ``"all"``: every record is a row.
     n_rows : int
-        So many rows there are.
+        Rows that were compared.
     n_records : int
         Records of the table.
     max_size : int
@@ -127,34 +127,34 @@ class Keys(StatesFacts):
         """Return the summary and the trace as plain values; the keys are in `keys`, which may be many."""
         return {**self.summary(), "trace": self.trace.to_dict()}
 
-    def _names_of(self, places: Any) -> list[tuple[str, ...]]:
-        return [tuple(self.columns[j] for j in np.flatnonzero(self.members[i])) for i in places]
+    def _names_of(self, positions: Any) -> list[tuple[str, ...]]:
+        return [tuple(self.columns[j] for j in np.flatnonzero(self.members[i])) for i in positions]
 
     def _easiest_positions(self, n: int) -> CountArray:
         check_whole("n", n, 1)
         n_combinations = self.members @ np.log(np.maximum(self.n_values, 1))
         return np.lexsort((n_combinations, self.members.sum(axis=1)))[:n]
 
-    def _frame_columns(self, places: CountArray) -> dict[str, list[Any]]:
+    def _frame_columns(self, positions: CountArray) -> dict[str, list[Any]]:
         return {
-            "columns": self._names_of(places),
-            "size": self.members[places].sum(axis=1).tolist(),
-            "g1": self.errors[places].tolist(),
-            "unique_rate": self.unique_rates[places].tolist(),
+            "columns": self._names_of(positions),
+            "size": self.members[positions].sum(axis=1).tolist(),
+            "g1": self.errors[positions].tolist(),
+            "unique_rate": self.unique_rates[positions].tolist(),
         }
 
-    def _assemble_frame(self, places: CountArray) -> Any:
-        return frames.assemble(self._frame_columns(places), self.source)
+    def _assemble_frame(self, positions: CountArray) -> Any:
+        return frames.assemble(self._frame_columns(positions), self.source)
 
     @property
     def facts(self) -> tuple[str, ...]:
         """What was found, in whole sentences, the most dangerous first."""
-        error, counted = self.error, "distinct rows" if self.rows == "distinct" else "rows, equal ones included"
-        apart = "rows differ" if not error else f"rows differ but for an error of {error:g} ({self.measure})"
+        error, unit = self.error, "distinct rows" if self.rows == "distinct" else "rows, equal ones included"
+        difference = "rows differ" if not error else f"rows differ but for an error of {error:g} ({self.measure})"
         noun = "key" if len(self) == 1 else "keys"
         facts = [
             f"{len(self):,} minimal {noun}: sets of at most {self.max_size} of {len(self.columns)} columns on which "
-            f"{apart}, and no column can go.",
+            f"{difference}, and no column can go.",
         ]
         if not self.complete:
             facts.append(
@@ -164,7 +164,7 @@ class Keys(StatesFacts):
             )
         elif not len(self) and self.rows == "all" and not error:
             facts.append("Two equal records have no key. Leave out --rows all to count equal records once.")
-        return *facts, f"They were counted on {self.n_rows:,} {counted}, of {self.n_records:,} records."
+        return *facts, f"They were counted on {self.n_rows:,} {unit}, of {self.n_records:,} records."
 
 
 def minimal_keys(
@@ -248,14 +248,15 @@ def minimal_keys(
     n_rows = looked_at.n_rows
     n_pairs = n_rows * (n_rows - 1) // 2
     by_pairs = measure == "g1"
-    most = math.floor(Fraction(str(error)) * (n_pairs if by_pairs else n_rows))
+    max_repeated = math.floor(Fraction(str(error)) * (n_pairs if by_pairs else n_rows))
     eligible: BoolArray = np.ones(len(table.columns), dtype=np.bool_)
     if missing == "never":
         eligible = np.asarray((distinct.codes >= 0).all(axis=1))
-    rules = lattice.KeyRules(by_pairs, most, min(largest, int(eligible.sum())), seed)
+    rules = lattice.KeyRules(by_pairs, max_repeated, min(largest, int(eligible.sum())), seed)
     widths = np.array([column.n_values + 1 for column in table.columns], dtype=np.int64)[eligible]
     codes = looked_at.codes[eligible]
-    if most == 0 and _count_distinct(distinct, eligible) < n_rows:
+    # Rows that are equal on all eligible columns leave no exact key.
+    if max_repeated == 0 and _count_distinct(distinct, eligible) < n_rows:
         nothing = np.zeros(0, dtype=np.int64)
         sets = lattice.KeySets(np.zeros((0, len(widths)), dtype=np.bool_), nothing, nothing, 0, rules.max_size)
     elif sample is not None:
@@ -285,7 +286,7 @@ def minimal_keys(
 
 
 def _count_distinct(table: Table, is_chosen: BoolArray) -> int:
-    """Count the different rows of some columns of distinct rows; those of no column are all equal."""
+    """Count the distinct rows on some columns; on no column all rows are equal."""
     if is_chosen.all():
         return table.n_rows
     names = [name for name, chosen in zip(table.names, is_chosen, strict=True) if chosen]

@@ -85,7 +85,7 @@ def compare_with_control(
     halves = counts[n_whole : n_whole + 2 * n_permutations].reshape(-1, 2)
     by_chance = [excess(*half) for half in halves.tolist()]
     reach = standard_score() * float(np.std(by_chance, ddof=1))
-    shown, low, high = np.clip([observed, observed - reach, observed + reach], -1.0, 1.0).tolist()
+    clipped_excess, low, high = np.clip([observed, observed - reach, observed + reach], -1.0, 1.0).tolist()
     n_compared = min(map(len, compared))
     return {
         "n_control": len(np.unique(control)),
@@ -94,9 +94,9 @@ def compare_with_control(
         "n_permutations": n_permutations,
         "train_rate": on_original / n_attacks,
         "control_rate": on_control / n_attacks,
-        "excess_risk": shown,
+        "excess_risk": clipped_excess,
         "interval": [low, high],
-        # An excess that is not known (NaN: the control always succeeds) is no smaller than what was observed.
+        # `not <` counts NaN (the control always succeeds) as no smaller than what was observed.
         "p_value": (1 + sum(not each < observed for each in by_chance)) / (1 + n_permutations),
         "most": excess(min(n_compared, n_attacks), on_control),
     }
@@ -124,7 +124,7 @@ _NO_CONTROL_NOTE: Final = (
     "pass control= with records of the same kind that were never used for it"
 )
 _BUDGET_ENDED_NOTE: Final = "the budget ended before all sets were looked at, so that the control was not compared"
-# Fewer say little of a spread, and of fewer than 20 no p-value is below 0.05.
+# With fewer no p-value is below 0.05, and they say little of a standard deviation.
 _MIN_PERMUTATIONS: Final = 20
 _ONE_TABLE_NOTE: Final = "records of the table itself that are unique on some columns; no other table was looked at"
 
@@ -220,12 +220,12 @@ class Mpuccs(StatesFacts):
         )
 
 
-def describe_collisions(summary: Mapping[str, Any], counted: str, *, is_alone: bool) -> Iterator[str]:
-    """Say how many records are identified, on what, and what a control shows."""
-    mate = "original" if counted == "records" else "distinct row of the original"
+def describe_collisions(summary: Mapping[str, Any], unit: str, *, is_alone: bool) -> Iterator[str]:
+    """Describe how many records are identified, on how many columns, and how many beyond a control."""
+    mate = "original" if unit == "records" else "distinct row of the original"
     what = "are unique in the table" if is_alone else f"are unique and equal exactly one {mate}"
     yield (
-        f"{summary['total_identified']:,} of {summary['total_syn_records']:,} {counted} {what} "
+        f"{summary['total_identified']:,} of {summary['total_syn_records']:,} {unit} {what} "
         f"on {summary['config_n_cols'] or 'any number of'} columns: {summary['identification_rate']:.2%}."
     )
     if not summary.get("complete", True):
@@ -254,12 +254,12 @@ def describe_collisions(summary: Mapping[str, Any], counted: str, *, is_alone: b
         )
     dropped = summary.get("dropped_as_equal", {})
     if any(dropped.values()):
-        told = join_names([f"{n:,} of the {name}" for name, n in dropped.items()])
-        yield f"Records that equal another of their table were dropped before: {told}."
+        counts = join_names([f"{n:,} of the {name}" for name, n in dropped.items()])
+        yield f"Records that equal another of their table were dropped before: {counts}."
 
 
 def describe_end(complete_to: int) -> str:
-    """Say how far a search came whose budget ended."""
+    """Describe up to which size a search came when its budget ended."""
     return careful(f"the search is NOT complete: the budget ended; sets of up to {complete_to} columns are done.")
 
 
@@ -380,13 +380,13 @@ def mpuccs(
         )
     check_whole("n_draws", n_draws, 1)
     check_whole("n_permutations", n_permutations, _MIN_PERMUTATIONS)
-    given = {"original": original, "synthetic": synthetic, "control": control}
-    given = {name: data for name, data in given.items() if data is not None or name == "original"}
-    tables = encode_same_columns(given, columns, specs)
+    data_by_name = {"original": original, "synthetic": synthetic, "control": control}
+    data_by_name = {name: data for name, data in data_by_name.items() if data is not None or name == "original"}
+    tables = encode_same_columns(data_by_name, columns, specs)
     decimals = numeric_precisions(tables[:2], numeric_precision)
     units = datetime_precisions(tables[:2], datetime_precision)
     read = encode_jointly(tables, decimals, units)
-    warn_of_mismatches(find_mismatches(read, tables), [*given])
+    warn_of_mismatches(find_mismatches(read, tables), [*data_by_name])
     joint = order_columns(read, merges=deduplicate)
     sizes = sizes_of(n_cols, len(joint.names))
     collisions = find_collisions(joint, sizes, how, budget, progress)
@@ -395,7 +395,7 @@ def mpuccs(
         # By table, the records that were merged because they are equal.
         "dropped_as_equal": {
             name: table.n_records - rows.n_records
-            for name, table, rows in zip(given, tables, joint.tables, strict=True)
+            for name, table, rows in zip(data_by_name, tables, joint.tables, strict=True)
         },
         "config_deduplicate": deduplicate,
         "config_min_entropy_delta": min_entropy_delta,
@@ -433,13 +433,13 @@ def _rows_of_records(read: Joint, joint: Joint, *, merges: bool) -> tuple[CountA
     n_originals = len(parts[0].counts)
     if not merges:
         return np.arange(n_originals), n_originals + np.arange(len(parts[1].counts))
-    together = JointRows(
+    pooled = JointRows(
         *(
             np.concatenate(each, axis=-1)
             for each in zip(*((each.codes, each.counts, each.positions) for each in parts), strict=True)
         )
     )
-    first = together.first_equal_rows(joint.widths)
+    first = pooled.first_equal_rows(joint.widths)
     own = [
         np.repeat(np.unique(table.first_equal_rows(read.widths), return_inverse=True)[1], table.counts)
         for table in (read.tables[0], read.tables[2])
@@ -495,19 +495,19 @@ def _check_options(synthetic: Any, control: Any, how: Settings) -> None:
 
 
 def encode_same_columns(
-    given: Mapping[str, Any], columns: Sequence[str] | None = None, specs: Mapping[str, ColumnSpec] | None = None
+    data_by_name: Mapping[str, Any], columns: Sequence[str] | None = None, specs: Mapping[str, ColumnSpec] | None = None
 ) -> list[Table]:
-    """Encode tables, which an error calls by their names; all have the columns of the second, in its order."""
+    """Encode tables on the columns of the second, in its order; errors call them by their names."""
     if columns is not None and not len(columns):
         raise InputError("columns names no column.", hint="name some, or leave it out for all.")
     check_specs(specs)
-    read = [what for what, data in given.items() if not isinstance(data, Table)]
-    spelled = read_alike([frames.read(given[what]).with_specs(specs or {}) for what in read])
-    whole = {**given, **dict(zip(read, spelled, strict=True))}
-    tables = [Table.encode(whole[what], columns, specs) for what in given]
+    read = [what for what, data in data_by_name.items() if not isinstance(data, Table)]
+    spelled = read_alike([frames.read(data_by_name[what]).with_specs(specs or {}) for what in read])
+    spelled_alike = {**data_by_name, **dict(zip(read, spelled, strict=True))}
+    tables = [Table.encode(spelled_alike[what], columns, specs) for what in data_by_name]
     # The synthetic table's order of columns rules, as in the source.
     names = tables[min(1, len(tables) - 1)].names
-    for what, table in zip(given, tables, strict=True):
+    for what, table in zip(data_by_name, tables, strict=True):
         odd = sorted(set(names) ^ set(table.names))
         if odd:
             raise ColumnError(

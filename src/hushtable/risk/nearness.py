@@ -1,4 +1,4 @@
-"""Records that somebody who knows a record roughly cannot tell from it: how far a value may lie from the true one."""
+"""Rough knowledge: how far a known value may lie from the true one, and which records match it then."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ _MICROSECONDS_PER_UNIT["W"] = 7 * _MICROSECONDS_PER_UNIT["D"]
 _SPAN_PATTERN: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(us|ms|s|m|h|D|W)")
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
 MAX_AXIS_PLACE: Final = 2**62
-"""Of places on an axis of whole numbers: sums of two stay within 64 bits."""
+"""The largest place on an axis of whole numbers: sums of two stay within 64 bits."""
 
 
 def check_tolerance(tolerance: Any, columns: Sequence[str], what: str = "tolerance") -> dict[str, Any]:
-    """Return a tolerance as a dict; raise where it is none, or names something else than some columns."""
+    """Check a tolerance and return it as a dict; raise where it is no mapping, or names an unknown column."""
     check_type(tolerance, Mapping, what, 'a mapping, as {"age": 2, "date": "14D"}')
-    told = dict(tolerance or {})
-    check_columns(list(told), columns, what)
-    return told
+    amounts = dict(tolerance or {})
+    check_columns(list(amounts), columns, what)
+    return amounts
 
 
-def amount_of(given: Any, column: Column) -> Amount:
-    """Read how far values of a column may lie apart; InputError where that is no amount of its kind. 0 is exact.
+def amount_of(amount: Any, column: Column) -> Amount:
+    """Parse how far values of a column may lie apart (0 is exact); InputError where that does not fit its kind.
 
     ``"14D"`` (W, D, h, m, s, ms, us) or a timedelta for dates and times, a number of at least 0 for numbers, a whole
     one for the steps of an ordered column.
     """
-    exact = _parse_span(given) if column.is_temporal else _parse_number(given)
+    exact = _parse_span(amount) if column.is_temporal else _parse_number(amount)
     if exact is None or exact < 0 or (column.kind == "ordered" and exact != int(exact)):
         expected = {
             "date": 'a span of time, such as "14D" or "2W"',
@@ -63,34 +63,34 @@ def amount_of(given: Any, column: Column) -> Amount:
             "ordered": "a whole number of steps",
         }.get(column.kind, "a number, 0 or more")
         raise InputError(
-            f"the tolerance of column {column.name!r}, which holds values of kind {column.kind}, is {given!r}.",
+            f"the tolerance of column {column.name!r}, which holds values of kind {column.kind}, is {amount!r}.",
             hint=f"give {expected}.",
         )
     if exact and column.kind == "category":
         raise InputError(
-            f"column {column.name!r} is a category, and its tolerance is {given!r}.",
+            f"column {column.name!r} is a category, and its tolerance is {amount!r}.",
             hint="give 0, or declare an order or another kind in specs.",
         )
     return exact
 
 
-def _parse_number(given: Any) -> Amount | None:
-    if not isinstance(given, (str, numbers.Real)) or isinstance(given, bool):
+def _parse_number(amount: Any) -> Amount | None:
+    if not isinstance(amount, (str, numbers.Real)) or isinstance(amount, bool):
         return None
     try:
-        return to_exact(given)
+        return to_exact(amount)
     except (ValueError, ArithmeticError):
         return None
 
 
-def _parse_span(given: Any) -> int | None:
-    if isinstance(given, np.timedelta64):
-        given = given.astype("timedelta64[us]").item()
-    if isinstance(given, dt.timedelta):
-        return given // _MICROSECOND
-    if _parse_number(given) == 0:
+def _parse_span(span: Any) -> int | None:
+    if isinstance(span, np.timedelta64):
+        span = span.astype("timedelta64[us]").item()
+    if isinstance(span, dt.timedelta):
+        return span // _MICROSECOND
+    if _parse_number(span) == 0:
         return 0
-    parts = _SPAN_PATTERN.fullmatch(given) if isinstance(given, str) else None
+    parts = _SPAN_PATTERN.fullmatch(span) if isinstance(span, str) else None
     return None if parts is None else int(Fraction(parts[1]) * _MICROSECONDS_PER_UNIT[parts[2]])
 
 
@@ -106,25 +106,25 @@ def axis_values(column: Column) -> np.ndarray[Any, Any]:
 
 
 def reach_bounds(values: np.ndarray[Any, Any], amount: Amount) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the least and the largest number that each of some numbers may be taken for."""
+    """Return the lowest and the highest number that each number may be taken for."""
     if values.dtype.kind == "i":
         # Whole numbers lie whole numbers apart.
-        whole = min(math.floor(amount), MAX_AXIS_PLACE)
-        return values - whole, values + whole
+        reach = min(math.floor(amount), MAX_AXIS_PLACE)
+        return values - reach, values + reach
     if not amount:
         return values, values
-    # 1.3 is within 0.3 of 1.0, though not of what floats make of them.
+    # 1.3 is within 0.3 of 1.0, but not in floats: a few roundings are allowed for.
     slack = 4 * np.spacing(np.maximum(np.abs(values), float(amount)))
     return values - float(amount) - slack, values + float(amount) + slack
 
 
-def _nearby_codes(column: Column, given: Any) -> tuple[CodeArray, CodeArray]:
+def _nearby_codes(column: Column, amount: Any) -> tuple[CodeArray, CodeArray]:
     """Return the codes that each code may be taken for, from one to below another; the last entry is of the missing.
 
     Missing values are near one another, and to nothing else.
     """
     values = axis_values(column)
-    low, high = reach_bounds(values, amount_of(given, column))
+    low, high = reach_bounds(values, amount_of(amount, column))
     begins = np.append(np.searchsorted(values, low, side="left"), -1)
     ends = np.append(np.searchsorted(values, high, side="right"), 0)
     return begins.astype(np.int32), ends.astype(np.int32)
@@ -135,7 +135,7 @@ Reaches = Mapping[int, tuple[CodeArray, CodeArray]]
 
 
 def reaches_of(table: Table, tolerance: Any, what: str = "tolerance") -> dict[int, tuple[CodeArray, CodeArray]]:
-    """Return what the values of columns may be taken for; an error calls the tolerance by its name."""
+    """Return what each code may be taken for, by column; ``what`` names the tolerance in errors."""
     amounts = check_tolerance(tolerance, table.names, what)
     return {table.index(name): _nearby_codes(table.column(name), amount) for name, amount in amounts.items()}
 
@@ -143,8 +143,8 @@ def reaches_of(table: Table, tolerance: Any, what: str = "tolerance") -> dict[in
 def classes_of(codes: CodeArray) -> CountArray:
     """Number rows by their codes, shape (n_columns, n_rows): equal rows have one number."""
     labels = np.zeros(codes.shape[1], dtype=np.int64)
-    for each in codes:
-        _, labels = np.unique(labels * (int(each.max(initial=-1)) + 2) + each + 1, return_inverse=True)
+    for column_codes in codes:
+        _, labels = np.unique(labels * (int(column_codes.max(initial=-1)) + 2) + column_codes + 1, return_inverse=True)
     return labels
 
 
@@ -168,10 +168,10 @@ def count_rough_matches(
     mine = np.ascontiguousarray(codes[rough][:, order])
     low, high = (np.stack([reaches[j][end][each] for j, each in zip(rough, mine, strict=True)]) for end in (0, 1))
     starts, ends = (np.searchsorted(sorted_labels, sorted_labels, side=side) for side in ("left", "right"))
-    found, out = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    count_near_records(RoughRows(mine, low, high, starts, ends, counts[order]), enough, found)
-    out[order] = found
-    return out
+    ordered_counts, n_matches = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    count_near_records(RoughRows(mine, low, high, starts, ends, counts[order]), enough, ordered_counts)
+    n_matches[order] = ordered_counts
+    return n_matches
 
 
 def lone_sets(
@@ -190,24 +190,24 @@ def lone_sets(
     """
     clock, n_columns = Clock(budget or Budget()), len(codes)
     rows, paths, coverage = [], [], {}
-    alone: dict[tuple[int, ...], BoolArray] = {}
+    alone_before: dict[tuple[int, ...], BoolArray] = {}
     n_sets = complete_to = 0
     for size in range(1, max_size + 1):
-        here: dict[tuple[int, ...], BoolArray] = {}
+        alone_now: dict[tuple[int, ...], BoolArray] = {}
         of_size: list[tuple[tuple[int, ...], BoolArray]] = []
         for path in combinations(range(n_columns), size):
             if clock.is_over(n_sets):
                 break
             n_sets += 1
-            chosen, places = codes[list(path)], {j: reaches[each] for j, each in enumerate(path) if each in reaches}
-            here[path] = count_rough_matches(chosen, counts, places, enough=2) == 1
+            subset, nearby = codes[list(path)], {j: reaches[each] for j, each in enumerate(path) if each in reaches}
+            alone_now[path] = count_rough_matches(subset, counts, nearby, enough=2) == 1
             if not missing_matches:
-                here[path] &= (chosen >= 0).all(axis=0)
-            below = [alone[rest] for rest in combinations(path, size - 1) if rest]
-            of_size.append((path, here[path] & ~np.any(below, axis=0) if below else here[path]))
+                alone_now[path] &= (subset >= 0).all(axis=0)
+            below = [alone_before[rest] for rest in combinations(path, size - 1) if rest]
+            of_size.append((path, alone_now[path] & ~np.any(below, axis=0) if below else alone_now[path]))
         n_all = comb(n_columns, size)
-        is_done = len(here) == n_all
-        coverage[size] = Coverage(n_all, 0, 0, 0) if is_done else Coverage(len(here), 0, 0, n_all - len(here))
+        is_done = len(alone_now) == n_all
+        coverage[size] = Coverage(n_all, 0, 0, 0) if is_done else Coverage(len(alone_now), 0, 0, n_all - len(alone_now))
         if not is_done:
             coverage |= {each: Coverage(0, 0, 0, comb(n_columns, each)) for each in range(size + 1, max_size + 1)}
             break
@@ -215,9 +215,9 @@ def lone_sets(
             hits = np.flatnonzero(is_minimal)
             rows.append(hits)
             paths.append(np.tile(np.array([*path, *[-1] * (max_size - size)], dtype=np.int16), (len(hits), 1)))
-        alone, complete_to = here, size
-    found = np.concatenate([*rows, np.empty(0, dtype=np.int64)]).astype(np.int32)
+        alone_before, complete_to = alone_now, size
+    unique_rows = np.concatenate([*rows, np.empty(0, dtype=np.int64)]).astype(np.int32)
     sets = np.concatenate([*paths, np.empty((0, max_size), dtype=np.int16)])
-    order = np.argsort(found, kind="stable")
-    nobody = np.full(len(found), -1, dtype=np.int32)
-    return lattice.ColumnSets(found[order], sets[order], nobody, n_sets, complete_to, coverage)
+    order = np.argsort(unique_rows, kind="stable")
+    nobody = np.full(len(unique_rows), -1, dtype=np.int32)
+    return lattice.ColumnSets(unique_rows[order], sets[order], nobody, n_sets, complete_to, coverage)

@@ -225,7 +225,7 @@ def _walk_column_sets(
     n_synthetic = len(synthetic.counts)
     codes = np.concatenate([synthetic.codes, original.codes], axis=1)
     is_synthetic = np.arange(codes.shape[1]) < n_synthetic
-    held = np.full(n_synthetic, len(joint.names) + 1)
+    smallest_sizes = np.full(n_synthetic, len(joint.names) + 1)
     pruned: set[tuple[int, ...]] = set()
     entropies: dict[tuple[int, ...], float] = {}
     details: list[tuple[int, int, str, str, int]] = []
@@ -248,8 +248,8 @@ def _walk_column_sets(
         else:
             mates, _ = find_unique_rows(labels, n_classes, (~is_synthetic).astype(np.int64))
             hits = np.sort(alone[(alone >= 0) & (mates >= 0)])
-            hits = hits[held[hits] > len(columns)]
-            held[hits] = len(columns)
+            hits = hits[smallest_sizes[hits] > len(columns)]
+            smallest_sizes[hits] = len(columns)
             details += _details_of(joint, columns, hits, mates[labels[hits]] - n_synthetic)
         weight = decay ** (len(columns) - 1)
         row = {
@@ -269,7 +269,7 @@ def _walk_column_sets(
             "weighted_mpuccs_collision_cnt": len(hits) * weight,
         }
         rows.append(row)
-    n_identified = int((held <= len(joint.names)).sum())
+    n_identified = int((smallest_sizes <= len(joint.names)).sum())
     totals = {
         "total_syn_records": n_synthetic,
         "total_ori_records": len(original.counts),
@@ -279,8 +279,8 @@ def _walk_column_sets(
         "total_combinations_checked": len(rows),
         "total_combinations_pruned": len(pruned),
     }
-    found = {name: [detail[i] for detail in details] for i, name in enumerate(_DETAIL_COLUMNS)}
-    return totals, found, {name: [row[name] for row in rows] for name in TREE_COLUMNS}
+    detail_columns = {name: [detail[i] for detail in details] for i, name in enumerate(_DETAIL_COLUMNS)}
+    return totals, detail_columns, {name: [row[name] for row in rows] for name in TREE_COLUMNS}
 
 
 def _yield_column_sets(

@@ -135,9 +135,9 @@ class MinimalUniques(StatesFacts):
         ax : matplotlib axes, optional
             A figure of its own when not given; a notebook shows it.
         """
-        told = self.summary()
-        counts = [n if size <= told["complete_to_size"] else None for size, n in self.n_by_size.items()]
-        title = f"{format_percent(told['unique_rate'])} of records are unique on {self.max_size} columns or fewer"
+        totals = self.summary()
+        counts = [n if size <= totals["complete_to_size"] else None for size, n in self.n_by_size.items()]
+        title = f"{format_percent(totals['unique_rate'])} of records are unique on {self.max_size} columns or fewer"
         return charts.by_size(list(self.n_by_size), counts, label="minimal sample uniques", title=title, ax=ax)
 
     def summary(self) -> dict[str, Any]:
@@ -167,11 +167,11 @@ class MinimalUniques(StatesFacts):
     @property
     def facts(self) -> tuple[str, ...]:
         """What was found, in whole sentences, the most dangerous first."""
-        told = self.summary()
+        totals = self.summary()
         return (
-            f"{told['n_records_with_sets']:,} of {told['n_records']:,} records are unique on at most {self.max_size} "
-            f"of {len(told['columns'])} columns, by {told['n_sets']:,} minimal sets.",
-            *([] if told["complete"] else [describe_end(told["complete_to_size"])]),
+            f"{totals['n_records_with_sets']:,} of {totals['n_records']:,} records are unique on at most "
+            f"{self.max_size} of {len(totals['columns'])} columns, by {totals['n_sets']:,} minimal sets.",
+            *([] if totals["complete"] else [describe_end(totals["complete_to_size"])]),
             f"The chance that a unique record is a unique person is {self.dis:.2%} (DIS, for a sample of "
             f"{100 * self.disclosure_fraction:g} %).",
         )
@@ -346,16 +346,16 @@ def _ihsn_weights(n_columns: int) -> FloatArray:
 
 
 def _as_classes(sizes: CountArray, counts: CountArray) -> CountArray:
-    """Return sizes of classes of which as many records are in one of each size: nearness parts no records."""
+    """Return class sizes that hold as many records of every size: records that are near form no partition."""
     n_records = np.bincount(np.minimum(sizes, 3), weights=counts, minlength=4).astype(np.int64)
     return np.repeat([1, 2, 3], [n_records[1], n_records[2] // 2, -(-n_records[3] // 3)])
 
 
 def _estimate_dis(counts: CountArray, fraction: float) -> float:
     """Return the chance that a unique record is a unique person; 0 where no record is unique."""
-    held = counts[counts > 0]
-    # Not estimable is 0 here: then no row has a score to spread it over.
-    return data_intrusion(SampleClasses.from_sizes(held, max(1, int(held.sum())) / fraction)).value or 0.0
+    occupied = counts[counts > 0]
+    # None (not estimable) becomes 0: then no row has a score that it could be spread over.
+    return data_intrusion(SampleClasses.from_sizes(occupied, max(1, int(occupied.sum())) / fraction)).value or 0.0
 
 
 def _dis_suda(suda: FloatArray, n_unique: int, dis: float, n_columns: int) -> FloatArray:

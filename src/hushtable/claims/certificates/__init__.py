@@ -73,21 +73,21 @@ def check_certificate(
     >>> check_certificate(people, {**entries, "value": 0.2}).passed
     False
     """
-    made = certificate if isinstance(certificate, Certificate) else Certificate.from_dict(certificate)
-    if made.kind not in KINDS:
-        raise InputError(f"a certificate of kind {made.kind!r}.", hint=f"known kinds: {', '.join(KINDS)}.")
-    if not made.is_whole:
+    document = certificate if isinstance(certificate, Certificate) else Certificate.from_dict(certificate)
+    if document.kind not in KINDS:
+        raise InputError(f"a certificate of kind {document.kind!r}.", hint=f"known kinds: {', '.join(KINDS)}.")
+    if not document.is_whole:
         told = "the certificate is as it was made"
         return Verdict((told,), (Failure(f"{told}: its digest is another"),), (), 0)
-    if by_rank and made.kind != prices.KIND:
+    if by_rank and document.kind != prices.KIND:
         raise InputError(
-            f"by_rank for a certificate of kind {made.kind!r}.", hint="only prices go by rank; leave it out."
+            f"by_rank for a certificate of kind {document.kind!r}.", hint="only prices go by rank; leave it out."
         )
-    entries = dict(made.entries)
+    entries = dict(document.entries)
     if hierarchies is not None:
-        if made.kind == prices.KIND:
+        if document.kind == prices.KIND:
             raise InputError(
                 "hierarchies for a certificate of prices.", hint="its floor holds of values themselves; leave them out."
             )
         entries["hierarchies"] = {**entries.get("hierarchies", {}), **hierarchies}
-    return KINDS[made.kind](data, entries, Reading(specs or {}, tuple(by_rank), tuple(hierarchies or ())))
+    return KINDS[document.kind](data, entries, Reading(specs or {}, tuple(by_rank), tuple(hierarchies or ())))

@@ -40,25 +40,24 @@ _IS_BEST: Final = "no partition into blocks costs less"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CandidateCosts:
-    """What a cell of one column costs that covers the places from one to another; place 0 is the missing value."""
+    """Costs of cells of one column, each of which covers a range of places; place 0 is the missing value."""
 
     places: CountArray = field(repr=False)  # (n_rows,), leaves of a hierarchy in the order of its branches
     star: float
-    position_costs: FloatArray | None = field(
-        repr=False
-    )  # (n_places,), of those of an ordered column, times the whole's cost
+    # (n_places,), positions of the values of an ordered column, times what its whole range costs
+    position_costs: FloatArray | None = field(repr=False)
     nodes: CountArray = field(repr=False)  # (n_levels, n_places), the node above each, levels of values apart
     least: FloatArray = field(repr=False)  # (n_levels, n_places), what the cheapest of a node and all above it costs
 
     def cost(self, low: CountArray, high: CountArray) -> FloatArray:
         """Return what cells cost."""
         if self.position_costs is not None:
-            known = self.position_costs[high] - self.position_costs[low]
+            costs = self.position_costs[high] - self.position_costs[low]
         else:
-            known = np.full(low.shape, self.star)
+            costs = np.full(low.shape, self.star)
             for node, least in zip(self.nodes[::-1], self.least[::-1], strict=True):
-                known = np.where(node[low] == node[high], least[low], known)
-        return np.asarray(np.where(low == high, 0.0, np.where(low == 0, self.star, known)))
+                costs = np.where(node[low] == node[high], least[low], costs)
+        return np.asarray(np.where(low == high, 0.0, np.where(low == 0, self.star, costs)))
 
 
 def _cells_of(
@@ -75,16 +74,16 @@ def _cells_of(
         return _CandidateCosts(codes + 1, unit, at, nothing.astype(np.int64), nothing)
     n_values = column.n_values + int((codes < 0).any())
     order = np.lexsort(tuple(hierarchy.level_codes))
-    place_of = np.append(0, 0 * order)
-    place_of[1 + order] = 1 + np.arange(len(order))
+    position_of = np.append(0, 0 * order)
+    position_of[1 + order] = 1 + np.arange(len(order))
     nodes = hierarchy.level_codes[1:, order].astype(np.int64)
     costs = np.array(
         [_node_costs(hierarchy, level, loss, options, n_values)[each] for level, each in enumerate(nodes, start=1)]
     )
     least = unit * np.minimum.accumulate(costs[::-1], axis=0)[::-1]
-    beside = ((0, 0), (1, 0))
+    padding = ((0, 0), (1, 0))
     return _CandidateCosts(
-        place_of[codes + 1], unit, None, np.pad(nodes, beside, constant_values=-1), np.pad(least, beside)
+        position_of[codes + 1], unit, None, np.pad(nodes, padding, constant_values=-1), np.pad(least, padding)
     )
 
 
@@ -164,8 +163,8 @@ class _StatedBlocks:
             columns.append(
                 _cells_of(column, of_rows[order].astype(np.int64), hierarchy, loss, options, weight * factor)
             )
-        held = {name: read.coded[name][1][order] for name in read.judged}
-        reference = read.reference_stats(held, None, entries["hierarchies"])
+        judged_codes = {name: read.coded[name][1][order] for name in read.judged}
+        reference = read.reference_stats(judged_codes, None, entries["hierarchies"])
         labels = np.array(entries["classes"], dtype=np.int64)
         prices = np.array([float(price) for price in entries["prices"]])
         if not np.isfinite([*prices, float(entries["value"]), float(entries["bound"])]).all():
@@ -173,7 +172,7 @@ class _StatedBlocks:
         return cls(
             read.models,
             tuple(columns),
-            held,
+            judged_codes,
             reference,
             labels,
             prices,
@@ -189,7 +188,7 @@ class _StatedBlocks:
 
     @property
     def slack(self) -> float:
-        """What rounding may come to."""
+        """By how much rounding may change a loss."""
         return _LOSS_TOLERANCE * max(self.unit, abs(self.value))
 
     @property
@@ -202,17 +201,17 @@ class _StatedBlocks:
         return all(type(model) is KAnonymity for model in self.models)
 
     def judge(self) -> tuple[list[Failure], dict[str, str]]:
-        """Say what does not hold, and what could not be judged."""
+        """Return the failures, and why some conditions could not be judged."""
         n = self.n_rows
         if not (n and self.stated == n == len(self.labels) == len(self.prices)):
             return [Failure(f"{_IS_INPUT}: it has another number of records")], {}
         failures = [*self._release_failures()]
         total = math.fsum(self.prices.tolist())
-        rest = self.bound - total
-        if rest <= self.slack and self._are_below_mates():
+        unpriced = self.bound - total
+        if unpriced <= self.slack and self._are_below_mates():
             return failures, {}
-        most = min(n, 2 * self.k - 1) if self.is_by_size else n
-        found = _BlockSearch(self.columns, self.prices, self.k, most, max(0.0, rest) + self.slack).run()
+        max_rows = min(n, 2 * self.k - 1) if self.is_by_size else n
+        found = _BlockSearch(self.columns, self.prices, self.k, max_rows, max(0.0, unpriced) + self.slack).run()
         if found is None:
             return failures, {_IS_FLOOR: "the search for blocks came to no end; ask for lower prices, or a smaller k"}
         blocks, reduced = found
@@ -222,17 +221,17 @@ class _StatedBlocks:
             reduced = [each for each, is_fit in zip(reduced, passes, strict=True) if is_fit]
         if min(reduced, default=0.0) < -self.slack:
             return [*failures, Failure(f"{_IS_FLOOR}: a block costs {-min(reduced):g} less")], {}
-        if rest <= self.slack:
+        if unpriced <= self.slack:
             return failures, {}
-        least = _cheapest_cover(n, blocks, reduced)
-        if least is None:
+        cheapest = _cheapest_cover(n, blocks, reduced)
+        if cheapest is None:
             return failures, {_IS_BEST: "the integer program came to no end"}
-        if least < rest - self.slack:
-            failures.append(Failure(f"{_IS_BEST}: a partition costs {total + least:g}"))
+        if cheapest < unpriced - self.slack:
+            failures.append(Failure(f"{_IS_BEST}: a partition costs {total + cheapest:g}"))
         return failures, {}
 
     def _release_failures(self) -> Iterator[Failure]:
-        """Say whether the classes pass, and cost what is stated."""
+        """Yield failures: classes that do not pass, or do not cost what is stated."""
         names, labels = np.unique(self.labels, return_inverse=True)
         members = [np.flatnonzero(labels == i) for i in range(len(names))]
         if not self._passes([tuple(rows.tolist()) for rows in members]).all():
@@ -252,8 +251,8 @@ class _StatedBlocks:
         sizes = np.array([len(block) for block in blocks], dtype=np.int64)
         rows = np.array([row for block in blocks for row in block], dtype=np.int64)
         labels = np.repeat(np.arange(len(blocks)), sizes)
-        held = {name: count_values(labels, codes[rows], len(blocks)) for name, codes in self.held.items()}
-        stats = ClassStats(sizes, held, self.reference.totals, grounds=self.reference.grounds)
+        histograms = {name: count_values(labels, codes[rows], len(blocks)) for name, codes in self.held.items()}
+        stats = ClassStats(sizes, histograms, self.reference.totals, grounds=self.reference.grounds)
         return np.asarray(np.all([model.passes(stats) for model in self.models], axis=0))
 
     def _are_below_mates(self) -> bool:
@@ -264,21 +263,21 @@ class _StatedBlocks:
         step = max(1, _CELLS_PER_STEP // self.n_rows)
         for begin in range(0, self.n_rows, step):
             some = slice(begin, begin + step)
-            beside = _costs_with_others(self.columns, places[some], places[some], places)
+            costs = _costs_with_others(self.columns, places[some], places[some], places)
             # A row is its own nearest.
-            nearest = np.partition(beside, self.k - 1, axis=1)[:, self.k - 1]
+            nearest = np.partition(costs, self.k - 1, axis=1)[:, self.k - 1]
             if (self.prices[some] > nearest + self.slack / self.n_rows).any():
                 return False
         return True
 
 
 def _costs_with_others(
-    columns: Sequence[_CandidateCosts], low: CountArray, high: CountArray, others: CountArray
+    columns: Sequence[_CandidateCosts], low: CountArray, high: CountArray, mates: CountArray
 ) -> FloatArray:
     """Return what a row of every box costs with each other row in it, shape (n_boxes, n_others)."""
-    total = np.zeros((len(low), len(others)))
+    total = np.zeros((len(low), len(mates)))
     for j, cells in enumerate(columns):
-        total += cells.cost(np.minimum(low[:, j, None], others[:, j]), np.maximum(high[:, j, None], others[:, j]))
+        total += cells.cost(np.minimum(low[:, j, None], mates[:, j]), np.maximum(high[:, j, None], mates[:, j]))
     return total
 
 
@@ -322,25 +321,25 @@ class _BlockSearch:
         """Return the beginnings with one row more that may lead to a block; keep those that are blocks."""
         m, n = members.shape[1], len(self.prices)
         places = self.places[members]
-        beside = _costs_with_others(self.columns, places.min(axis=1), places.max(axis=1), self.places)
+        costs = _costs_with_others(self.columns, places.min(axis=1), places.max(axis=1), self.places)
         paid = self.prices[members].sum(axis=1)
-        more = np.where(np.arange(n) > members[:, -1:], beside - self.prices, np.inf)
+        more = np.where(np.arange(n) > members[:, -1:], costs - self.prices, np.inf)
         room = min(self.most - m - 1, n)
         cheapest = np.sort(np.partition(more, room - 1, axis=1)[:, :room], axis=1) if room else more[:, :0]
         needed = max(0, self.k - m - 1)
         # What does not have to come comes where it lowers the sum.
         to_come = cheapest[:, :needed].sum(axis=1) + np.minimum(0.0, cheapest[:, needed:]).sum(axis=1)
-        own = m * beside + more - paid[:, None]
+        own = m * costs + more - paid[:, None]
         box, row = np.nonzero(own + to_come[:, None] <= self.above)
         children = np.column_stack([members[box], row])
         if m + 1 >= self.k:
-            self._keep_blocks(children, (m + 1) * beside[box, row] - paid[box] - self.prices[row])
+            self._keep_blocks(children, (m + 1) * costs[box, row] - paid[box] - self.prices[row])
         return children
 
     def _keep_blocks(self, blocks: CountArray, reduced: FloatArray) -> None:
-        taken = np.flatnonzero(reduced <= self.above)
-        self.blocks += map(tuple, self.order[blocks[taken]].tolist())
-        self.reduced += reduced[taken].tolist()
+        kept_blocks = np.flatnonzero(reduced <= self.above)
+        self.blocks += map(tuple, self.order[blocks[kept_blocks]].tolist())
+        self.reduced += reduced[kept_blocks].tolist()
 
 
 def _cheapest_cover(n_rows: int, blocks: Sequence[tuple[int, ...]], costs: Sequence[float]) -> float | None:

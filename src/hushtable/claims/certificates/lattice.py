@@ -52,24 +52,25 @@ class PublishedLadder:
     @classmethod
     def from_codes(cls, hierarchy: Hierarchy, codes: CodeArray) -> PublishedLadder:
         """Look up what every row publishes."""
-        top, known = hierarchy.n_levels - 1, codes >= 0
+        top, is_known = hierarchy.n_levels - 1, codes >= 0
         shape = (top + 1, len(codes))
         texts, levels, shares = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64), np.zeros(shape)
         numbers: dict[tuple[bool, str | None], int] = {}
         for level in range(top + 1):
             at = np.full(len(codes), level)
             if hierarchy.lowest is not None:
-                at[known] = np.maximum(level, hierarchy.lowest[codes[known]])
-            for each in np.unique(at[known]).tolist():
-                rows = np.flatnonzero(known & (at == each))
-                nodes = hierarchy.level_codes[each][codes[rows]]
-                labels = [(each == 0, text) for text in hierarchy.labels[each]]
+                at[is_known] = np.maximum(level, hierarchy.lowest[codes[is_known]])
+            for own_level in np.unique(at[is_known]).tolist():
+                rows = np.flatnonzero(is_known & (at == own_level))
+                nodes = hierarchy.level_codes[own_level][codes[rows]]
+                labels = [(own_level == 0, text) for text in hierarchy.labels[own_level]]
                 number = np.array([numbers.setdefault(label, len(numbers)) for label in labels])
-                texts[level, rows], shares[level, rows] = number[nodes], hierarchy.shares[each][nodes]
+                texts[level, rows], shares[level, rows] = number[nodes], hierarchy.shares[own_level][nodes]
             star = level == top
-            texts[level, ~known] = numbers.setdefault((False, hierarchy.labels[top][0] if star else None), len(numbers))
-            shares[level, ~known] = 1.0 if star else hierarchy.leaf_share
-            levels[level] = np.where(known | star, at, 0)
+            text = hierarchy.labels[top][0] if star else None
+            texts[level, ~is_known] = numbers.setdefault((False, text), len(numbers))
+            shares[level, ~is_known] = 1.0 if star else hierarchy.leaf_share
+            levels[level] = np.where(is_known | star, at, 0)
         return cls(texts, levels, np.maximum(shares, hierarchy.leaf_share), hierarchy.leaf_share)
 
 
@@ -106,11 +107,11 @@ class CellCosts:
             total = sum(self.weights)
             return sum(w * each / n for w, each in zip(self.weights, sums, strict=True)) / total if total else 0.0
         factor, losses = _generalization_factor(self.options), []
-        for each, leaf in zip(sums, self.leaves, strict=True):
+        for cost, leaf in zip(sums, self.leaves, strict=True):
             room = n - factor * n * leaf
-            losses.append(math.floor(1e10 * max(0.0, (each - factor * n * leaf) / room) + 1e-4) / 1e10 if room else 0.0)
-        most = max(self.weights) or 1.0
-        losses = [loss * weight / most for loss, weight in zip(losses, self.weights, strict=True)]
+            losses.append(math.floor(1e10 * max(0.0, (cost - factor * n * leaf) / room) + 1e-4) / 1e10 if room else 0.0)
+        max_weight = max(self.weights) or 1.0
+        losses = [loss * weight / max_weight for loss, weight in zip(losses, self.weights, strict=True)]
         if self.options.get("mean", "geometric") == "arithmetic":
             return sum(losses) / len(losses)
         return math.exp(sum(math.log1p(loss) for loss in losses) / len(losses)) - 1
@@ -139,11 +140,11 @@ class ClassCosts:
         sizes, n = self._class_sizes(labels, gone)
         if self.is_squared:
             return float(sum(size * max(size, self.least) for size in sizes) + (n - sum(sizes)) * n)
-        left = first = max(1, min(sum(sizes), n - self.most))
+        n_left = first = max(1, min(sum(sizes), n - self.most))
         shared = 0.0
         for size in sorted(sizes):
-            taken = min(size, left)
-            shared, left = shared + taken / max(size, self.least), left - taken
+            n_taken = min(size, n_left)
+            shared, n_left = shared + n_taken / max(size, self.least), n_left - n_taken
         return first / shared if shared else math.inf
 
     def _class_sizes(self, labels: CountArray, gone: BoolArray) -> tuple[list[int], int]:
@@ -157,13 +158,13 @@ def costs_of(
     ladders: Sequence[PublishedLadder],
     codes: CodeArray,
     counts: CountArray,
-    most: int,
-    least: int,
+    max_suppressed: int,
+    min_size: int,
 ) -> CellCosts | ClassCosts:
     """Return what nodes cost by a loss as policies write it: ``{name: {option: value}}``."""
     ((name, options),) = entry.items()
     if name in ("discernibility", "average_class_size"):
-        return ClassCosts(counts, name == "discernibility", most, least)
+        return ClassCosts(counts, name == "discernibility", max_suppressed, min_size)
     ones = np.ones(len(counts))
     n = int(counts.sum())
     costs: list[FloatArray] = []
@@ -268,7 +269,7 @@ def complete_entries() -> Iterator[None]:
 
 
 def describe_search(figures: Mapping[str, Any], suppression: str) -> str:
-    """Say what is best of which: nothing of it follows from the input."""
+    """Describe what "best" refers to: loss, models, hierarchies and readings, of which none follows from the input."""
     read = ", ".join(f"{name!r} as {kind}" for name, kind in figures["readings"].items())
     models, own = ", ".join(map(describe, models_from_claim(figures["models"]))), figures["hierarchies_of_certificate"]
     along = f", along the certificate's hierarchies of {quote_names(own)}" if own else ""
@@ -296,22 +297,22 @@ class ReadColumns:
         models = models_from_claim(entries["models"])
         person = entries["person"]
         sensitive = tuple(dict.fromkeys(name for model in models for name in model.needs.sensitive))
-        judged = (*sensitive, *(() if person is None else (person,)))
-        frame = reading.open_input(data, (*columns, *judged), person)
-        coded = reading.encode_columns(frame, (*columns, *judged), sensitive)
+        judged_columns = (*sensitive, *(() if person is None else (person,)))
+        frame = reading.open_input(data, (*columns, *judged_columns), person)
+        encoded = reading.encode_columns(frame, (*columns, *judged_columns), sensitive)
         specs = {name: spec_in(spec) for name, spec in entries["specs"].items() if name != person}
-        failures = tuple(reading.find_differences(frame, coded, specs, sensitive))
-        readings = {name: reading.describe_kind(coded[name][0]) for name in (*columns, *sensitive)}
-        return cls(frame, columns, models, sensitive, judged, coded, readings, failures)
+        failures = tuple(reading.find_differences(frame, encoded, specs, sensitive))
+        readings = {name: reading.describe_kind(encoded[name][0]) for name in (*columns, *sensitive)}
+        return cls(frame, columns, models, sensitive, judged_columns, encoded, readings, failures)
 
     def reference_stats(
-        self, held: Mapping[str, CodeArray], counts: CountArray | None, hierarchies: Mapping[str, Any]
+        self, codes: Mapping[str, CodeArray], counts: CountArray | None, hierarchies: Mapping[str, Any]
     ) -> ClassStats:
         """Return what models compare classes with: the sensitive values of all rows, and no class."""
         columns = {name: self.coded[name][0] for name in self.sensitive}
         return ClassStats(
             np.empty(0, dtype=np.int64),
-            totals={name: count_records(held[name] + 1, each.n_values + 1, counts) for name, each in columns.items()},
+            totals={name: count_records(codes[name] + 1, each.n_values + 1, counts) for name, each in columns.items()},
             grounds={name: build_ground(each, hierarchies.get(name)) for name, each in columns.items()},
         )
 
@@ -341,8 +342,8 @@ class _Checked:
 
     @classmethod
     def from_entries(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _Checked:
-        columns, judged = read.columns, read.judged
-        codes = np.array([read.coded[name][1] for name in (*columns, *judged)])
+        columns, judged_columns = read.columns, read.judged
+        codes = np.array([read.coded[name][1] for name in (*columns, *judged_columns)])
         labels, first = label_rows(codes)
         counts = count_records(labels, len(first), read.frame.counts)
         rows = codes[:, first]
@@ -350,16 +351,16 @@ class _Checked:
             PublishedLadder.from_codes(read.build_hierarchy(name, rows[j], counts, entries), rows[j])
             for j, name in enumerate(columns)
         ]
-        held = {name: rows[len(columns) + i] for i, name in enumerate(judged)}
-        reference = read.reference_stats(held, counts, entries["hierarchies"])
-        least = max([1, *(model.min_size for model in read.models)])
-        most = int(entries["most_suppressed"])
-        costs = costs_of(entries["loss"], columns, ladders, rows[: len(columns)], counts, most, least)
+        judged_codes = {name: rows[len(columns) + i] for i, name in enumerate(judged_columns)}
+        reference = read.reference_stats(judged_codes, counts, entries["hierarchies"])
+        min_size = max([1, *(model.min_size for model in read.models)])
+        max_suppressed = int(entries["most_suppressed"])
+        costs = costs_of(entries["loss"], columns, ladders, rows[: len(columns)], counts, max_suppressed, min_size)
         leaves = tuple(
             _CheckedLeaf(str(reason), tuple(low), tuple(high), None if witness is None else tuple(witness), int(n))
             for reason, low, high, witness, n in entries["intervals"]
         )
-        return cls(entries, columns, tuple(ladders), counts, held, reference, read.models, costs, leaves)
+        return cls(entries, columns, tuple(ladders), counts, judged_codes, reference, read.models, costs, leaves)
 
     @property
     def n_records(self) -> int:
@@ -383,7 +384,7 @@ class _Checked:
         return None if self.entries["person"] is None else str(self.entries["person"])
 
     def find_failures(self) -> Iterator[Failure]:
-        """Say what does not hold; what follows from it is not looked at."""
+        """Yield the failures; what depends on a failed condition is not checked."""
         limit = float(self.entries["suppression_limit"])
         stated = (tuple(self.entries["n_levels"]), int(self.entries["n_records"]), self.most)
         if stated != (self.heights, self.n_records, int(limit * self.n_records)):
@@ -430,9 +431,9 @@ class _Checked:
 
     def _class_stats(self, labels: CountArray, n_classes: int) -> ClassStats:
         sizes = np.bincount(labels, weights=self.counts, minlength=n_classes).astype(np.int64)
-        held = {name: count_values(labels, codes, n_classes, self.counts) for name, codes in self.held.items()}
-        persons = None if self.person is None else held[self.person].n_distinct()
-        return ClassStats(sizes, held, self.reference.totals, grounds=self.reference.grounds, persons=persons)
+        histograms = {name: count_values(labels, codes, n_classes, self.counts) for name, codes in self.held.items()}
+        persons = None if self.person is None else histograms[self.person].n_distinct()
+        return ClassStats(sizes, histograms, self.reference.totals, grounds=self.reference.grounds, persons=persons)
 
     def _exceeds_bound(self, stats: ClassStats) -> bool:
         """Tell whether classes exceed a convex bound by more than the records account for that may be suppressed."""
@@ -516,7 +517,7 @@ def _failing_classes(models: Sequence[PrivacyModel], stats: ClassStats) -> BoolA
 
 
 def _monotone_models(models: Sequence[PrivacyModel], reference: ClassStats, *, by_person: bool) -> list[PrivacyModel]:
-    """Return what every class satisfies that passes, and every class that holds such a one."""
+    """Return models that every passing class satisfies, and every union of one with other classes."""
     closed: list[PrivacyModel] = []
     for model in models:
         if isinstance(model, (KAnonymity, DistinctLDiversity)):
@@ -538,9 +539,9 @@ def _monotone_models(models: Sequence[PrivacyModel], reference: ClassStats, *, b
 def _excess(model: PrivacyModel, stats: ClassStats) -> Any:
     """Return by how much every class exceeds a convex bound that follows from a model, in all its records."""
     if isinstance(model, EntropyLDiversity):
-        known = stats.histograms[model.sensitive].without_missing()
+        histogram = stats.histograms[model.sensitive].without_missing()
         lacking = math.log(model.l) - np.log(np.maximum(1.0, model.measure(stats)))
-        return known.sum_by_class(known.counts) * np.maximum(0.0, lacking - TOLERANCE)
+        return histogram.sum_by_class(histogram.counts) * np.maximum(0.0, lacking - TOLERANCE)
     bounds: tuple[PrivacyModel, float]
     if isinstance(model, TCloseness):
         bounds = (model, model.t)

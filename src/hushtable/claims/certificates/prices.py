@@ -47,69 +47,69 @@ class SpreadRows:
             known, each = np.unique(column, return_inverse=True)
             flags[:, j] = sum(domains) + each
             domains.append(len(known))
-        made: dict[str, Any] = {
+        derived: dict[str, Any] = {
             "ordered": self.codes[:, is_ordered],
             "at": tuple(np.append(0.0, positions) for positions in self.positions if positions is not None),
             "flags": flags,
             "column_of": np.repeat(np.arange(len(domains)), domains),
             "unit": 1.0 / np.array(domains),
         }
-        for name, value in made.items():
+        for name, value in derived.items():
             object.__setattr__(self, name, value)
 
-    def pair_shares(self, rows: CountArray, others: CountArray) -> FloatArray:
+    def pair_shares(self, rows: CountArray, other_rows: CountArray) -> FloatArray:
         """Return the summed share of a class of two, for some rows and some others."""
-        total = np.full((len(rows), len(others)), 2.0 * self.unit.sum())
+        total = np.full((len(rows), len(other_rows)), 2.0 * self.unit.sum())
         for column, at in zip(self.ordered.T, self.at, strict=True):
-            apart = np.abs(at[column[rows]][:, None] - at[column[others]])
+            distances = np.abs(at[column[rows]][:, None] - at[column[other_rows]])
             is_missing = column == 0
             if is_missing.any():
-                apart[is_missing[rows][:, None] != is_missing[others]] = 1.0
-            total += apart
+                distances[is_missing[rows][:, None] != is_missing[other_rows]] = 1.0
+            total += distances
         if len(self.unit):
-            total -= (self._indicators(rows) * (2.0 * self.unit[self.column_of])) @ self._indicators(others).T
+            total -= (self._indicators(rows) * (2.0 * self.unit[self.column_of])) @ self._indicators(other_rows).T
         return total
 
     def _indicators(self, rows: CountArray) -> FloatArray:
-        found = np.zeros((len(rows), len(self.column_of)))
-        found[np.arange(len(rows))[:, None], self.flags[rows]] = 1.0
-        return found
+        indicators = np.zeros((len(rows), len(self.column_of)))
+        indicators[np.arange(len(rows))[:, None], self.flags[rows]] = 1.0
+        return indicators
 
     def span_shares(self, low: CellArray, high: CellArray) -> FloatArray:
         """Return the shares of ordered columns between codes; the missing one takes the whole column with it."""
         at = [each[high[..., j]] - each[low[..., j]] for j, each in enumerate(self.at)]
-        apart = np.stack(at, axis=-1) if at else np.zeros(low.shape)
-        return np.asarray(np.where(low == high, 0.0, np.where(low == 0, 1.0, apart)))
+        distances = np.stack(at, axis=-1) if at else np.zeros(low.shape)
+        return np.asarray(np.where(low == high, 0.0, np.where(low == 0, 1.0, distances)))
 
     def set_share(self, n_held: CellArray) -> FloatArray:
         """Return the summed share of the other columns where they hold so many values each."""
         return np.asarray((n_held > 1) * n_held @ self.unit)
 
 
-def max_pair_excess(spread: SpreadRows, prices: FloatArray) -> float:
+def max_pair_excess(space: SpreadRows, prices: FloatArray) -> float:
     """Return by how much the prices of two records exceed what they cost together, at most."""
-    worst = float(np.max(prices[spread.counts > 1], initial=-np.inf))
+    worst = float(np.max(prices[space.counts > 1], initial=-np.inf))
     rows = np.argsort(-prices, kind="stable")
     for begin in range(0, len(rows), _ROWS_PER_BLOCK):
-        some, others = rows[begin : begin + _ROWS_PER_BLOCK], rows[begin:]
-        exceeds = prices[some][:, None] + prices[others] - 2 * spread.pair_shares(some, others)
+        some, other_rows = rows[begin : begin + _ROWS_PER_BLOCK], rows[begin:]
+        exceeds = prices[some][:, None] + prices[other_rows] - 2 * space.pair_shares(some, other_rows)
         exceeds[np.arange(len(some)), np.arange(len(some))] = -np.inf
         worst = max(worst, float(exceeds.max()))
     return worst
 
 
-def find_class_excess(spread: SpreadRows, prices: FloatArray, k: int) -> tuple[float, int]:
+def find_class_excess(space: SpreadRows, prices: FloatArray, k: int) -> tuple[float, int]:
     """Return by how much a class costs less than its prices, where one is found, and how many searches had no end."""
     order = np.argsort(prices, kind="stable")
-    is_dear = (prices[order] > TOLERANCE) & (spread.counts[order] < k)
+    is_dear = (prices[order] > TOLERANCE) & (space.counts[order] < k)
     n_open = 0
     for begin in range(0, len(order), _ROWS_PER_BLOCK):
-        places = begin + np.flatnonzero(is_dear[begin : begin + _ROWS_PER_BLOCK])
-        others = order[: begin + _ROWS_PER_BLOCK]
-        apart = spread.pair_shares(order[places], others)
-        is_near = (apart < prices[order[places]][:, None] + TOLERANCE) & (np.arange(len(others)) <= places[:, None])
-        for row, near in zip(order[places].tolist(), is_near, strict=True):
-            worst, is_settled = _search_from_row(spread, prices, k, row, others[near])
+        ranks = begin + np.flatnonzero(is_dear[begin : begin + _ROWS_PER_BLOCK])
+        other_rows = order[: begin + _ROWS_PER_BLOCK]
+        shares = space.pair_shares(order[ranks], other_rows)
+        is_near = (shares < prices[order[ranks]][:, None] + TOLERANCE) & (np.arange(len(other_rows)) <= ranks[:, None])
+        for row, near in zip(order[ranks].tolist(), is_near, strict=True):
+            worst, is_settled = _search_from_row(space, prices, k, row, other_rows[near])
             if worst > TOLERANCE:
                 return worst, n_open
             n_open += not is_settled
@@ -127,52 +127,52 @@ class _Box:
     rows: CountArray
 
 
-def _box_of(spread: SpreadRows, members: CountArray, rows: CountArray) -> _Box:
-    codes, held = spread.ordered[members], np.zeros(len(spread.column_of), dtype=bool)
-    held[spread.flags[members]] = True
-    n_held = np.bincount(spread.column_of[held], minlength=len(spread.unit))
+def _box_of(space: SpreadRows, members: CountArray, rows: CountArray) -> _Box:
+    codes, held = space.ordered[members], np.zeros(len(space.column_of), dtype=bool)
+    held[space.flags[members]] = True
+    n_held = np.bincount(space.column_of[held], minlength=len(space.unit))
     return _Box(codes.min(axis=0), codes.max(axis=0), held, n_held, rows)
 
 
-def _search_from_row(spread: SpreadRows, prices: FloatArray, k: int, row: int, near: CountArray) -> tuple[float, bool]:
+def _search_from_row(space: SpreadRows, prices: FloatArray, k: int, row: int, near: CountArray) -> tuple[float, bool]:
     """Look for a class with a row and some of the rows near it that costs less than its prices."""
-    counts = spread.counts.copy()
+    counts = space.counts.copy()
     counts[row] -= 1
     near = near[counts[near] > 0]
     near = near[np.argsort(-prices[near], kind="stable")]
-    boxes = [_box_of(spread, np.array([row]), near)]
+    boxes = [_box_of(space, np.array([row]), near)]
     for _ in range(_MAX_NODES_PER_ROW):
         if not boxes:
             return -np.inf, True
         box = boxes.pop()
         if counts[box.rows].sum() < k - 1:
             continue
-        shares = _box_shares(spread, box)
-        bound, taken = _bound_excess(prices[box.rows], counts[box.rows], shares, float(prices[row]), k)
+        shares = _box_shares(space, box)
+        bound, n_taken = _bound_excess(prices[box.rows], counts[box.rows], shares, float(prices[row]), k)
         if bound <= TOLERANCE:
             continue
-        members, taken = box.rows[taken > 0], taken[taken > 0]
+        members, n_taken = box.rows[n_taken > 0], n_taken[n_taken > 0]
         # What every member pays is the share of the members' own box.
-        tight = _box_of(spread, np.append(members, row), near[:0])
-        share = float(spread.span_shares(tight.low, tight.high).sum() + spread.set_share(tight.n_held))
-        value = prices[row] + taken @ prices[members] - (1 + taken.sum()) * share
+        tight = _box_of(space, np.append(members, row), near[:0])
+        share = float(space.span_shares(tight.low, tight.high).sum() + space.set_share(tight.n_held))
+        value = prices[row] + n_taken @ prices[members] - (1 + n_taken.sum()) * share
         if value > TOLERANCE:
             return float(value), True
-        boxes += _split_box(spread, box, tight, members)
+        boxes += _split_box(space, box, tight, members)
     return -np.inf, not boxes
 
 
-def _box_shares(spread: SpreadRows, box: _Box) -> FloatArray:
+def _box_shares(space: SpreadRows, box: _Box) -> FloatArray:
     """Return the share of what a box holds at least, with each row that it may hold."""
-    codes = spread.ordered[box.rows]
-    width = spread.span_shares(np.minimum(codes, box.low), np.maximum(codes, box.high)).sum(axis=1)
-    return np.asarray(width + spread.set_share(box.n_held + ~box.held[spread.flags[box.rows]]))
+    codes = space.ordered[box.rows]
+    width = space.span_shares(np.minimum(codes, box.low), np.maximum(codes, box.high)).sum(axis=1)
+    return np.asarray(width + space.set_share(box.n_held + ~box.held[space.flags[box.rows]]))
 
 
 def _bound_excess(
     prices: FloatArray, counts: CountArray, shares: FloatArray, own: float, k: int
 ) -> tuple[float, CountArray]:
-    """Return what no class of a row and some others exceeds its cost by, and how many records of each would make it.
+    """Return a bound on how far prices exceed the cost of a class of a row and others, and the records that reach it.
 
     A class whose farthest member lies between two thresholds holds rows up to the upper one, each of which pays the
     lower one: the best k - 1, and all that have a higher price than that. Rows come by falling price.
@@ -186,41 +186,41 @@ def _bound_excess(
     before = np.cumsum(may_hold, axis=1) - may_hold
     needed = np.clip(k - 1 - before, 0, may_hold)
     paid = prices - steps[:, None]
-    taken = np.where(paid > 0, may_hold, needed)
-    value = own - steps + (taken * paid).sum(axis=1)
+    n_taken = np.where(paid > 0, may_hold, needed)
+    value = own - steps + (n_taken * paid).sum(axis=1)
     value[may_hold.sum(axis=1) < k - 1] = -np.inf
     best = int(value.argmax())
-    return float(value[best]), taken[best]
+    return float(value[best]), n_taken[best]
 
 
-def _split_box(spread: SpreadRows, box: _Box, tight: _Box, members: CountArray) -> list[_Box]:
+def _split_box(space: SpreadRows, box: _Box, tight: _Box, members: CountArray) -> list[_Box]:
     """Return the classes of a box that reach as far as the members in the farthest direction, and the rest."""
-    width = spread.span_shares(box.low, box.high)
+    width = space.span_shares(box.low, box.high)
     low, high = np.minimum(box.low, tight.low), np.maximum(box.high, tight.high)
-    new = spread.flags[members]
+    new = space.flags[members]
     often = np.bincount(new[~box.held[new]], minlength=len(box.held))
     grown = np.concatenate(
         [
-            spread.span_shares(low, box.high) - width,
-            spread.span_shares(box.low, high) - width,
-            np.where(tight.n_held > box.n_held, np.where(box.n_held == 1, 2.0, 1.0) * spread.unit, 0.0),
+            space.span_shares(low, box.high) - width,
+            space.span_shares(box.low, high) - width,
+            np.where(tight.n_held > box.n_held, np.where(box.n_held == 1, 2.0, 1.0) * space.unit, 0.0),
         ]
     )
     if grown.max() <= 0:
         return []
     side, j = divmod(int(grown.argmax()), max(1, len(low)))
     if len(low) and side < 2:
-        column = spread.ordered[box.rows, j]
+        column = space.ordered[box.rows, j]
         name, reach = ("low", low) if side == 0 else ("high", high)
         reached = getattr(box, name).copy()
         reached[j] = reach[j]
         is_inside = column > reach[j] if side == 0 else column < reach[j]
         return [replace(box, rows=box.rows[is_inside]), replace(box, **{name: reached})]
     j = int(grown.argmax()) - 2 * len(low)
-    flag = int(np.where(spread.column_of == j, often, -1).argmax())
+    flag = int(np.where(space.column_of == j, often, -1).argmax())
     held, n_held = box.held.copy(), box.n_held.copy()
     held[flag], n_held[j] = True, n_held[j] + 1
-    return [replace(box, rows=box.rows[spread.flags[box.rows, j] != flag]), replace(box, held=held, n_held=n_held)]
+    return [replace(box, rows=box.rows[space.flags[box.rows, j] != flag]), replace(box, held=held, n_held=n_held)]
 
 
 KIND: Final = "prices"
@@ -263,14 +263,14 @@ class _Entries:
         return self.sum / self.n_records / len(self.columns)
 
     def find_rank_differences(self, reading: Reading) -> list[Failure]:
-        """Say which columns are placed by rank here and by value there."""
-        other = sorted({*self.by_rank} ^ {*reading.by_rank})
-        return [Failure(f"{AS_READ}: {name!r} goes by rank in one of the two alone; say by_rank=") for name in other]
+        """Return a failure for each column that is placed by rank here and by value there."""
+        names = sorted({*self.by_rank} ^ {*reading.by_rank})
+        return [Failure(f"{AS_READ}: {name!r} goes by rank in one of the two alone; say by_rank=") for name in names]
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> _Entries:
         try:
-            found = cls(
+            parsed = cls(
                 k=entries["k"],
                 columns=tuple(entries["columns"]),
                 specs={name: spec_in(spec) for name, spec in entries["specs"].items()},
@@ -279,16 +279,16 @@ class _Entries:
                 sum=float(entries["sum"]),
                 prices=np.array([float(price) for price in entries["prices"]]),
             )
-            is_one = entries["form"] == _FORM and set(found.specs) == set(found.columns)
+            is_one = entries["form"] == _FORM and set(parsed.specs) == set(parsed.columns)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
             is_one = False
-        if not is_one or not found.columns or not np.isfinite([*found.prices, found.sum]).all():
+        if not is_one or not parsed.columns or not np.isfinite([*parsed.prices, parsed.sum]).all():
             raise InputError("the certificate of prices is not as it was written.", hint="write it anew.")
-        check_whole("the certificate's k", found.k, 1)
-        check_whole("the certificate's n_records", found.n_records, 1)
-        return found
+        check_whole("the certificate's k", parsed.k, 1)
+        check_whole("the certificate's n_records", parsed.n_records, 1)
+        return parsed
 
 
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
@@ -313,7 +313,7 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
             f"the data have {frame.n_rows} with {len(rows)}.",
             hint="check it against the data that it was made for, in the same order.",
         )
-    spread = SpreadRows(
+    space = SpreadRows(
         rows[order],
         counts[order],
         tuple(
@@ -322,12 +322,12 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
         ),
     )
     readings = {column.name: reading.describe_kind(column) for column in columns}
-    return _judge_prices(certificate, spread, frame.n_rows, readings)
+    return _judge_prices(certificate, space, frame.n_rows, readings)
 
 
-def _judge_prices(certificate: _Entries, spread: SpreadRows, n_records: int, readings: Mapping[str, str]) -> Verdict:
+def _judge_prices(certificate: _Entries, space: SpreadRows, n_records: int, readings: Mapping[str, str]) -> Verdict:
     k, prices = certificate.k, certificate.prices
-    total = math.fsum((prices * spread.counts).tolist())
+    total = math.fsum((prices * space.counts).tolist())
     condition = f"no class of {k} records or more costs less than its members' prices"
     # A suppressed record costs 1 in every column.
     covers_suppression = bool(prices.max(initial=0.0) <= len(certificate.columns) + TOLERANCE)
@@ -340,14 +340,14 @@ def _judge_prices(certificate: _Entries, spread: SpreadRows, n_records: int, rea
     if certificate.sum > total + TOLERANCE * n_records:
         failures.append(Failure(f"the prices sum up to {total:g}, and not to {certificate.sum:g}"))
     unchecked = {}
-    if ((prices > TOLERANCE) & (spread.counts >= k)).any():
+    if ((prices > TOLERANCE) & (space.counts >= k)).any():
         failures.append(Failure(f"{condition}: rows of {k} records cost nothing and have a price"))
     elif k == 2:
-        worst = max_pair_excess(spread, prices)
+        worst = max_pair_excess(space, prices)
         if worst > TOLERANCE:
             failures.append(Failure(f"{condition}: a pair costs {worst:g} less"))
     else:
-        worst, n_open = find_class_excess(spread, prices, k)
+        worst, n_open = find_class_excess(space, prices, k)
         if worst > TOLERANCE:
             failures.append(Failure(f"{condition}: a class costs {worst:g} less"))
         elif n_open:
@@ -370,5 +370,5 @@ def value_positions(column: Column, *, by_rank: bool) -> FloatArray:
     if column.kind == "decimal":
         scaled = values / np.abs(values[[0, -1]]).max()
         return np.asarray((scaled - scaled[0]) / (scaled[-1] - scaled[0]))
-    whole = [int(each) for each in values.astype(np.int64).tolist()]
-    return np.array([(each - whole[0]) / (whole[-1] - whole[0]) for each in whole])
+    integers = [int(each) for each in values.astype(np.int64).tolist()]
+    return np.array([(each - integers[0]) / (integers[-1] - integers[0]) for each in integers])

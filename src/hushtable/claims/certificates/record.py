@@ -1,4 +1,4 @@
-"""The record of a certificate, its file, and how a checker reads the input: as whoever asks says."""
+"""The record of a certificate, its file, and how a checker reads the input: as its caller says."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Certificate:
     @classmethod
     def from_entries(cls, entries: Mapping[str, Any]) -> Certificate:
         """Make a certificate, with the digest of its entries."""
-        plain = json.loads(json.dumps(entries))
-        return cls({**plain, _DIGEST: _hash_entries(plain)})
+        json_entries = json.loads(json.dumps(entries))
+        return cls({**json_entries, _DIGEST: _hash_entries(json_entries)})
 
     @property
     def kind(self) -> str:
@@ -50,8 +50,8 @@ class Certificate:
     @property
     def is_whole(self) -> bool:
         """Whether no entry has changed since it was made, as far as a digest tells that anyone can make anew."""
-        rest = {name: entry for name, entry in self.entries.items() if name != _DIGEST}
-        return self.entries.get(_DIGEST) == _hash_entries(rest)
+        entries = {name: entry for name, entry in self.entries.items() if name != _DIGEST}
+        return self.entries.get(_DIGEST) == _hash_entries(entries)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entries as plain values."""
@@ -120,7 +120,7 @@ AS_READ: Final = "the certificate reads the columns as the checker does"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What whoever asks for a check says of the columns."""
+    """What the caller of a check says of the columns."""
 
     specs: Mapping[str, ColumnSpec]  # where the data do not say: those that anonymize was given
     by_rank: Collection[str] = ()  # columns whose values lie as far apart as their ranks
@@ -148,35 +148,35 @@ class Reading:
         self, frame: Frame, names: Sequence[str], typed: Collection[str] = ()
     ) -> dict[str, tuple[Column, CodeArray]]:
         """Code columns as the search did."""
-        parted = [name for name in names if name in typed and frame.spec(name).separator is not None]
-        if parted:
+        set_columns = [name for name in names if name in typed and frame.spec(name).separator is not None]
+        if set_columns:
             raise InputError(
-                f"the certificate judges {quote_names(parted)}, whose cells are sets of items.",
+                f"the certificate judges {quote_names(set_columns)}, whose cells are sets of items.",
                 hint="no certificate is made of models that are asked item by item: verify the release.",
             )
-        coded = {
+        encoded = {
             name: encode(frame.column(name), frame.spec(name), is_typed=frame.is_text or name in typed, name=name)
             for name in names
         }
-        return {name: merge_spellings(*pair) if name in typed else pair for name, pair in coded.items()}
+        return {name: merge_spellings(*pair) if name in typed else pair for name, pair in encoded.items()}
 
     def find_differences(
         self,
         frame: Frame,
-        coded: Mapping[str, tuple[Column, CodeArray]],
+        encoded: Mapping[str, tuple[Column, CodeArray]],
         specs: Mapping[str, ColumnSpec],
         typed: Collection[str] = (),
     ) -> Iterator[Failure]:
-        """Say which columns a certificate reads otherwise: what it proves is proven of another table."""
-        for name, (column, codes) in coded.items():
+        """Yield the columns that a certificate reads otherwise: it proves something of another table."""
+        for name, (column, codes) in encoded.items():
             if name not in specs:
                 continue
             try:
-                ((other, other_codes),) = self.encode_columns(
+                ((certified, certified_codes),) = self.encode_columns(
                     frame.with_specs({name: specs[name]}), (name,), typed
                 ).values()
-                is_same = other.kind == column.kind and np.array_equal(other.values, column.values)
-                is_same = is_same and np.array_equal(other_codes, codes)
+                is_same = certified.kind == column.kind and np.array_equal(certified.values, column.values)
+                is_same = is_same and np.array_equal(certified_codes, codes)
             except ColumnError:
                 is_same = False
             if not is_same:
@@ -191,14 +191,14 @@ class Reading:
         return Verdict((AS_READ,), tuple(failures), columns, n_records)
 
     def describe_kind(self, column: Column) -> str:
-        """Say how a column is read."""
+        """Describe how a column is read."""
         return f"{column.kind}, by rank" if column.name in self.by_rank else column.kind
 
 
 def spec_in(entries: Mapping[str, Any]) -> ColumnSpec:
-    """Return a spec that a certificate holds: JSON has lists only."""
-    read: dict[str, Any] = {each: tuple(mark) if isinstance(mark, list) else mark for each, mark in entries.items()}
+    """Read a spec of a certificate, whose JSON has lists in the place of tuples."""
+    settings: dict[str, Any] = {each: tuple(mark) if isinstance(mark, list) else mark for each, mark in entries.items()}
     try:
-        return ColumnSpec(**read)
+        return ColumnSpec(**settings)
     except TypeError:
         raise InputError("the certificate holds specs of columns that are none.", hint="write it anew.") from None

@@ -139,17 +139,17 @@ class Roles:
         InputError
             No column has any.
         """
-        shown = sorted((column for column in self.columns if column.power > 0), key=lambda column: -column.power)
-        if not shown:
+        ranked = sorted((column for column in self.columns if column.power > 0), key=lambda column: -column.power)
+        if not ranked:
             raise InputError(
                 "no column that others can know tells people apart, so there is nothing to draw.",
                 hint="the roles and their reasons are in `to_frame()`.",
             )
         return charts.bars(
-            [column.name for column in shown],
-            [100 * column.power for column in shown],
+            [column.name for column in ranked],
+            [100 * column.power for column in ranked],
             label="identifying power (%)",
-            title=f"{shown[0].name} tells most apart: {100 * shown[0].power:.0f} %",
+            title=f"{ranked[0].name} tells most apart: {100 * ranked[0].power:.0f} %",
             ax=ax,
         )
 
@@ -161,9 +161,9 @@ class Roles:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the proposals as plain values."""
-        plain = asdict(self)
-        del plain["source"]
-        return plain
+        entries = asdict(self)
+        del entries["source"]
+        return entries
 
     def _repr_html_(self) -> str:
         titles = ("column", "proposed role", "score", "known by", "power", "because")
@@ -190,19 +190,19 @@ def mean_gains(table: Table) -> FloatArray:
     n_columns = len(table.names)
     by_name = sorted(range(n_columns), key=lambda place: table.names[place])
     gains = np.zeros(n_columns)
-    tried = column_orders(n_columns)
-    for order in tried:
+    orders = column_orders(n_columns)
+    for order in orders:
         labels, n_classes = np.zeros(table.n_rows, dtype=np.int32), min(1, table.n_rows)
-        known = 0.0
-        for place in order:
-            column = by_name[place]
+        bits_before = 0.0
+        for rank in order:
+            column = by_name[rank]
             labels, n_classes = _refine_labels(labels, n_classes, table, column)
-            told = entropy(group.class_sizes(labels, table.counts, n_classes))
-            gains[column] += told - known
-            known = told
+            bits = entropy(group.class_sizes(labels, table.counts, n_classes))
+            gains[column] += bits - bits_before
+            bits_before = bits
             if n_classes == table.n_rows:
                 break
-    return gains / max(1, len(tried))
+    return gains / max(1, len(orders))
 
 
 def column_orders(n_columns: int) -> Sequence[tuple[int, ...]]:
@@ -210,12 +210,12 @@ def column_orders(n_columns: int) -> Sequence[tuple[int, ...]]:
     if n_columns <= _MAX_COLUMNS_FOR_ALL_ORDERS:
         return list(itertools.permutations(range(n_columns)))
     draw = np.random.default_rng(0)
-    found = []
+    orders = []
     for _ in range(max(1, _N_DRAWN_ORDERS // n_columns)):
         drawn = draw.permutation(n_columns).tolist()
         for line in (drawn, drawn[::-1]):
-            found += [(*line[start:], *line[:start]) for start in range(n_columns)]
-    return found
+            orders += [(*line[start:], *line[:start]) for start in range(n_columns)]
+    return orders
 
 
 def entropy(sizes: CountArray) -> float:
@@ -229,29 +229,29 @@ def entropy(sizes: CountArray) -> float:
 
 
 def find_twins(table: Table, ranks: Iterable[tuple[float, str]]) -> Mapping[str, str]:
-    """Return for every column that says the same as others, value for value, the one of them with the lowest rank.
+    """Map every column that is one-to-one with others to the one of them with the lowest rank.
 
     Only where values repeat (five records a value or more, 30 records at least): among nearly unique columns everything
     says the same. O(n_rows) per column.
     """
     first: dict[bytes, str] = {}
-    same: dict[str, str] = {}
+    twins: dict[str, str] = {}
     start = np.zeros(table.n_rows, dtype=np.int32)
     for _, name in sorted(ranks):
         labels, n_classes = _refine_labels(start, min(1, table.n_rows), table, table.index(name))
         if n_classes < 2 or table.n_records < max(_MIN_RECORDS, _MIN_RECORDS_PER_VALUE * n_classes):
             continue
         # Labels are numbered by first appearance: one-to-one columns have the same ones.
-        other = first.setdefault(labels.tobytes(), name)
-        if other != name:
-            same[name] = other
-    return same
+        twin = first.setdefault(labels.tobytes(), name)
+        if twin != name:
+            twins[name] = twin
+    return twins
 
 
 def _refine_labels(labels: CodeArray, n_classes: int, table: Table, column: int) -> tuple[CodeArray, int]:
-    out = np.empty_like(labels)
+    refined = np.empty_like(labels)
     n_values = table.columns[column].n_values
-    return out, group.refine_classes(labels, n_classes, table.codes[column], n_values, out)
+    return refined, group.refine_classes(labels, n_classes, table.codes[column], n_values, refined)
 
 
 _MIN_KNOWABILITY: Final = 0.5
@@ -272,20 +272,20 @@ class Decision:
     power: float
 
 
-def decide_roles(found: Mapping[str, Finding], table: Table, n_columns: int) -> Mapping[str, Decision]:
+def decide_roles(findings: Mapping[str, Finding], table: Table, n_columns: int) -> Mapping[str, Decision]:
     """Propose a role for every column of a table of persons that holds a value.
 
     At most a third of the `n_columns` of the table is asked about, those of the highest scores, but one in any case;
     free text always.
     """
-    same = find_twins(table, [(_twin_rank(each), name) for name, each in found.items()])
-    shares, relative = _measure_powers(table, found, same)
-    first = {name: _decide_role(each, shares[name], relative[name]) for name, each in found.items()}
+    twins = find_twins(table, [(_twin_rank(each), name) for name, each in findings.items()])
+    shares, relative = _measure_powers(table, findings, twins)
+    first = {name: _decide_role(each, shares[name], relative[name]) for name, each in findings.items()}
     decisions = {
-        name: _with_twin(each, found[name], first[same[name]], same[name]) if name in same else each
+        name: _with_twin(each, findings[name], first[twins[name]], twins[name]) if name in twins else each
         for name, each in first.items()
     }
-    open_ones = [name for name, each in decisions.items() if each.role == "ask" and not found[name].is_prose]
+    open_ones = [name for name, each in decisions.items() if each.role == "ask" and not findings[name].is_prose]
     ranked = sorted(open_ones, key=lambda name: (-decisions[name].score, name))
     for name in ranked[max(1, n_columns // _COLUMNS_PER_QUESTION) :]:
         reason = f"{decisions[name].reason}; not asked, as others come first"
@@ -293,58 +293,59 @@ def decide_roles(found: Mapping[str, Finding], table: Table, n_columns: int) -> 
     return decisions
 
 
-def _twin_rank(found: Finding) -> float:
-    """Order columns that say the same by how much is known of what they are about."""
-    role = "other" if found.topic is None else found.topic.role
-    return {"identifier": 0.0, "quasi-identifier": 1.0, "sensitive": 2.0, "other": 3.0}[role] - found.knowability / 2
+def _twin_rank(finding: Finding) -> float:
+    """Rank one-to-one columns: those whose topic is known best come first."""
+    role = "other" if finding.topic is None else finding.topic.role
+    return {"identifier": 0.0, "quasi-identifier": 1.0, "sensitive": 2.0, "other": 3.0}[role] - finding.knowability / 2
 
 
 def _measure_powers(
-    table: Table, found: Mapping[str, Finding], same: Mapping[str, str]
+    table: Table, findings: Mapping[str, Finding], twins: Mapping[str, str]
 ) -> tuple[Mapping[str, float], Mapping[str, float]]:
-    """Return the share of every column in what the knowable ones tell, and its mean gain over an average one's.
+    """Return every column's share of what the knowable ones tell, and its mean gain over that of an average one.
 
     What nobody may know has no share; it is compared by what it tells alone.
     """
     knowable = sorted(
         name
-        for name, each in found.items()
-        if not each.is_settled and each.knowability >= _MIN_KNOWABILITY and each.cells.n_values > 1 and name not in same
+        for name, each in findings.items()
+        if name not in twins
+        and (not each.is_settled and each.knowability >= _MIN_KNOWABILITY and each.cells.n_values > 1)
     )
     gains = mean_gains(table.select(knowable))
     total = float(gains.sum()) or 1.0
-    shares = dict.fromkeys(found, 0.0) | dict(zip(knowable, (gains / total).tolist(), strict=True))
-    most = max(1.0, float(np.log2(max(1, table.n_records))))
+    shares = dict.fromkeys(findings, 0.0) | dict(zip(knowable, (gains / total).tolist(), strict=True))
+    max_bits = max(1.0, float(np.log2(max(1, table.n_records))))
     relative = {
-        name: entropy(np.append(each.cells.counts, each.cells.n_missing)) / most for name, each in found.items()
+        name: entropy(np.append(each.cells.counts, each.cells.n_missing)) / max_bits for name, each in findings.items()
     }
     relative |= {name: shares[name] * len(knowable) for name in knowable}
-    for name, other in same.items():
-        shares[name], relative[name] = shares[other], relative[other]
+    for name, twin in twins.items():
+        shares[name], relative[name] = shares[twin], relative[twin]
     return shares, relative
 
 
-def _decide_role(found: Finding, share: float, relative: float) -> Decision:
-    known_by = "unclear" if found.topic is None else found.topic.known_by
-    score = found.knowability * relative / (relative + _MIN_POWER_SHARE)
-    if found.is_prose:
-        return Decision("ask", found.reason, score, known_by, 0.0)
-    if found.topic is not None and found.is_settled:
-        return Decision(found.topic.role, found.reason, score, known_by, 0.0)
+def _decide_role(finding: Finding, share: float, relative: float) -> Decision:
+    known_by = "unclear" if finding.topic is None else finding.topic.known_by
+    score = finding.knowability * relative / (relative + _MIN_POWER_SHARE)
+    if finding.is_prose:
+        return Decision("ask", finding.reason, score, known_by, 0.0)
+    if finding.topic is not None and finding.is_settled:
+        return Decision(finding.topic.role, finding.reason, score, known_by, 0.0)
     # What others can know is never left out unasked: a column that tells few apart may single out one person.
-    is_in_doubt = score >= _MIN_ASKED_SCORE or found.knowability >= _MIN_KNOWABILITY
+    is_in_doubt = score >= _MIN_ASKED_SCORE or finding.knowability >= _MIN_KNOWABILITY
     role: Proposal = "quasi-identifier" if score >= _MIN_DECIDED_SCORE else "ask" if is_in_doubt else "other"
-    if found.cells.n_values == 1 and not found.cells.n_missing:
+    if finding.cells.n_values == 1 and not finding.cells.n_missing:
         return Decision("other", "it holds a single value", 0.0, known_by, 0.0)
-    reason = f"{found.reason}, but tells hardly anyone apart" if relative < _MIN_POWER_SHARE else found.reason
+    reason = f"{finding.reason}, but tells hardly anyone apart" if relative < _MIN_POWER_SHARE else finding.reason
     return Decision(role, reason, score, known_by, share)
 
 
-def _with_twin(own: Decision, found: Finding, twin: Decision, name: str) -> Decision:
-    """Add which column says the same; what is not known otherwise, its twin says."""
+def _with_twin(own: Decision, finding: Finding, twin: Decision, name: str) -> Decision:
+    """Add the twin to the reason; a column without a topic of its own takes the decision of its twin."""
     says_same = f"says the same as {name!r}, one to one"
-    if found.is_prose:
+    if finding.is_prose:
         return own
-    if found.topic is None or found.topic.name == "number":
+    if finding.topic is None or finding.topic.name == "number":
         return replace(twin, reason=says_same)
     return replace(own, reason=f"{own.reason}; {says_same}")

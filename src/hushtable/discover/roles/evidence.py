@@ -27,13 +27,13 @@ _CONTRARY_NAME_TRUST: Final = 0.45
 _CONTRADICTED_KNOWABILITY: Final = 0.4
 # Looks that a column may have whose values are nearly all different.
 _TOPICS_OF_UNIQUE_CELLS: Final = ("age", "birth", "date", "time", "person name", "plate")
-# Meanings of names that cells can contradict.
 _MIN_ANSWER_COLUMNS: Final = 5  # columns on one scale
 _MAX_SCALE_STEP: Final = 10
 _ANSWERS_REASON: Final = "one of {} columns on one scale up to {}: answers, which others rarely know"
 # What a question about a service may seem to be about.
 _OPINION_TOPICS: Final = ("unit", "place", "time", "date", "duration", "item", "rating", "visit", "device", "vehicle",
                        "membership", "technical", "thing", "number")  # fmt: skip
+# Meanings of names that cells can contradict.
 _CHECKED_TOPICS: Final = ("age", "date", "sex", "coordinate", "contact", "account", "number of a person")
 
 
@@ -68,48 +68,48 @@ class Finding:
 
 
 def find_topic(cells: ColumnCells, words: Lexicon, label: str = "") -> Finding:
-    """Say what a column is about, from its cells, its name, and what a file says of it in words."""
-    said = interpret_name(label or cells.column.name, words, lambda topic: fits_topic(topic, cells))
-    is_label = bool(label) and said.topic is not None
+    """Find what a column is about, from its cells, its name, and its label in the file."""
+    meaning = interpret_name(label or cells.column.name, words, lambda topic: fits_topic(topic, cells))
+    is_label = bool(label) and meaning.topic is not None
     if label and not is_label:
-        said = interpret_name(cells.column.name, words, lambda topic: fits_topic(topic, cells))
-    found = _weigh_evidence(cells, said)
+        meaning = interpret_name(cells.column.name, words, lambda topic: fits_topic(topic, cells))
+    finding = _weigh_evidence(cells, meaning)
     if is_label:
-        found = replace(found, reason=found.reason.replace("its name says", "its label says"))
+        finding = replace(finding, reason=finding.reason.replace("its name says", "its label says"))
     # A name that is one known word, "region" or "service", means what it says.
-    is_plain = said.is_own or said.is_generic or said.word == fold_text(cells.column.name)
-    if not is_plain and (found.topic is None or found.topic.name in _OPINION_TOPICS):
-        found = replace(found, scale=_find_scale(cells))
+    is_literal = meaning.is_own or meaning.is_generic or meaning.word == fold_text(cells.column.name)
+    if not is_literal and (finding.topic is None or finding.topic.name in _OPINION_TOPICS):
+        finding = replace(finding, scale=_find_scale(cells))
     # A key is what is taken for one only because hardly any cell occurs twice.
-    is_named = found.topic is not None and found.topic.role == "identifier" and found.topic.name != "key"
-    if said.is_own or is_named or not is_prose(cells.texts, cells.counts):
-        return found
-    return replace(found, topic=topics_by_name()[PROSE], reason="free text: may name people; leave it out")
+    is_named = finding.topic is not None and finding.topic.role == "identifier" and finding.topic.name != "key"
+    if meaning.is_own or is_named or not is_prose(cells.texts, cells.counts):
+        return finding
+    return replace(finding, topic=topics_by_name()[PROSE], reason="free text: may name people; leave it out")
 
 
-def _weigh_evidence(cells: ColumnCells, said: Said) -> Finding:
+def _weigh_evidence(cells: ColumnCells, meaning: Said) -> Finding:
     look = look_of(cells)
     holds_alone = look is not None and (look.is_sure or look.topic in _TOPICS_OF_UNIQUE_CELLS or not _is_unique(cells))
-    if look is not None and holds_alone and _goes_first(look, said):
-        return _finding_of_look(look, said, cells)
+    if look is not None and holds_alone and _goes_first(look, meaning):
+        return _finding_of_look(look, meaning, cells)
     # An id alone says whose record a row is, also where it repeats.
-    topic = topics_by_name()["key"] if said.word == "id" else said.topic
+    topic = topics_by_name()["key"] if meaning.word == "id" else meaning.topic
     if topic is None or not _can_be(topic, cells):
-        return _finding_without_topic(cells, said)
-    if topic.name in _CHECKED_TOPICS and not (said.is_own or fits_topic(topic.name, cells)):
-        reason = f"its name says {said.word!r}, its cells do not look it"
+        return _finding_without_topic(cells, meaning)
+    if topic.name in _CHECKED_TOPICS and not (meaning.is_own or fits_topic(topic.name, cells)):
+        reason = f"its name says {meaning.word!r}, its cells do not look it"
         return Finding(cells, topics_by_name()["number"], _CONTRADICTED_KNOWABILITY, 0.0, reason)
-    how = "a word of yours" if said.is_own else "its name"
+    how = "a word of yours" if meaning.is_own else "its name"
     # What is asked about has to be explained.
-    what = f": {topic.text}" if topic.role == "other" and not said.is_own else ""
-    return _finding_of_topic(cells, topic, f"{how} says {said.word!r}{what}")
+    what = f": {topic.text}" if topic.role == "other" and not meaning.is_own else ""
+    return _finding_of_topic(cells, topic, f"{how} says {meaning.word!r}{what}")
 
 
-def _finding_of_look(look: CellLook, said: Said, cells: ColumnCells) -> Finding:
+def _finding_of_look(look: CellLook, meaning: Said, cells: ColumnCells) -> Finding:
     topic = topics_by_name()[look.topic]
     if look.is_sure:
         return _finding_of_topic(cells, topic, look.text)
-    trust = _UNSURE_TRUST if said.is_generic or said.topic is not None else _CONTRARY_NAME_TRUST
+    trust = _UNSURE_TRUST if meaning.is_generic or meaning.topic is not None else _CONTRARY_NAME_TRUST
     return Finding(cells, topic, topic.knowability * trust, topic.persons * trust * _UNSURE_TRUST, look.text)
 
 
@@ -117,22 +117,22 @@ def _finding_of_topic(cells: ColumnCells, topic: Topic, reason: str) -> Finding:
     return Finding(cells, topic, topic.knowability, -1.0 if is_paced(cells) else topic.persons, reason)
 
 
-def _goes_first(look: CellLook, said: Said) -> bool:
+def _goes_first(look: CellLook, meaning: Said) -> bool:
     """Tell whether what cells look like goes before what the name says."""
-    topic, named = topics_by_name()[look.topic], said.topic
-    if named is None:
+    topic, named_topic = topics_by_name()[look.topic], meaning.topic
+    if named_topic is None:
         return True
-    if said.is_own:
+    if meaning.is_own:
         return False
-    if named.role == "identifier" and named.name not in ("name", "web address"):
+    if named_topic.role == "identifier" and named_topic.name not in ("name", "web address"):
         return topic.role == "identifier" and look.is_sure
-    if named.role == "quasi-identifier" and (topic.role == "quasi-identifier" or topic.name == "web address"):
+    if named_topic.role == "quasi-identifier" and (topic.role == "quasi-identifier" or topic.name == "web address"):
         return False
-    return look.is_sure or named.name in ("outcome", "number", "name")
+    return look.is_sure or named_topic.name in ("outcome", "number", "name")
 
 
 def _can_be(topic: Topic, cells: ColumnCells) -> bool:
-    """Tell whether a column is who a row is about, and no kind of persons: too few of them for so many records."""
+    """Tell whether a topic is possible: persons and keys need many distinct values for their records."""
     if topic.name in ("person", "key"):
         return cells.n_values**2 > cells.n_records
     return topic.name != "number" or not _is_unique(cells)
@@ -142,14 +142,14 @@ def _is_unique(cells: ColumnCells) -> bool:
     return cells.n_records > 1 and cells.n_values >= _MIN_UNIQUE_SHARE * cells.n_records
 
 
-def _finding_without_topic(cells: ColumnCells, said: Said) -> Finding:
-    """Say what can be said of a column whose name and cells mean nothing known."""
+def _finding_without_topic(cells: ColumnCells, meaning: Said) -> Finding:
+    """Describe a column whose name and cells match no known topic."""
     is_number, key = len(cells.numbers) > 0, topics_by_name()["key"]
     if _is_unique(cells):
-        if said.topic is not None:
-            found = _finding_of_topic(cells, key, "its name says id, and nearly every value occurs once")
-            return replace(found, is_counted=True)
-        if cells.is_whole and said.is_generic and _numbers_rows(cells):
+        if meaning.topic is not None:
+            finding = _finding_of_topic(cells, key, "its name says id, and nearly every value occurs once")
+            return replace(finding, is_counted=True)
+        if cells.is_whole and meaning.is_generic and _numbers_rows(cells):
             return replace(_finding_of_topic(cells, key, "it numbers the records"), is_counted=True)
         if not is_number:
             reason = "text, and nearly every value occurs once"
@@ -200,14 +200,14 @@ def _find_scale(cells: ColumnCells) -> int:
 
 def are_about_persons(findings: Iterable[Finding]) -> tuple[bool, str]:
     """Tell whether the rows of a table are about persons, and why."""
-    found = list(findings)
-    decisive = sorted(each.name for each in found if each.persons >= 1)
+    all_findings = list(findings)
+    decisive = sorted(each.name for each in all_findings if each.persons >= 1)
     if decisive:
         return True, f"the rows are about persons: {quote_names(decisive)} say so"
-    things = sorted(each.name for each in found if each.persons < 0)
-    for_things = -math.fsum(each.persons for each in found if each.persons < 0)
-    weak = sorted(each.name for each in found if each.persons > 0)
-    for_persons = math.fsum(each.persons for each in found if each.persons > 0)
+    things = sorted(each.name for each in all_findings if each.persons < 0)
+    for_things = -math.fsum(each.persons for each in all_findings if each.persons < 0)
+    weak = sorted(each.name for each in all_findings if each.persons > 0)
+    for_persons = math.fsum(each.persons for each in all_findings if each.persons > 0)
     if weak and for_persons > for_things:
         return True, f"the rows may be about persons: {quote_names(weak)} can be of a person"
     if things:

@@ -43,21 +43,21 @@ def read_data_file(name: str) -> str:
 @cache
 def topics_by_name() -> Mapping[str, Topic]:
     """Return every topic by its name."""
-    found: dict[str, Topic] = {}
+    topics: dict[str, Topic] = {}
     for _, (name, role, knowability, known_by, persons, text) in parse_lines(read_data_file("topics.tsv")):
-        found[name] = Topic(name, cast(Role, role), float(knowability), known_by, float(persons), text, len(found))
-    return MappingProxyType(found)
+        topics[name] = Topic(name, cast(Role, role), float(knowability), known_by, float(persons), text, len(topics))
+    return MappingProxyType(topics)
 
 
 def parse_entries(text: str) -> Iterator[tuple[int, str, str]]:
-    """Return every word or value of a list with its line and its topic; a line without a topic has "" for it."""
+    """Yield every word or value of a list with its line and its topic; a line without a topic has "" for it."""
     for line, (words, *topic) in parse_lines(text):
         for word in words.split(","):
             yield line, word.strip(), topic[0].strip() if len(topic) == 1 else ""
 
 
 def parse_lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Return every line of a list that is no comment with its number and its fields."""
+    """Yield every line of a list that is no comment, with its number and its fields."""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.startswith("#"):
             yield number, line.split("\t")
@@ -91,8 +91,8 @@ class Said(NamedTuple):
 
 def names_birth(name: str) -> bool:
     """Tell whether a column is one of births by its name."""
-    said = interpret_name(name, build_lexicon(), lambda _: True)
-    return said.topic is not None and said.topic.name == "birth"
+    meaning = interpret_name(name, build_lexicon(), lambda _: True)
+    return meaning.topic is not None and meaning.topic.name == "birth"
 
 
 class _NameClaim(NamedTuple):
@@ -141,11 +141,11 @@ def build_lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = Non
     return Lexicon({**built_in.words, **own}, built_in.endings)
 
 
-def interpret_name(name: str, known: Lexicon, fits: Fits) -> Said:
-    """Say what a column's name is about; `fits` tells whether its cells agree with a topic, where it has several."""
+def interpret_name(name: str, lexicon: Lexicon, fits: Fits) -> Said:
+    """Interpret a column's name; `fits` tells whether its cells agree with a topic, where a word has several."""
     hits: list[tuple[str, _NameClaim]] = []
     is_generic = True
-    for word, claims in _split_name(name, known):
+    for word, claims in _split_name(name, lexicon):
         claim = next((each for each in claims if not each.needs_cells or fits(each.topic.name)), None)
         if claim is not None and claim.topic.name != "filler":
             hits.append((word, claim))
@@ -157,13 +157,13 @@ def interpret_name(name: str, known: Lexicon, fits: Fits) -> Said:
 
 def _choose_topic(hits: list[tuple[str, _NameClaim]], is_generic: bool) -> Said:
     """Choose among the topics of a name: the most careful, of those that say what the column is about."""
-    named = {claim.topic.name for _, claim in hits}
-    if "name" in named and named <= {"name", "person", "family"} and len(named) > 1:
+    topic_names = {claim.topic.name for _, claim in hits}
+    if "name" in topic_names and topic_names <= {"name", "person", "family"} and len(topic_names) > 1:
         return Said(topics_by_name()["person name"], next(word for word, claim in hits if claim.topic.name == "name"))
-    if "person" in named and named <= {"person", "number", "key"} and not is_generic:
+    if "person" in topic_names and topic_names <= {"person", "number", "key"} and not is_generic:
         return Said(None)
     about = [hit for hit in hits if hit[1].topic.name not in _QUALIFYING_TOPICS]
-    if not about and "person" in named:
+    if not about and "person" in topic_names:
         about = [hit for hit in hits if hit[1].topic.name == "person"]
     if not (about or hits):
         return Said(None, is_generic=is_generic)
@@ -171,46 +171,46 @@ def _choose_topic(hits: list[tuple[str, _NameClaim]], is_generic: bool) -> Said:
     return Said(claim.topic, word, is_own=claim.is_own)
 
 
-def _split_name(name: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
+def _split_name(name: str, lexicon: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
     """Split a name into its longest known words; what is unknown claims nothing."""
     tokens = _TOKEN.findall(fold_text(_CAMEL.sub(" ", name)))
-    place = 0
-    while place < len(tokens):
-        for end in range(min(len(tokens), place + _MAX_TOKENS_PER_WORD), place, -1):
-            if claims := known.claims_of("".join(tokens[place:end])):
-                yield " ".join(tokens[place:end]), claims
-                place = end
+    start = 0
+    while start < len(tokens):
+        for end in range(min(len(tokens), start + _MAX_TOKENS_PER_WORD), start, -1):
+            if claims := lexicon.claims_of("".join(tokens[start:end])):
+                yield " ".join(tokens[start:end]), claims
+                start = end
                 break
         else:
-            yield from _split_token(tokens[place], known)
-            place += 1
+            yield from _split_token(tokens[start], lexicon)
+            start += 1
 
 
-def _split_token(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
+def _split_token(token: str, lexicon: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
     """Split a token that is no known word: Chinese by its longest words, others as compounds of known ones."""
     if _CHINESE.fullmatch(token):
-        yield from _split_chinese(token, known)
+        yield from _split_chinese(token, lexicon)
         return
-    parts = _split_compound(token, known) if len(token) <= _MAX_COMPOUND_CHARACTERS else None
+    parts = _split_compound(token, lexicon) if len(token) <= _MAX_COMPOUND_CHARACTERS else None
     if parts is not None:
-        yield from ((part, known.claims_of(part)) for part in parts)
+        yield from ((part, lexicon.claims_of(part)) for part in parts)
         return
     for start in range(1, len(token)):
-        if claims := known.endings.get(token[start:]):
+        if claims := lexicon.endings.get(token[start:]):
             yield token[start:], claims
             return
     yield token, ()
 
 
-def _split_chinese(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
-    place = 0
-    while place < len(token):
-        longest = next((end for end in range(len(token), place, -1) if token[place:end] in known.words), place + 1)
-        yield token[place:longest], known.words.get(token[place:longest], ())
-        place = longest
+def _split_chinese(token: str, lexicon: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
+    start = 0
+    while start < len(token):
+        longest = next((end for end in range(len(token), start, -1) if token[start:end] in lexicon.words), start + 1)
+        yield token[start:longest], lexicon.words.get(token[start:longest], ())
+        start = longest
 
 
-def _split_compound(token: str, known: Lexicon) -> list[str] | None:
+def _split_compound(token: str, lexicon: Lexicon) -> list[str] | None:
     """Return the known words that a token is made of, as few as possible, with a link between them at most."""
     best: list[list[str] | None] = [[]] + [None] * len(token)
     for start in range(len(token)):
@@ -220,7 +220,7 @@ def _split_compound(token: str, known: Lexicon) -> list[str] | None:
         for end in range(start + 1, len(token) + 1):
             part = token[start:end]
             is_last = start > 0 and end == len(token)
-            if not known.claims_of(part) or (
+            if not lexicon.claims_of(part) or (
                 len(part) < _MIN_PART_CHARACTERS and not (is_last and part in _SHORT_PARTS)
             ):
                 continue
@@ -228,8 +228,8 @@ def _split_compound(token: str, known: Lexicon) -> list[str] | None:
                 after = end + len(link)
                 if token[end:after] != link or (link and end - start <= _MIN_PART_CHARACTERS):
                     continue
-                there = best[after]
-                if there is None or len(there) > len(before) + 1:
+                rival = best[after]
+                if rival is None or len(rival) > len(before) + 1:
                     best[after] = [*before, part]
     return best[-1]
 
@@ -240,9 +240,9 @@ def _default_lexicon() -> Lexicon:
     endings: dict[str, tuple[_NameClaim, ...]] = {}
     for _, entry, topic in parse_entries(read_data_file("words.tsv")):
         claim = _NameClaim(topics_by_name()[topic], needs_cells=entry.endswith("?"))
-        chosen = endings if entry.startswith("*") else words
-        others = [each for each in chosen.get(_lookup_key(entry), ()) if each.topic != claim.topic]
-        chosen[_lookup_key(entry)] = tuple(
+        target = endings if entry.startswith("*") else words
+        others = [each for each in target.get(_lookup_key(entry), ()) if each.topic != claim.topic]
+        target[_lookup_key(entry)] = tuple(
             sorted([*others, claim], key=lambda each: (not each.needs_cells, each.topic.rank))
         )
     return Lexicon(words, endings)

@@ -64,10 +64,10 @@ class ColumnCells:
 
 
 def cells_of(column: Column, counts: CountArray, n_missing: int) -> ColumnCells:
-    """Lay out a column's values, each with the number of its records."""
-    shown = np.unique(np.linspace(0, max(0, column.n_values - 1), _MAX_TEXTS).astype(np.int64))[: column.n_values]
-    texts = tuple(column.text(code).strip() for code in shown)
-    weights = counts[shown]
+    """Collect a column's values in the forms that patterns look at, with the records of each."""
+    sampled = np.unique(np.linspace(0, max(0, column.n_values - 1), _MAX_TEXTS).astype(np.int64))[: column.n_values]
+    texts = tuple(column.text(code).strip() for code in sampled)
+    weights = counts[sampled]
     moments = _read_moments(column, texts)
     if column.kind in ("integer", "decimal"):
         numbers, number_weights = column.values.astype(np.float64), counts
@@ -96,16 +96,15 @@ def _as_numbers(texts: tuple[str, ...]) -> FloatArray:
     if any(_LEADING_ZERO.match(text) for text in texts):
         return np.empty(0)
     if all(_POINT_NUMBER.fullmatch(text) or _GROUPED_NUMBER.fullmatch(text) for text in texts):
-        plain = [text.replace(",", "") for text in texts]
+        point_texts = [text.replace(",", "") for text in texts]
     elif all(_COMMA_NUMBER.fullmatch(text) for text in texts):
-        plain = [text.replace(".", "").replace(",", ".") for text in texts]
+        point_texts = [text.replace(".", "").replace(",", ".") for text in texts]
     else:
         return np.empty(0)
-    numbers = np.array([float(text) for text in plain], dtype=np.float64)
+    numbers = np.array([float(text) for text in point_texts], dtype=np.float64)
     return numbers if np.isfinite(numbers).all() else np.empty(0)
 
 
-_MOST_VALUES: Final = 1000
 _MAX_SHORT_CHARACTERS: Final = 3
 _MIN_LISTED_RECORDS_SHARE: Final = 0.7
 _MIN_LISTED_VALUES_SHARE: Final = 0.5
@@ -129,10 +128,10 @@ class _Hits(NamedTuple):
 @cache
 def _load_dictionaries() -> Mapping[str, Mapping[str, _Entry]]:
     """Return for every value which topics list it."""
-    found: dict[str, dict[str, _Entry]] = {}
+    topics: dict[str, dict[str, _Entry]] = {}
     for _, entry, topic in parse_entries(read_data_file("values.tsv")):
-        found.setdefault(fold_text(entry), {}).setdefault(topic, _Entry(entry.endswith("?"), entry.endswith("*")))
-    return found
+        topics.setdefault(fold_text(entry), {}).setdefault(topic, _Entry(entry.endswith("?"), entry.endswith("*")))
+    return topics
 
 
 def find_listed_topic(cells: ColumnCells) -> str:
@@ -145,33 +144,33 @@ def find_listed_topic(cells: ColumnCells) -> str:
     """
     cells_with_records = zip(cells.folded, cells.weights.tolist(), strict=True)
     nothing = {text for text in cells.folded if not text or _NOTHING_TOPIC in _load_dictionaries().get(text, {})}
-    known = [(text, weight) for text, weight in cells_with_records if text not in nothing]
-    n_records = sum(weight for _, weight in known)
+    valued_cells = [(text, weight) for text, weight in cells_with_records if text not in nothing]
+    n_records = sum(weight for _, weight in valued_cells)
     by_topic: dict[str, list[tuple[str, int, _Entry]]] = {}
-    for text, weight in known:
+    for text, weight in valued_cells:
         for topic, entry in _hits_of(text).items():
             by_topic.setdefault(topic, []).append((text, weight, entry))
     fitting = []
     for topic, hits in by_topic.items():
-        found = _Hits(
-            len(hits) / len(known),
+        topic_hits = _Hits(
+            len(hits) / len(valued_cells),
             sum(weight for _, weight, _ in hits) / n_records,
             sum(not entry.is_weak for _, _, entry in hits),
             any(len(text) <= _MAX_SHORT_CHARACTERS and text.isascii() for text, _, _ in hits),
         )
-        if _is_enough(topic, found, len(hits), len(known)):
-            fitting.append((-found.share_of_values, -found.share_of_records, topic))
+        if _is_enough(topic, topic_hits, len(hits), len(valued_cells)):
+            fitting.append((-topic_hits.share_of_values, -topic_hits.share_of_records, topic))
     return min(fitting)[2] if fitting else ""
 
 
-def _is_enough(topic: str, found: _Hits, n_hits: int, n_values: int) -> bool:
-    if n_hits < 2 or not found.n_decisive:
+def _is_enough(topic: str, hits: _Hits, n_hits: int, n_values: int) -> bool:
+    if n_hits < 2 or not hits.n_decisive:
         return False
     if topic == "person name":
         # Of fewer than five values, each is to be a name.
-        return found.share_of_records >= _MIN_LISTED_NAMES_SHARE and found.n_decisive >= max(3, min(5, n_values))
-    return found.share_of_records >= _MIN_LISTED_RECORDS_SHARE and found.share_of_values >= (
-        1 if found.has_short else _MIN_LISTED_VALUES_SHARE
+        return hits.share_of_records >= _MIN_LISTED_NAMES_SHARE and hits.n_decisive >= max(3, min(5, n_values))
+    return hits.share_of_records >= _MIN_LISTED_RECORDS_SHARE and hits.share_of_values >= (
+        1 if hits.has_short else _MIN_LISTED_VALUES_SHARE
     )
 
 
@@ -229,7 +228,7 @@ _CODE_PATTERN: Final = re.compile(r"(?=.*\d.*\d)[A-Z0-9][A-Z0-9 -]{3,9}", re.ASC
 
 
 def look_of(cells: ColumnCells) -> CellLook | None:
-    """Say what cells look like, by up to 1,000 distinct texts or all distinct numbers; None where nothing is known."""
+    """Return what cells look like, by up to 1,000 distinct texts or all distinct numbers; None if unknown."""
     if not cells.n_values:
         return None
     if len(cells.moments):
@@ -332,6 +331,7 @@ def _is_smooth(cells: ColumnCells) -> bool:
     width = float(values.max() - values.min()) + 1
     expected = width * (1 - np.exp(-weights.sum() / width))  # as many different ones as evenly drawn ones would be
     heap = weights.sum() / width
+    # No value stands out: three times the mean is usual, and some standard deviations come by chance.
     is_even = weights.max() <= 3 * heap + 4 * np.sqrt(heap) + 2
     return bool(20 <= width <= 100 and len(values) >= 0.8 * expected and is_even)
 

@@ -53,8 +53,8 @@ class Score:
         The dataframe library that ``to_frame`` answers in.
     of_sizes : bool
         Whether the values follow from the sizes of the classes alone, which no normal distribution describes.
-    seen : View, optional
-        What was looked at, which knows what the records of each class share.
+    view : View, optional
+        The table and its partition, which tell what the records of each class share.
 
     Examples
     --------
@@ -86,8 +86,8 @@ class Score:
 
     def __repr__(self) -> str:
         parts = "" if self.part == "whole" else f", {len(self.values)} {_PLURALS[self.part]}"
-        shown = f"value={self.value:.6g}, unit={self.unit!r}, higher is {self.direction}"
-        return f"Score(name={self.name!r}, {shown}{parts})"
+        details = f"value={self.value:.6g}, unit={self.unit!r}, higher is {self.direction}"
+        return f"Score(name={self.name!r}, {details}{parts})"
 
     def __float__(self) -> float:
         return self.value
@@ -120,7 +120,7 @@ class Score:
         deviations = values - values.mean() if np.isfinite(values).all() else np.full(len(values), np.nan)
         variance = float((deviations**2).mean())
         # Equal values differ from their mean by rounding only, which would pass for a shape.
-        spread = variance if values[0] < values[-1] else math.nan
+        shape_variance = variance if values[0] < values[-1] else math.nan
         modes, counts = np.unique(values, return_counts=True)
         return {
             **described,
@@ -129,8 +129,8 @@ class Score:
             "min": float(values[0]),
             "max": float(values[-1]),
             **{name: _interpolate_quantile(values, q) for name, q in _QUANTILES.items()},
-            "skewness": float((deviations**3).mean()) / spread**1.5,
-            "kurtosis": float((deviations**4).mean()) / spread**2 - 3,
+            "skewness": float((deviations**3).mean()) / shape_variance**1.5,
+            "kurtosis": float((deviations**4).mean()) / shape_variance**2 - 3,
             "mode": float(modes[counts.argmax()]),
             "mode_count": float(counts.max()),
         }
@@ -151,9 +151,9 @@ class Score:
         InputError
             The parts are no classes.
         """
-        plain = {self.part: self.labels.tolist(), "size": self.sizes.tolist(), "value": self.values.tolist()}
+        columns = {self.part: self.labels.tolist(), "size": self.sizes.tolist(), "value": self.values.tolist()}
         if not named:
-            return frames.assemble(plain, self.source)
+            return frames.assemble(columns, self.source)
         if self.view is None:
             raise InputError(f"the parts of {self.name} are no classes.", hint="leave named out.")
         partition = self.view.partition
@@ -163,12 +163,12 @@ class Score:
             f"class {column.name}": [None if code < 0 else column.text(code) for code in codes.tolist()]
             for column, codes in zip(cells.columns, cells.codes, strict=True)
         }
-        return frames.assemble({**plain, **names}, self.source)
+        return frames.assemble({**columns, **names}, self.source)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the score and its summary as plain values; what is not a number is None."""
-        told = {name: getattr(self, name) for name in ("name", "value", "unit", "direction", "part")}
-        found: dict[str, Any] = to_json_values({**told, "summary": self.summary()}, tells_infinity=False)
+        entries = {name: getattr(self, name) for name in ("name", "value", "unit", "direction", "part")}
+        found: dict[str, Any] = to_json_values({**entries, "summary": self.summary()}, tells_infinity=False)
         return found
 
     def plot(self, kind: Plot = "histogram", *, ax: Any = None) -> Any:
@@ -204,11 +204,11 @@ def _mean_without_nan(values: FloatArray, weights: FloatArray | CountArray) -> f
 
 
 def _interpolate_quantile(ascending: FloatArray, share: float) -> float:
-    """Interpolate as np.quantile does, which cannot tell infinite values that are equal from a difference."""
-    place = share * (len(ascending) - 1)
-    low, high = float(ascending[math.floor(place)]), float(ascending[math.ceil(place)])
-    past = place % 1
-    return low if low == high else (1 - past) * low + past * high
+    """Interpolate as np.quantile does, which makes NaN of two equal infinite values."""
+    position = share * (len(ascending) - 1)
+    low, high = float(ascending[math.floor(position)]), float(ascending[math.ceil(position)])
+    fraction = position % 1
+    return low if low == high else (1 - fraction) * low + fraction * high
 
 
 _PLURALS: Final = {"class": "classes", "column": "columns", "whole": "wholes"}
@@ -235,27 +235,27 @@ class View:
 
 
 def build_view(
-    data: Any, columns: Sequence[str], others: Sequence[str | None] = (), partition: Partition | None = None
+    data: Any, columns: Sequence[str], more_columns: Sequence[str | None] = (), partition: Partition | None = None
 ) -> View:
-    """Code the column set and ``others`` (targets and the like), and partition the rows by the column set.
+    """Encode the column set and ``more_columns`` (targets and the like); partition the rows by the column set.
 
     A ``partition`` that was given is checked instead, O(n) per column.
     """
-    wanted, besides = column_set(columns), tuple(name for name in others if name is not None)
-    for name in besides:
+    column_names, more_names = column_set(columns), tuple(name for name in more_columns if name is not None)
+    for name in more_names:
         if not isinstance(name, str):
             raise ColumnError(f"a column is named by an object of type {type(name).__name__}.", hint="name one column.")
-    given = open_table(data)
-    names = given.names
-    check_columns(wanted, names, "columns")
-    check_columns(tuple(dict.fromkeys(besides)), names, "columns")
-    table = encode_table(given, tuple(dict.fromkeys((*wanted, *besides))))
+    frame = open_table(data)
+    names = frame.names
+    check_columns(column_names, names, "columns")
+    check_columns(tuple(dict.fromkeys(more_names)), names, "columns")
+    table = encode_table(frame, tuple(dict.fromkeys((*column_names, *more_names))))
     source = frames.library_of(data)
     check_records(table.n_records)
     if partition is None:
-        return View(table, wanted, Partition.from_table(table, wanted), source)
-    _check_partition(partition, table, wanted)
-    return View(table, wanted, partition, source)
+        return View(table, column_names, Partition.from_table(table, column_names), source)
+    _check_partition(partition, table, column_names)
+    return View(table, column_names, partition, source)
 
 
 def column_set(columns: Sequence[str]) -> tuple[str, ...]:
@@ -289,7 +289,7 @@ def _check_partition(partition: Partition, table: Table, columns: Sequence[str])
 
 def score_by_class(
     name: str,
-    seen: View,
+    view: View,
     values: FloatArray | CountArray,
     *,
     value: Any,
@@ -298,22 +298,22 @@ def score_by_class(
     sizes: CountArray | None = None,
     of_sizes: bool = False,
 ) -> Score:
-    """Make the score of a view from one value a class, which ``value`` turns into a number, given the sizes.
+    """Build the score of a view from one value a class; ``value`` aggregates the values and sizes to one number.
 
     ``sizes`` are the records of each class where not given; classes of size 0 are left out. ``of_sizes`` says that the
     values follow from the sizes alone.
     """
-    weights = seen.partition.sizes if sizes is None else sizes
-    filled = weights > 0
-    values, weights = np.asarray(values, dtype=np.float64)[filled], weights[filled].astype(np.int64)
-    labels: CodeArray = np.flatnonzero(filled).astype(np.int32)
+    weights = view.partition.sizes if sizes is None else sizes
+    is_occupied = weights > 0
+    values, weights = np.asarray(values, dtype=np.float64)[is_occupied], weights[is_occupied].astype(np.int64)
+    labels: CodeArray = np.flatnonzero(is_occupied).astype(np.int32)
     mean = float(value(values, weights)) if len(values) else math.nan
-    return Score(name, mean, unit, direction, "class", labels, values, weights, seen.source, of_sizes, seen)
+    return Score(name, mean, unit, direction, "class", labels, values, weights, view.source, of_sizes, view)
 
 
 def score_by_column(
     name: str,
-    seen: View,
+    view: View,
     values: Sequence[float],
     *,
     value: float,
@@ -321,9 +321,9 @@ def score_by_column(
     direction: Direction,
     sizes: Sequence[int] | None = None,
 ) -> Score:
-    """Make the score of a view from one value a column; ``sizes`` are all records where not given."""
-    labels = np.array(seen.columns, dtype=object)
-    about = np.full(len(labels), seen.table.n_records) if sizes is None else np.array(sizes, dtype=np.int64)
+    """Build the score of a view from one value a column; ``sizes`` are all records where not given."""
+    labels = np.array(view.columns, dtype=object)
+    n_records = np.full(len(labels), view.table.n_records) if sizes is None else np.array(sizes, dtype=np.int64)
     return Score(
         name,
         float(value),
@@ -332,15 +332,15 @@ def score_by_column(
         "column",
         labels,
         np.array(values, float),
-        about.astype(np.int64),
-        seen.source,
+        n_records.astype(np.int64),
+        view.source,
     )
 
 
 def score_without_parts(
     name: str, value: float, *, unit: str, direction: Direction, size: int, source: str = "polars"
 ) -> Score:
-    """Make a score that has no parts but itself."""
+    """Build a score that has no parts."""
     one = np.array([value], dtype=np.float64)
     labels = np.array([name], dtype=object)
     return Score(name, float(value), unit, direction, "whole", labels, one, np.array([size]), source)
@@ -351,11 +351,11 @@ def is_of_paper(variant: ScoreVariant) -> bool:
     return bool(choose("variant", variant, {"definition": False, "paper": True}))
 
 
-def choose(parameter: str, given: str, among: Any) -> Any:
+def choose(parameter: str, word: str, values_by_word: Any) -> Any:
     """Return what a word stands for; raise InputError where it is none of those known."""
-    if given not in among:
-        raise InputError(f"{parameter} = {given!r}.", hint=f"choose one of {', '.join(map(repr, among))}.")
-    return among[given]
+    if word not in values_by_word:
+        raise InputError(f"{parameter} = {word!r}.", hint=f"choose one of {', '.join(map(repr, values_by_word))}.")
+    return values_by_word[word]
 
 
 def mean_over_classes(values: FloatArray, sizes: CountArray) -> float:
@@ -369,12 +369,12 @@ def mean_over_records(values: FloatArray, sizes: CountArray) -> float:
 
 
 def lowest(values: FloatArray, sizes: CountArray) -> float:
-    """Return the value of the class where it is least."""
+    """Return the lowest value of any class."""
     return float(values.min())
 
 
 def highest(values: FloatArray, sizes: CountArray) -> float:
-    """Return the value of the class where it is most."""
+    """Return the highest value of any class."""
     return float(values.max())
 
 

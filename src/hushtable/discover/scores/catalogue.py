@@ -35,7 +35,7 @@ _SECTIONS: Final = ("Parameters", "Returns", "Raises", "Notes", "Examples")
 
 
 def register_score(trend: Trend = 0, **sections: str) -> Callable[[Function], Function]:
-    """Enter a function as the score of its name, and complete its docstring.
+    """Register a function as the score of its name, and complete its docstring.
 
     Parameters that the docstring does not describe get the text above; ``sections`` are added as they are.
     """

@@ -1,4 +1,7 @@
-"""How many direct relations the columns of a set have with all columns: a learned graph."""
+"""Score column sets by how many edges their columns have in a learned graph of direct relations.
+
+"The paper" is that of `hushtable.discover.scores`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -56,7 +59,7 @@ def causal_graph(
         that share of the pairs is joined by chance. Not looked at by GES.
     test : {"gsq", "chisq"}
         PC's, for categories: the likelihood ratio (G squared) or Pearson's. (The
-        paper's library tests the numbers of the categories for a linear relation.) Not looked at by GES.
+        paper's library tests the category codes as if they were numbers in a linear relation.) Not looked at by GES.
     bins : int
         At least 2. A column of more values is cut, at its quantiles where it has an
         order, else into its most frequent values and the rest.
@@ -70,14 +73,14 @@ def causal_graph(
     -----
     PC: Spirtes, Glymour, Scheines, "Causation, prediction, and search", 2000. GES: Chickering, "Optimal
     structure identification with greedy search", JMLR 3, 2002, with the score of Heckerman, Geiger,
-    Chickering, Machine Learning 20, 1995, at an equivalent sample size of 1 and, before the data are seen,
-    one parent a column. Both through causal-learn, and exponential in the number of neighbours of a column
-    at worst; Adult's 15 columns took 66 s (PC) and 21 s (GES) of one core.
+    Chickering, Machine Learning 20, 1995, at an equivalent sample size of 1 and with a prior that expects one
+    parent a column. Both through causal-learn, and exponential in the number of neighbours of a column at worst;
+    Adult's 15 columns took 66 s (PC) and 21 s (GES) of one core.
     """
     if not 0 < alpha < 1 or bins < 2:
         raise InputError(f"alpha = {alpha!r}, bins = {bins!r}.", hint="alpha lies between 0 and 1, bins is 2 or more.")
-    base.choose("test", test, {"gsq": 0, "chisq": 0})
-    module, joined = base.choose(
+    base.choose("test", test, dict.fromkeys(get_args(Test)))  # only checks the word
+    module, join_columns = base.choose(
         "method",
         method,
         {
@@ -87,30 +90,30 @@ def causal_graph(
     )
     search = base.import_extra(module)
     table = encode_table(data).with_row_per_record()
-    coded = [_bin_codes(column, codes, bins) for column, codes in zip(table.columns, table.codes, strict=True)]
-    varied = [j for j, codes in enumerate(coded) if len(np.unique(codes)) > 1]
-    adjacency = np.zeros((len(coded), len(coded)), dtype=bool)
+    binned = [_bin_codes(column, codes, bins) for column, codes in zip(table.columns, table.codes, strict=True)]
+    varied = [j for j, codes in enumerate(binned) if len(np.unique(codes)) > 1]
+    adjacency = np.zeros((len(binned), len(binned)), dtype=bool)
     if len(varied) > 1:
-        adjacency[np.ix_(varied, varied)] = joined(search, np.column_stack([coded[j] for j in varied]))
+        adjacency[np.ix_(varied, varied)] = join_columns(search, np.column_stack([binned[j] for j in varied]))
     return CausalGraph(table.names, adjacency)
 
 
-def _join_by_tests(search: Any, coded: CountArray, *, alpha: float, test: Test) -> BoolArray:
+def _join_by_tests(search: Any, binned: CountArray, *, alpha: float, test: Test) -> BoolArray:
     """Return which columns PC joins, shape (n_columns, n_columns)."""
-    found = search.pc(coded, alpha=alpha, indep_test=test, show_progress=False)
+    found = search.pc(binned, alpha=alpha, indep_test=test, show_progress=False)
     return np.asarray(found.G.graph != 0)
 
 
-def _join_by_score(search: Any, coded: CountArray) -> BoolArray:
+def _join_by_score(search: Any, binned: CountArray) -> BoolArray:
     """Return which columns GES joins, shape (n_columns, n_columns)."""
-    n_columns = coded.shape[1]
+    n_columns = binned.shape[1]
     if n_columns == 2:
-        # Its prior is one parent a column: of two columns a certain one. A constant third column is no news.
-        coded = np.column_stack([coded, np.zeros(len(coded), dtype=np.int64)])
+        # With two columns the prior makes the edge certain; a constant third column undoes that and adds nothing.
+        binned = np.column_stack([binned, np.zeros(len(binned), dtype=np.int64)])
     with warnings.catch_warnings():
         # pandas 2 warns its caller, which is causal-learn, of what pandas 3 does.
         warnings.simplefilter("ignore", FutureWarning)
-        found = search.ges(coded, score_func="local_score_BDeu")
+        found = search.ges(binned, score_func="local_score_BDeu")
     return np.asarray(found["G"].graph[:n_columns, :n_columns] != 0)
 
 
@@ -161,17 +164,17 @@ def causal_importance(
     >>> causal_importance(people, ["age", "job"], graph=graph).value
     2.0
     """
-    seen = base.build_view(data, columns, (), partition)
+    view = base.build_view(data, columns, (), partition)
     graph = graph or causal_graph(data, method=method, alpha=alpha)
-    check_columns(seen.columns, graph.names, "columns of the graph")
-    degrees = [float(graph.adjacency[graph.names.index(name)].sum()) for name in seen.columns]
+    check_columns(view.columns, graph.names, "columns of the graph")
+    degrees = [float(graph.adjacency[graph.names.index(name)].sum()) for name in view.columns]
     return base.score_by_column(
-        "causal importance", seen, degrees, value=sum(degrees), unit="relations", direction="riskier"
+        "causal importance", view, degrees, value=sum(degrees), unit="relations", direction="riskier"
     )
 
 
 def _bin_codes(column: Column, codes: Any, bins: int) -> CountArray:
-    """Return codes from 0 for a discrete test, the missing value's own among them."""
+    """Return the number of the bin of every row, from 0: missing."""
     if column.n_values <= bins:
         return np.asarray(codes + 1, dtype=np.int64)
     known = codes[codes >= 0]
@@ -179,6 +182,7 @@ def _bin_codes(column: Column, codes: Any, bins: int) -> CountArray:
         edges = np.unique(np.quantile(known, np.arange(1, bins) / bins))
         return np.where(codes < 0, 0, 1 + np.searchsorted(edges, codes, side="right"))
     frequent = np.argsort(-np.bincount(known, minlength=column.n_values), kind="stable")[: bins - 1]
-    kept = np.full(column.n_values + 1, bins)
-    kept[frequent], kept[-1] = np.arange(1, bins), 0
-    return np.asarray(kept[codes])
+    # The last place is reached by code -1, missing; infrequent values share bin `bins`.
+    bin_of_code = np.full(column.n_values + 1, bins)
+    bin_of_code[frequent], bin_of_code[-1] = np.arange(1, bins), 0
+    return np.asarray(bin_of_code[codes])

@@ -36,11 +36,11 @@ def distinction(data: Any, columns: Sequence[str], *, partition: Partition | Non
     >>> distinction(pl.DataFrame({"age": [31, 31, 52, 60]}), ["age"]).value
     0.75
     """
-    seen = base.build_view(data, columns, (), partition)
+    view = base.build_view(data, columns, (), partition)
     return base.score_by_class(
         "distinction",
-        seen,
-        1 / seen.partition.sizes,
+        view,
+        1 / view.partition.sizes,
         value=lambda values, sizes: len(values) / sizes.sum(),
         unit="rate",
         direction="riskier",
@@ -69,11 +69,11 @@ def separation(data: Any, columns: Sequence[str], *, partition: Partition | None
     >>> separation(pl.DataFrame({"age": [31, 31, 52, 60]}), ["age"]).value
     0.8333333333333334
     """
-    seen = base.build_view(data, columns, (), partition)
-    sizes, n = seen.partition.sizes, seen.table.n_records
+    view = base.build_view(data, columns, (), partition)
+    sizes, n = view.partition.sizes, view.table.n_records
     values = (n - sizes) / (n - 1) if n > 1 else np.ones(len(sizes))
     return base.score_by_class(
-        "separation", seen, values, value=_separation_rate, unit="rate", direction="riskier", of_sizes=True
+        "separation", view, values, value=_separation_rate, unit="rate", direction="riskier", of_sizes=True
     )
 
 
@@ -106,10 +106,10 @@ def k_anonymity(
     (1.0, 1.3333333333333333)
     """
     value = base.choose("variant", variant, {"definition": base.lowest, "paper": base.mean_over_classes})
-    seen = base.build_view(data, columns, (), partition)
-    sizes = seen.partition.sizes
+    view = base.build_view(data, columns, (), partition)
+    sizes = view.partition.sizes
     return base.score_by_class(
-        "k-anonymity", seen, sizes, value=value, unit="records", direction="safer", of_sizes=True
+        "k-anonymity", view, sizes, value=value, unit="records", direction="safer", of_sizes=True
     )
 
 
@@ -142,12 +142,12 @@ def group_entropy(
     1.5
     """
     is_paper = base.is_of_paper(variant)
-    seen = base.build_view(data, columns, (), partition)
-    shares = seen.partition.sizes / seen.table.n_records
+    view = base.build_view(data, columns, (), partition)
+    shares = view.partition.sizes / view.table.n_records
     values = np.log(shares) if is_paper else -np.log2(shares)
     return base.score_by_class(
         "group entropy",
-        seen,
+        view,
         values + 0.0,
         value=base.mean_over_records,
         unit="nats" if is_paper else "bits",
@@ -187,12 +187,12 @@ def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Pa
     >>> attribute_length_penalty(people, ["age", "sex"]).value
     0.5
     """
-    given = open_table(data)
-    names, n_records = given.names, given.n_records
-    wanted = base.column_set(columns)
-    check_columns(wanted, names, "columns")
+    frame = open_table(data)
+    names, n_records = frame.names, frame.n_records
+    column_names = base.column_set(columns)
+    check_columns(column_names, names, "columns")
     base.check_records(n_records)
-    share = len(wanted) / len(names)
+    share = len(column_names) / len(names)
     return base.score_without_parts(
         "attribute length penalty",
         (1 - share) ** 2 + share**2,

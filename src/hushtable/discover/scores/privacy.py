@@ -50,8 +50,7 @@ def l_diversity(
     l : int
         Only read by the recursive kind; at least 1.
     variant : {"definition", "paper"}
-        The value of the class where it is worst, which is what a table can promise.
-        The paper takes the mean over the classes.
+        definition: the worst class, which is all that a table can promise. paper: the mean over the classes.
 
     Returns
     -------
@@ -80,11 +79,11 @@ def l_diversity(
     model = base.choose("kind", kind, kinds)
     worst = base.highest if kind == "recursive" else base.lowest
     value = base.choose("variant", variant, {"definition": worst, "paper": base.mean_over_classes})
-    seen = base.build_view(data, columns, [sensitive], partition)
+    view = base.build_view(data, columns, [sensitive], partition)
     direction: Direction = "riskier" if kind == "recursive" else "safer"
     unit = "ratio" if kind == "recursive" else "values"
     return base.score_by_class(
-        f"{kind} l-diversity", seen, _measure_classes(seen, model), value=value, unit=unit, direction=direction
+        f"{kind} l-diversity", view, _measure_classes(view, model), value=value, unit=unit, direction=direction
     )
 
 
@@ -140,21 +139,22 @@ def t_closeness(
     0.25
     """
     is_paper = base.is_of_paper(variant)
-    shown: str = "kl" if is_paper else distance
+    distance_used: str = "kl" if is_paper else distance
     base.choose("distance", distance, dict.fromkeys(get_args(Distance)))
-    seen = base.build_view(data, columns, [sensitive], partition)
-    if shown == "emd":
-        values = _measure_classes(seen, TCloseness(1, sensitive, ground), _hierarchy_levels(seen, sensitive, hierarchy))
-    elif shown == "total_variation":
-        values = _measure_classes(seen, TCloseness(1, sensitive, "equal"))
+    view = base.build_view(data, columns, [sensitive], partition)
+    if distance_used == "emd":
+        values = _measure_classes(view, TCloseness(1, sensitive, ground), _hierarchy_levels(view, sensitive, hierarchy))
+    elif distance_used == "total_variation":
+        values = _measure_classes(view, TCloseness(1, sensitive, "equal"))
     else:
-        values = _divergences_from_whole(seen, sensitive)[0 if shown == "kl" else 1]
+        kl, js = _divergences_from_whole(view, sensitive)
+        values = kl if distance_used == "kl" else js
     return base.score_by_class(
         "t-closeness",
-        seen,
+        view,
         values,
         value=base.mean_over_classes if is_paper else base.highest,
-        unit={"kl": "nats", "jensen_shannon": "bits"}.get(shown, "rate"),
+        unit={"kl": "nats", "jensen_shannon": "bits"}.get(distance_used, "rate"),
         direction="riskier",
     )
 
@@ -187,7 +187,7 @@ def delta_presence(
     -------
     Score
         In [0, 1], and infinite for a class that the population lacks. The definition's
-        classes are those of the population, numbered after those of the table; a class's
+        classes are the table's, then those that only the population has; a class's
         size is its population, or its records in the table where those are more.
 
     Examples
@@ -201,27 +201,28 @@ def delta_presence(
     if base.is_of_paper(variant):
         if sensitive is None:
             raise InputError("the paper's delta-presence needs a sensitive column.", hint="pass sensitive=.")
-        seen = base.build_view(data, columns, [sensitive], partition)
-        values = _largest_difference(seen, sensitive)
+        view = base.build_view(data, columns, [sensitive], partition)
+        values = _largest_difference(view, sensitive)
         return base.score_by_class(
-            "delta-presence", seen, values, value=base.mean_over_classes, unit="rate", direction="riskier"
+            "delta-presence", view, values, value=base.mean_over_classes, unit="rate", direction="riskier"
         )
     if population is None:
         raise InputError(
             "delta-presence needs a population.", hint="pass population=, or variant='paper' with sensitive=."
         )
-    seen = base.build_view(data, columns)
-    others = Table.encode(population, columns)
-    joint = seen.table.select(columns).with_population(others)
-    people: CountArray = np.append(np.zeros(seen.table.n_rows, np.int64), others.counts)
-    together = Partition.from_table(joint, columns)
-    stats = together.stats(joint, population=people)
+    view = base.build_view(data, columns)
+    population_table = Table.encode(population, columns)
+    joint_table = view.table.select(columns).with_population(population_table)
+    # Rows of the table count no people: the population holds them already.
+    population_counts: CountArray = np.append(np.zeros(view.table.n_rows, np.int64), population_table.counts)
+    joint_classes = Partition.from_table(joint_table, columns)
+    stats = joint_classes.stats(joint_table, population=population_counts)
     assert stats.population is not None
     values = DeltaPresence(0, 1).measure(stats)
-    seen = View(joint, seen.columns, together, seen.source)
+    view = View(joint_table, view.columns, joint_classes, view.source)
     sizes = np.maximum(stats.population, stats.sizes)
     return base.score_by_class(
-        "delta-presence", seen, values, value=base.highest, unit="rate", direction="riskier", sizes=sizes
+        "delta-presence", view, values, value=base.highest, unit="rate", direction="riskier", sizes=sizes
     )
 
 
@@ -260,11 +261,11 @@ def generalization_ratio(
     0.25
     """
     is_paper = base.is_of_paper(variant)
-    seen = base.build_view(data, columns, [sensitive], partition)
-    values = _measure_classes(seen, TCloseness(1, sensitive, "equal"))
+    view = base.build_view(data, columns, [sensitive], partition)
+    values = _measure_classes(view, TCloseness(1, sensitive, "equal"))
     return base.score_by_class(
         "generalization ratio",
-        seen,
+        view,
         2 * values if is_paper else values,
         value=base.mean_over_classes if is_paper else base.mean_over_records,
         unit="rate",
@@ -272,47 +273,47 @@ def generalization_ratio(
     )
 
 
-def _measure_classes(seen: View, model: PrivacyModel, levels: Mapping[str, CodeArray] = NO_HIERARCHIES) -> FloatArray:
-    stats = seen.partition.stats(seen.table, [model], hierarchies=levels)
+def _measure_classes(view: View, model: PrivacyModel, levels: Mapping[str, CodeArray] = NO_HIERARCHIES) -> FloatArray:
+    stats = view.partition.stats(view.table, [model], hierarchies=levels)
     # A sum of rounded shares may end a hair below 0.
     return np.asarray(np.maximum(model.measure(stats), 0.0))
 
 
-def _hierarchy_levels(seen: View, sensitive: str, hierarchy: Any) -> Mapping[str, CodeArray]:
+def _hierarchy_levels(view: View, sensitive: str, hierarchy: Any) -> Mapping[str, CodeArray]:
     if hierarchy is None:
         return NO_HIERARCHIES
-    return {sensitive: Hierarchy.build(hierarchy, seen.column(sensitive)).levels_with_missing()}
+    return {sensitive: Hierarchy.build(hierarchy, view.column(sensitive)).levels_with_missing()}
 
 
-def _largest_difference(seen: View, sensitive: str) -> FloatArray:
+def _largest_difference(view: View, sensitive: str) -> FloatArray:
     """Return the largest difference between a value's shares of a class and of the whole, per class."""
-    histogram = seen.partition.histogram(seen.table, sensitive)
-    whole = count_by_value(seen.table, sensitive)
-    shares = whole / whole.sum()
+    histogram = view.partition.histogram(view.table, sensitive)
+    totals = count_by_value(view.table, sensitive)
+    shares = totals / totals.sum()
     by_share = np.argsort(-shares, kind="stable")
     rank = np.empty(len(shares), dtype=np.int64)
     rank[by_share] = np.arange(len(shares))
     labels = histogram.labels()
     ranks = rank[histogram.codes + 1]
     ordered = ranks[np.lexsort((ranks, labels))]
-    # The most frequent value that a class lacks: the first gap in its ascending ranks.
-    in_place = ordered == np.arange(len(labels)) - histogram.offsets[labels]
-    first_absent = histogram.sum_by_class(in_place).astype(np.int64)
-    absent = np.append(shares[by_share], 0.0)[first_absent]
-    held = np.abs(histogram.counts / seen.partition.sizes[labels] - shares[histogram.codes + 1])
-    return np.asarray(np.maximum(histogram.max_by_class(held), absent))
+    # Ranked by share, the first gap in the ranks of a class is the most frequent value that it lacks.
+    is_without_gap = ordered == np.arange(len(labels)) - histogram.offsets[labels]
+    first_absent = histogram.sum_by_class(is_without_gap).astype(np.int64)
+    difference_of_absent = np.append(shares[by_share], 0.0)[first_absent]
+    difference_of_held = np.abs(histogram.counts / view.partition.sizes[labels] - shares[histogram.codes + 1])
+    return np.asarray(np.maximum(histogram.max_by_class(difference_of_held), difference_of_absent))
 
 
-def _divergences_from_whole(seen: View, sensitive: str) -> tuple[FloatArray, FloatArray]:
-    """Return the Kullback-Leibler (nats) and the Jensen-Shannon (bits) divergences of every class from the whole."""
-    histogram = seen.partition.histogram(seen.table, sensitive)
-    whole = count_by_value(seen.table, sensitive)
+def _divergences_from_whole(view: View, sensitive: str) -> tuple[FloatArray, FloatArray]:
+    """Return the Kullback-Leibler (nats) and Jensen-Shannon (bits) divergences of each class, p, from the whole, q."""
+    histogram = view.partition.histogram(view.table, sensitive)
+    totals = count_by_value(view.table, sensitive)
     labels = histogram.labels()
-    held = histogram.counts / seen.partition.sizes[labels]
-    shares = (whole / whole.sum())[histogram.codes + 1]
-    middle = (held + shares) / 2
-    kl = histogram.sum_by_class(held * np.log(held / shares))
+    p = histogram.counts / view.partition.sizes[labels]
+    q = (totals / totals.sum())[histogram.codes + 1]
+    middle = (p + q) / 2
+    kl = histogram.sum_by_class(p * np.log(p / q))
     # Values that a class lacks have half their share in the middle: each adds its share times log2(2).
-    lacking = 1 - histogram.sum_by_class(shares)
-    js = histogram.sum_by_class(held * np.log2(held / middle) + shares * np.log2(shares / middle)) / 2 + lacking / 2
+    lacking = 1 - histogram.sum_by_class(q)
+    js = histogram.sum_by_class(p * np.log2(p / middle) + q * np.log2(q / middle)) / 2 + lacking / 2
     return np.maximum(kl, 0.0), np.clip(js, 0.0, 1.0)

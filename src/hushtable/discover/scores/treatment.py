@@ -22,18 +22,18 @@ from hushtable.errors import InputError
 from hushtable.tables import Partition
 
 
-def arms_of(seen: View, treatment: str, treated: Any) -> CountArray:
+def arms_of(view: View, treatment: str, treated: Any) -> CountArray:
     """Return the records of every row that are treated and that are control, shape (2, n_rows)."""
-    column = seen.column(treatment, "treatment")
-    codes, counts = seen.table.codes[seen.table.index(treatment)], seen.table.counts
-    held = np.bincount(codes[codes >= 0], weights=counts[codes >= 0], minlength=column.n_values) > 0
+    column = view.column(treatment, "treatment")
+    codes, counts = view.table.codes[view.table.index(treatment)], view.table.counts
+    occurs = np.bincount(codes[codes >= 0], weights=counts[codes >= 0], minlength=column.n_values) > 0
     if treated is None:
-        if held.sum() != 2:
+        if occurs.sum() != 2:
             raise InputError(
-                f"column {treatment!r} has {held.sum()} values, so which one is treated is not clear.",
+                f"column {treatment!r} has {occurs.sum()} values, so which one is treated is not clear.",
                 hint="pass treated=, one of its values.",
             )
-        code = int(np.flatnonzero(held)[-1])
+        code = int(np.flatnonzero(occurs)[-1])
     else:
         code = _code_of(column, treated)
     arms = np.stack([np.where(codes == code, counts, 0), np.where((codes >= 0) & (codes != code), counts, 0)])
@@ -49,17 +49,17 @@ def _code_of(column: Column, treated: Any) -> int:
     """Find a value as its dataframe library has it, or by its canonical text."""
     texts = column.texts()
     # A flag's texts are those of polars, not of Python.
-    wanted = str(treated).lower() if isinstance(treated, (bool, np.bool_)) else str(treated)
-    if wanted in texts:
-        return texts.index(wanted)
-    values, given = column.values, treated
+    treated_text = str(treated).lower() if isinstance(treated, (bool, np.bool_)) else str(treated)
+    if treated_text in texts:
+        return texts.index(treated_text)
+    values, treated_value = column.values, treated
     if column.kind in ("date", "datetime"):
-        values, given = values.astype("datetime64[us]"), _to_moment(treated)
+        values, treated_value = values.astype("datetime64[us]"), _to_moment(treated)
     # `is`: comparing with pandas' NA, or with an array, gives no truth value.
     equal = [
         code
         for code, value in enumerate(values.tolist())
-        if _to_python_scalar(value == _to_python_scalar(given)) is True
+        if _to_python_scalar(value == _to_python_scalar(treated_value)) is True
     ]
     if not equal or not column.is_measured:
         raise InputError(f"the given treated value is not in column {column.name!r}.", hint="pass one of its values.")
@@ -87,8 +87,8 @@ def count_by_arm(labels: CodeArray, n_labels: int, arms: CountArray) -> CountArr
 
 def distribution_by_arm(labels: CodeArray, n_labels: int, arms: CountArray) -> FloatArray:
     """Return each arm's distribution over labels, shape (2, n_labels)."""
-    held = count_by_arm(labels, n_labels, arms)
-    return np.asarray(held / held.sum(axis=1, keepdims=True))
+    counts = count_by_arm(labels, n_labels, arms)
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 Statistic = Literal["smd", "t", "variance_ratio"]
@@ -137,19 +137,19 @@ def covariate_shift(
     1.0
     """
     is_paper = base.is_of_paper(variant)
-    seen = base.build_view(data, columns, [treatment], partition)
-    arms = arms_of(seen, treatment, treated)
-    values = [_column_shift(seen, name, arms) for name in seen.columns]
-    p, q = distribution_by_arm(seen.partition.labels, seen.partition.n_classes, arms)
+    view = base.build_view(data, columns, [treatment], partition)
+    arms = arms_of(view, treatment, treated)
+    values = [_column_shift(view, name, arms) for name in view.columns]
+    p, q = distribution_by_arm(view.partition.labels, view.partition.n_classes, arms)
     value = float(np.abs(p - q).sum() / 2)
     if is_paper:
-        order = _sort_classes(seen)
+        order = _sort_classes(view)
         everybody = (p * arms[0].sum() + q * arms[1].sum()) / arms.sum()
         gaps = np.abs(np.cumsum((p - q)[order]))
         value = float(gaps.max() + np.abs(p - everybody).sum())
     sizes = [int(arms.sum())] * len(values)
     return base.score_by_column(
-        "covariate shift", seen, values, value=value, unit="rate", direction="worse", sizes=sizes
+        "covariate shift", view, values, value=value, unit="rate", direction="worse", sizes=sizes
     )
 
 
@@ -197,14 +197,14 @@ def balance(
     2.828
     """
     is_paper = base.is_of_paper(variant)
-    shown = base.choose("statistic", statistic, {"smd": "smd", "t": "t", "variance_ratio": "variance_ratio"})
-    seen = base.build_view(data, columns, [treatment], partition)
-    arms = arms_of(seen, treatment, treated)
-    compared = [_compare_column(seen, name, arms, "t" if is_paper else shown) for name in seen.columns]
+    statistic_used = base.choose("statistic", statistic, {"smd": "smd", "t": "t", "variance_ratio": "variance_ratio"})
+    view = base.build_view(data, columns, [treatment], partition)
+    arms = arms_of(view, treatment, treated)
+    compared = [_compare_column(view, name, arms, "t" if is_paper else statistic_used) for name in view.columns]
     values = [value if is_paper else abs(value) for value, _ in compared]
     return base.score_by_column(
         "balance",
-        seen,
+        view,
         values,
         value=_aggregate_columns(values, is_paper),
         unit="ratio",
@@ -259,75 +259,75 @@ def propensity_overlap(
     0.75
     """
     is_paper = base.is_of_paper(variant)
-    scored = base.choose("model", model, {"classes": _propensity_by_class, "logistic": _propensity_by_logistic})
-    seen = base.build_view(data, columns, [treatment], partition)
-    held = count_by_arm(seen.partition.labels, seen.partition.n_classes, arms_of(seen, treatment, treated))
-    chances = scored(seen, held)
+    propensity_of = base.choose("model", model, {"classes": _propensity_by_class, "logistic": _propensity_by_logistic})
+    view = base.build_view(data, columns, [treatment], partition)
+    arms = count_by_arm(view.partition.labels, view.partition.n_classes, arms_of(view, treatment, treated))
+    chances = propensity_of(view, arms)
 
     def value(chance: FloatArray, sizes: CountArray) -> float:
         if is_paper:
-            return float(held[0] @ np.abs(chances - held[1] @ chances / held[1].sum()) / held[0].sum())
-        low = max(chances[arm > 0].min() for arm in held)
-        high = min(chances[arm > 0].max() for arm in held)
+            return float(arms[0] @ np.abs(chances - arms[1] @ chances / arms[1].sum()) / arms[0].sum())
+        low = max(chances[arm > 0].min() for arm in arms)
+        high = min(chances[arm > 0].max() for arm in arms)
         return float(sizes[(chance >= low) & (chance <= high)].sum() / sizes.sum())
 
     return base.score_by_class(
         "propensity overlap",
-        seen,
+        view,
         chances,
         value=value,
         unit="rate",
         direction="worse" if is_paper else "better",
-        sizes=held.sum(axis=0),
+        sizes=arms.sum(axis=0),
     )
 
 
-def _column_shift(seen: View, name: str, arms: CountArray) -> float:
-    column = seen.table.column(name)
-    p, q = distribution_by_arm(seen.table.codes[seen.table.index(name)] + 1, column.n_values + 1, arms)
+def _column_shift(view: View, name: str, arms: CountArray) -> float:
+    column = view.table.column(name)
+    p, q = distribution_by_arm(view.table.codes[view.table.index(name)] + 1, column.n_values + 1, arms)
     if column.is_ordered:
         return float(np.abs(np.cumsum(p - q)).max())
     return float(np.abs(p - q).sum() / 2)
 
 
-def _sort_classes(seen: View) -> CountArray:
+def _sort_classes(view: View) -> CountArray:
     """Return the classes in the order of their values, the first column's first."""
-    first = seen.partition.rows[seen.partition.offsets[:-1]]
-    keys = [seen.table.codes[seen.table.index(name), first] for name in reversed(seen.columns)]
+    first = view.partition.rows[view.partition.offsets[:-1]]
+    keys = [view.table.codes[view.table.index(name), first] for name in reversed(view.columns)]
     return np.lexsort(keys) if keys else np.arange(1)
 
 
-def _compare_column(seen: View, name: str, arms: CountArray, statistic: Statistic) -> tuple[float, int]:
+def _compare_column(view: View, name: str, arms: CountArray, statistic: Statistic) -> tuple[float, int]:
     """Return how far apart the arms are in a column, and how many records that is about."""
-    column = seen.table.column(name)
-    held = count_by_arm(seen.table.codes[seen.table.index(name)] + 1, column.n_values + 1, arms)
+    column = view.table.column(name)
+    arm_counts = count_by_arm(view.table.codes[view.table.index(name)] + 1, column.n_values + 1, arms)
     if not column.is_ordered:
-        apart = _categories_apart(held, statistic)
-        return float(apart[np.abs(apart).argmax()]), int(held.sum())
-    held = held[:, 1:]
-    n_records = int(held.sum())
-    if not held.sum(axis=1).all():
+        differences = _categories_apart(arm_counts, statistic)
+        return float(differences[np.abs(differences).argmax()]), int(arm_counts.sum())
+    arm_counts = arm_counts[:, 1:]
+    n_records = int(arm_counts.sum())
+    if not arm_counts.sum(axis=1).all():
         return math.nan, n_records
     numbers = column.values if column.is_measured else np.arange(column.n_values)
-    return _numbers_apart(numbers, held, statistic), n_records
+    return _numbers_apart(numbers, arm_counts, statistic), n_records
 
 
-def _categories_apart(held: CountArray, statistic: Statistic) -> FloatArray:
+def _categories_apart(arm_counts: CountArray, statistic: Statistic) -> FloatArray:
     """Compare the share of every category in two arms, in whole numbers as long as nothing is divided."""
-    n = held.sum(axis=1, keepdims=True)
-    gaps = (held[0] * n[1] - held[1] * n[0]) / (n[0] * n[1])
-    variances = held * (n - held) / (n * np.maximum(n - 1, 1))
+    n = arm_counts.sum(axis=1, keepdims=True)
+    gaps = (arm_counts[0] * n[1] - arm_counts[1] * n[0]) / (n[0] * n[1])
+    variances = arm_counts * (n - arm_counts) / (n * np.maximum(n - 1, 1))
     return _statistic_of_gaps(gaps, variances, n, statistic)
 
 
-def _numbers_apart(numbers: ValueArray, held: CountArray, statistic: Statistic) -> float:
+def _numbers_apart(numbers: ValueArray, arm_counts: CountArray, statistic: Statistic) -> float:
     """Compare the values of a column in two arms: each from its lowest, so that equal ones differ by exactly 0."""
-    n = held.sum(axis=1, keepdims=True)
+    n = arm_counts.sum(axis=1, keepdims=True)
     if numbers.dtype.kind == "f":
         # A power of two costs no digit, and keeps the squares of the largest floats finite.
-        numbers = np.ldexp(numbers, -np.frexp(np.abs(numbers[held.any(axis=0)]).max())[1])
+        numbers = np.ldexp(numbers, -np.frexp(np.abs(numbers[arm_counts.any(axis=0)]).max())[1])
     lows, rises, variances = [], [], []
-    for counts, size in zip(held, n[:, 0], strict=True):
+    for counts, size in zip(arm_counts, n[:, 0], strict=True):
         low = numbers[counts > 0][0]
         above = _subtract_exactly(numbers[counts > 0], low)
         weights = counts[counts > 0]
@@ -368,23 +368,23 @@ def _aggregate_columns(values: list[float], is_paper: bool) -> float:
     return sum(comparable) / len(comparable) if is_paper else max(comparable)
 
 
-def _propensity_by_class(seen: View, held: CountArray) -> FloatArray:
-    return np.asarray(held[0] / np.maximum(held.sum(axis=0), 1))
+def _propensity_by_class(view: View, arm_counts: CountArray) -> FloatArray:
+    return np.asarray(arm_counts[0] / np.maximum(arm_counts.sum(axis=0), 1))
 
 
-def _propensity_by_logistic(seen: View, held: CountArray) -> FloatArray:
+def _propensity_by_logistic(view: View, arm_counts: CountArray) -> FloatArray:
     linear_model = base.import_extra("sklearn.linear_model")
-    first = seen.partition.rows[seen.partition.offsets[:-1]]
+    first = view.partition.rows[view.partition.offsets[:-1]]
     features = [np.zeros(len(first))]
-    for name in seen.columns:
-        column, codes = seen.table.column(name), seen.table.codes[seen.table.index(name), first]
+    for name in view.columns:
+        column, codes = view.table.column(name), view.table.codes[view.table.index(name), first]
         if column.is_ordered and column.n_values:
             features += [np.where(codes < 0, 0.0, column.positions()[codes]), codes < 0]
         else:
             features += [codes == code for code in range(-1, column.n_values)]
-    once = np.column_stack(features).astype(np.float64)
+    class_features = np.column_stack(features).astype(np.float64)
     n_classes = len(first)
     fitted = linear_model.LogisticRegression(max_iter=1000).fit(
-        np.vstack([once, once]), np.repeat([1, 0], n_classes), sample_weight=held.ravel()
+        np.vstack([class_features, class_features]), np.repeat([1, 0], n_classes), sample_weight=arm_counts.ravel()
     )
-    return np.asarray(fitted.predict_proba(once)[:, 1])
+    return np.asarray(fitted.predict_proba(class_features)[:, 1])

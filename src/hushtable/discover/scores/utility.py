@@ -61,9 +61,9 @@ class TargetClasses:
     ) -> TargetClasses:
         """Count the target values of every class."""
         is_paper = base.is_of_paper(variant)
-        seen = base.build_view(data, columns, [name], partition)
-        known = seen.histogram_without_missing(name)
-        return cls(seen, name, known, known.sum_by_class(known.counts), is_paper)
+        view = base.build_view(data, columns, [name], partition)
+        histogram = view.histogram_without_missing(name)
+        return cls(view, name, histogram, histogram.sum_by_class(histogram.counts), is_paper)
 
     def target_numbers(self, score: str) -> FloatArray:
         """Return the number of each count, dates in days; raise ColumnError if the target has no differences."""
@@ -98,7 +98,7 @@ class TargetEntry:
     returns: str  # the range, and what else to know of the values
     example: tuple[str, float]  # a target of `_EXAMPLE_PEOPLE`, and what their column ``sex`` scores about it
     paper_unit: str | None = None  # where the paper's variant has another
-    is_measured: bool = False  # whether the statistic reads `TargetClasses.target_numbers`
+    is_measured: bool = False  # whether the statistic reads `target_numbers`
     counts_missing: bool = False  # whether a class counts all its records, not only those with a target
 
     def __call__(self, statistic: Callable[[TargetClasses], FloatArray | CountArray]) -> TargetScore:
@@ -140,14 +140,14 @@ class TargetEntry:
 )
 def mean_squared_error(classes: TargetClasses) -> FloatArray:
     """Score how far the target is from the mean of its class, squared."""
-    numbers, known, some = (
+    numbers, histogram, n_records = (
         classes.target_numbers("mean squared error"),
         classes.histogram,
         np.maximum(classes.records, 1),
     )
     # Deviations from the class's own mean: no difference of large squares.
-    deviations = numbers - (known.sum_by_class(known.counts * numbers) / some)[known.labels()]
-    return known.sum_by_class(known.counts * deviations**2) / some
+    deviations = numbers - (histogram.sum_by_class(histogram.counts * numbers) / n_records)[histogram.labels()]
+    return histogram.sum_by_class(histogram.counts * deviations**2) / n_records
 
 
 @TargetEntry(
@@ -182,8 +182,8 @@ def value_range(classes: TargetClasses) -> FloatArray:
         max - min of a class over max - min of the table, mean over the records: no
         unit, so that targets compare. The paper does not scale, mean over the classes.
     """
-    numbers, known = classes.target_numbers("range"), classes.histogram
-    widths = known.max_by_class(numbers, -math.inf) + known.max_by_class(-numbers, -math.inf)
+    numbers, histogram = classes.target_numbers("range"), classes.histogram
+    widths = histogram.max_by_class(numbers, -math.inf) + histogram.max_by_class(-numbers, -math.inf)
     widths = np.where(classes.records > 0, widths, 0.0)
     span = float(np.ptp(numbers)) if len(numbers) else 0.0
     return widths if classes.is_paper or span == 0 else widths / span
@@ -262,13 +262,13 @@ def information_gain(
     1.0
     """
     classes = TargetClasses.from_data(data, columns, target, variant, partition)
-    known, records = classes.histogram, classes.records
-    whole = np.bincount(known.codes, weights=known.counts).astype(np.int64)
-    everything = Histogram(np.array([0, np.count_nonzero(whole)]), np.empty(0, np.int32), whole[whole > 0])
-    values = everything.entropies(np.log2)[0] - known.entropies(np.log2)
+    histogram, records = classes.histogram, classes.records
+    totals = np.bincount(histogram.codes, weights=histogram.counts).astype(np.int64)
+    everything = Histogram(np.array([0, np.count_nonzero(totals)]), np.empty(0, np.int32), totals[totals > 0])
+    values = everything.entropies(np.log2)[0] - histogram.entropies(np.log2)
     if corrected:
-        n_classes, n_values = np.count_nonzero(records), np.count_nonzero(whole)
-        excess = len(known.codes) - n_classes - n_values + 1
+        n_classes, n_values = np.count_nonzero(records), np.count_nonzero(totals)
+        excess = len(histogram.codes) - n_classes - n_values + 1
         values = values - excess / (2 * max(records.sum(), 1.0) * math.log(2))
     name = "corrected information gain" if corrected else "information gain"
     return classes.build_score(name, values, "bits", "better")

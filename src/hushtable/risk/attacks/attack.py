@@ -1,4 +1,4 @@
-"""What an attack found: how often it succeeds on the people, by chance, and on people who were never used."""
+"""Results of attacks: how often they succeed on the people, by chance, and on a control that was never used."""
 
 from __future__ import annotations
 
@@ -93,10 +93,10 @@ class PrivacyFigure(StatesFacts):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
-        told = {name: getattr(self, name) for name in ("name", "value", "low", "high", "n_records")}
-        told |= {} if self.target is None else {"target": self.target}
-        told |= {} if self.reach is None else self.reach._asdict()
-        return dict(to_json_values({**told, "figures": dict(self.figures)}))
+        entries = {name: getattr(self, name) for name in ("name", "value", "low", "high", "n_records")}
+        entries |= {} if self.target is None else {"target": self.target}
+        entries |= {} if self.reach is None else self.reach._asdict()
+        return dict(to_json_values({**entries, "figures": dict(self.figures)}))
 
 
 _NUMBER_KINDS: Final = frozenset({"integer", "decimal"})
@@ -113,12 +113,12 @@ class Coded:
 
     @property
     def original(self) -> JointRows:
-        """The people."""
+        """The original records."""
         return self.joint.tables[0]
 
     @property
     def synthetic(self) -> JointRows:
-        """What may give them away."""
+        """The synthetic records."""
         return self.joint.tables[1]
 
     @property
@@ -127,11 +127,11 @@ class Coded:
         return self.joint.tables[2] if len(self.joint.tables) > 2 else None
 
     def index(self, name: str) -> int:
-        """Return where a column is."""
+        """Return the position of a column."""
         return self.joint.names.index(name)
 
     def as_copy(self) -> Coded:
-        """Return the tables of an attack on a copy: the people are in the place of what is made, too."""
+        """Return the tables of an attack on a copy: the originals take the place of the synthetic records."""
         people, _, *control = self.joint.tables
         return replace(self, joint=replace(self.joint, tables=(people, people, *control)))
 
@@ -141,15 +141,15 @@ class Coded:
 
     def to_numbers(self, codes: CodeArray, columns: Sequence[str]) -> tuple[FloatArray, int]:
         """Return rows of some columns as numbers, those on a scale first, and how many columns those are."""
-        places = [self.index(name) for name in columns]
-        ordered = sorted(places, key=lambda j: self.scales[j] is None)
-        out = np.empty((codes.shape[1], len(ordered)))
+        positions = [self.index(name) for name in columns]
+        ordered = sorted(positions, key=lambda j: self.scales[j] is None)
+        numbers = np.empty((codes.shape[1], len(ordered)))
         for i, j in enumerate(ordered):
             scale = self.scales[j]
             values = np.arange(self.joint.widths[j], dtype=float) if scale is None else scale
             # The code of a missing value is -1: the last.
-            out[:, i] = np.append(values, np.nan)[codes[j]]
-        return out, sum(self.scales[j] is not None for j in ordered)
+            numbers[:, i] = np.append(values, np.nan)[codes[j]]
+        return numbers, sum(self.scales[j] is not None for j in ordered)
 
 
 def encode_tables(
@@ -159,15 +159,15 @@ def encode_tables(
     columns: Sequence[str] | None,
     specs: Mapping[str, ColumnSpec] | None,
 ) -> Coded:
-    """Code the tables of an attack together; one that is empty, or has other columns, is an error."""
-    given = {"original": original, "synthetic": synthetic, "control": control}
+    """Encode the tables of an attack jointly; an empty table, or other columns, are an error."""
+    data_by_name = {"original": original, "synthetic": synthetic, "control": control}
     tables = encode_same_columns(
-        {name: each for name, each in given.items() if each is not None or name != "control"}, columns, specs
+        {name: each for name, each in data_by_name.items() if each is not None or name != "control"}, columns, specs
     )
     if any((table.counts != 1).any() for table in tables):
         tables = [table.with_row_per_record() for table in tables]
     joint = encode_jointly(tables)
-    names = [name for name, data in given.items() if data is not None]
+    names = [name for name, data in data_by_name.items() if data is not None]
     warn_of_mismatches(find_mismatches(joint, tables, by_range=True), names)
     scales, numbers = [], set()
     for j, name in enumerate(joint.names):
@@ -179,23 +179,23 @@ def encode_tables(
     return Coded(joint, tuple(scales), frozenset(numbers))
 
 
-def check_column_names(given: Any, what: str, known: Coded, beside: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return columns that were named, or refuse: none, unknown ones, twice the same, or one that is taken already."""
+def check_column_names(given: Any, what: str, tables: Coded, taken_names: Sequence[str] = ()) -> tuple[str, ...]:
+    """Check names of columns: at least one, all known, none twice, and none that is taken already; return them."""
     names = names_in(given, what)
     if not names:
         raise InputError(f"{what} names no column.", hint="name what the attacker knows.")
-    check_columns(names, known.joint.names, what)
-    twice = [name for name in names if names.count(name) > 1 or name in beside]
+    check_columns(names, tables.joint.names, what)
+    twice = [name for name in names if names.count(name) > 1 or name in taken_names]
     if twice:
         raise ColumnError(f"{what} names {twice[0]!r}, which is named already.", hint="name each column once.")
     return names
 
 
 def find_nearest(
-    known: Coded, targets: CodeArray, candidates: CodeArray, columns: Sequence[str], n_near: int
+    tables: Coded, targets: CodeArray, candidates: CodeArray, columns: Sequence[str], n_near: int
 ) -> tuple[CountArray, FloatArray]:
     """Return the nearest candidates of every target by some columns, nearest first, and how far they are."""
-    (near_to, n_numbers), (among, _) = known.to_numbers(targets, columns), known.to_numbers(candidates, columns)
+    (near_to, n_numbers), (among, _) = tables.to_numbers(targets, columns), tables.to_numbers(candidates, columns)
     near = np.empty((len(near_to), min(n_near, len(among))), dtype=np.int64)
     distances = np.empty(near.shape)
     find_nearest_rows(near_to, among, n_numbers, near, distances)
@@ -203,13 +203,13 @@ def find_nearest(
 
 
 def random_generator(seed: int) -> np.random.Generator:
-    """Return what draws, from a whole number."""
+    """Return a random generator for a seed, which is checked."""
     check_whole("seed", seed, 0)
     return np.random.default_rng(int(seed))
 
 
 def sample_rows(rng: np.random.Generator, n_rows: int, n_wanted: int) -> CountArray:
-    """Return some rows, each at most once, in random order; all where there are no more."""
+    """Draw rows without replacement, in random order; all where there are no more."""
     return rng.permutation(n_rows)[:n_wanted]
 
 
@@ -218,7 +218,7 @@ def _scale_to_unit(values: Sequence[Any]) -> FloatArray:
     numbers = np.array(values)
     numbers = numbers.astype("datetime64[us]").astype(float) if numbers.dtype.kind == "M" else numbers.astype(float)
     spread = numbers[-1] - numbers[0]
-    # Two ends of the widest columns are further apart than a number can say.
+    # The range of the widest columns overflows a float: halve the values first.
     if not np.isfinite(spread):
         numbers, spread = numbers / 2, numbers[-1] / 2 - numbers[0] / 2
     return np.asarray((numbers - numbers[0]) / (spread or 1.0))
@@ -332,7 +332,7 @@ class Attack(StatesFacts):
         def risk_of(n_success: int) -> Rate:
             return excess_over_control(Tries(n_success, self.n_attacks), self.control)
 
-        # The more attacks succeed, the higher is the low end.
+        # The low end rises with the successes, so that bisection finds the first above 0.
         n_told = bisect_right(range(self.n_attacks + 1), 0.0, key=lambda n_success: risk_of(n_success).low)
         return risk_of(n_told).value if n_told <= self.n_attacks else math.nan
 
@@ -344,7 +344,7 @@ class Attack(StatesFacts):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What keeps the figures from being taken at their word."""
+        """Caveats of the figures."""
         if self.n_attacks == 0:
             return (_NO_ATTACK_NOTE,)
         notes = []
@@ -358,9 +358,9 @@ class Attack(StatesFacts):
             )
         if self.rates["baseline"].value >= self.rates["attack"].value:
             notes.append(_TOO_WEAK_NOTE)
-        asked = self.settings["n_attacks"]
-        if self.n_attacks < asked:
-            notes.append(f"only {self.n_attacks:,} of {asked:,} attacks could be made")
+        n_requested = self.settings["n_attacks"]
+        if self.n_attacks < n_requested:
+            notes.append(f"only {self.n_attacks:,} of {n_requested:,} attacks could be made")
         return tuple(notes)
 
     def queries(self, values: bool = False) -> list[str]:
@@ -404,9 +404,9 @@ class Attack(StatesFacts):
     @property
     def name(self) -> str:
         """What distinguishes it from others of its kind."""
-        asked = self.settings
-        named = [str(asked[each]) for each in ("secret", "mode") if each in asked]
-        return named[0] if named else f"{asked['n_neighbors']} nearest"
+        settings = self.settings
+        named = [str(settings[each]) for each in ("secret", "mode") if each in settings]
+        return named[0] if named else f"{settings['n_neighbors']} nearest"
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -442,14 +442,14 @@ class Attacks(StatesFacts):
     def facts(self) -> tuple[str, ...]:
         """What was found, in whole sentences, the most dangerous first."""
         ranked = sorted(self.attacks, key=lambda each: -np.nan_to_num(each.risk.value))
-        made = (
+        sentences = (
             f"{each.n_success:,} of {each.n_attacks:,} attacks by {each.kind} ({each.name}) succeed; "
             f"{_describe(each.risk)}."
             for each in ranked
         )
         notes = dict.fromkeys(careful(f"{note}.") for each in ranked for note in each.notes)
         meanings = dict.fromkeys(fact for each in self.figures for fact in each.facts)
-        return *(() if self.copies is None else self.copies.facts), *made, *notes, *meanings
+        return *(() if self.copies is None else self.copies.facts), *sentences, *notes, *meanings
 
     def attacks_of_kind(self, kind: AttackKind) -> tuple[Attack, ...]:
         """Return the attacks of one kind."""
@@ -457,6 +457,6 @@ class Attacks(StatesFacts):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of all as plain values."""
-        told: dict[str, Any] = {} if self.copies is None else {"copies": self.copies.to_dict()}
-        told |= {"attacks": [each.to_dict() for each in self.attacks]}
-        return told | ({"figures": [each.to_dict() for each in self.figures]} if self.figures else {})
+        entries: dict[str, Any] = {} if self.copies is None else {"copies": self.copies.to_dict()}
+        entries |= {"attacks": [each.to_dict() for each in self.attacks]}
+        return entries | ({"figures": [each.to_dict() for each in self.figures]} if self.figures else {})

@@ -1,4 +1,4 @@
-"""People who stand in a synthetic table as they are: what needs no distance, no guess and no control."""
+"""Original records that stand unchanged in a synthetic table: counted without distances, guesses or a control."""
 
 from __future__ import annotations
 
@@ -102,17 +102,17 @@ def count_copies(
     >>> count_copies(people, people[1:]).headline
     '2 of 3 people (67 %) stand in the synthetic table as they are, 2 of them with a record that nobody else has.'
     """
-    given = {"original": original, "synthetic": synthetic, "control": control}
+    data_by_name = {"original": original, "synthetic": synthetic, "control": control}
     tables = encode_same_columns(
-        {name: data for name, data in given.items() if data is not None or name != "control"}, None, specs
+        {name: data for name, data in data_by_name.items() if data is not None or name != "control"}, None, specs
     )
     joint = encode_jointly(tables)
     warn_of_mismatches(find_mismatches(joint, tables), ("original", "synthetic"))
-    people, made, *others = count_equal(joint)
-    is_made = made > 0
-    of_control = tuple(int(n) for counts in others for n in (counts.sum(), counts[is_made].sum()))
-    n_unique_copied = int(np.count_nonzero(is_made & (people == 1)))
-    return Copies(int(people.sum()), int(people[is_made].sum()), n_unique_copied, *of_control)
+    n_people, n_synthetic, *control_counts = count_equal(joint)
+    is_synthetic = n_synthetic > 0
+    of_control = tuple(int(n) for counts in control_counts for n in (counts.sum(), counts[is_synthetic].sum()))
+    n_unique_copied = int(np.count_nonzero(is_synthetic & (n_people == 1)))
+    return Copies(int(n_people.sum()), int(n_people[is_synthetic].sum()), n_unique_copied, *of_control)
 
 
 def count_equal(joint: Joint) -> list[CountArray]:

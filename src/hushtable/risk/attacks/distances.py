@@ -75,53 +75,55 @@ def dcr(
     >>> dcr(people, people, control=others).figures["share"]
     1.0
     """
-    known, made, tables = _draw_samples(original, synthetic, control, n_records, specs, seed)
-    far = {name: _nearest_distances(known, made, rows, 1)[:, 0] for name, rows in tables.items()}
-    figures = {f"median_to_{name}": float(np.median(each)) for name, each in far.items()}
-    figures |= {f"low_to_{name}": float(np.quantile(each, _LOW_TAIL_QUANTILE)) for name, each in far.items()}
-    n_made = made.codes.shape[1]
-    if known.control is None:
-        return PrivacyFigure("dcr", np.nan, np.nan, np.nan, n_made, figures)
-    share, least = _share_of_people(known, made)
-    figures |= {"share": share.value, "ties": float((far["original"] == far["control"]).mean())}
+    tables, sample, sides = _draw_samples(original, synthetic, control, n_records, specs, seed)
+    distances = {name: _nearest_distances(tables, sample, rows, 1)[:, 0] for name, rows in sides.items()}
+    figures = {f"median_to_{name}": float(np.median(each)) for name, each in distances.items()}
+    figures |= {f"low_to_{name}": float(np.quantile(each, _LOW_TAIL_QUANTILE)) for name, each in distances.items()}
+    n_synthetic = sample.codes.shape[1]
+    if tables.control is None:
+        return PrivacyFigure("dcr", np.nan, np.nan, np.nan, n_synthetic, figures)
+    share, least = _share_of_people(tables, sample)
+    figures |= {"share": share.value, "ties": float((distances["original"] == distances["control"]).mean())}
     return PrivacyFigure(
-        "dcr", share.value, share.low, share.high, n_made, figures, reach=Reach(_share_of_copy(known), least)
+        "dcr", share.value, share.low, share.high, n_synthetic, figures, reach=Reach(_share_of_copy(tables), least)
     )
 
 
-def _share_of_people(known: Coded, made: JointRows) -> tuple[Rate, float]:
+def _share_of_people(tables: Coded, sample: JointRows) -> tuple[Rate, float]:
     """Return the share of synthetic records that are nearest to people, and the least that is told from chance."""
-    assert known.control is not None
-    tables = [known.merge_equal_rows(known.original), known.merge_equal_rows(known.control)]
-    counts = np.concatenate([rows.counts for rows in tables])
-    codes = np.hstack([rows.codes for rows in tables])
-    (targets, n_numbers), (candidates, _) = (known.to_numbers(each, known.joint.names) for each in (made.codes, codes))
+    assert tables.control is not None
+    sides = [tables.merge_equal_rows(tables.original), tables.merge_equal_rows(tables.control)]
+    counts = np.concatenate([rows.counts for rows in sides])
+    codes = np.hstack([rows.codes for rows in sides])
+    (targets, n_numbers), (candidates, _) = (
+        tables.to_numbers(each, tables.joint.names) for each in (sample.codes, codes)
+    )
     shares = np.zeros(len(counts))
     share_nearest(targets, candidates, n_numbers, counts, np.empty_like(counts), shares)
-    n_made, n_people, n_control = len(targets), tables[0].n_records, tables[1].n_records
-    to_control = float(shares[len(tables[0].counts) :].sum())
+    n_synthetic, n_people, n_control = len(targets), sides[0].n_records, sides[1].n_records
+    to_control = float(shares[len(sides[0].counts) :].sum())
     by_chance = n_control / (n_people + n_control)
-    n_independent = n_made / _design_effect(shares, counts, n_made, by_chance)
-    rate, error = wilson_interval(to_control / n_made * n_independent, n_independent)
+    n_independent = n_synthetic / _design_effect(shares, counts, n_synthetic, by_chance)
+    rate, error = wilson_interval(to_control / n_synthetic * n_independent, n_independent)
 
     def scale(share: float) -> float:
         return min(max(1 - share / (2 * by_chance), 0.0), 1.0)
 
-    value = scale(to_control / n_made)
+    value = scale(to_control / n_synthetic)
     least = scale(by_chance - wilson_interval(by_chance * n_independent, n_independent)[1])
     return Rate(value, min(value, scale(rate + error)), max(value, scale(rate - error))), least
 
 
-def _design_effect(shares: FloatArray, counts: CountArray, n_made: int, by_chance: float) -> float:
+def _design_effect(shares: FloatArray, counts: CountArray, n_synthetic: int, by_chance: float) -> float:
     """Return how many times the variance is that of independent records, when people and control change places."""
     n = int(counts.sum())
-    variance = float((counts * (shares / counts - n_made / n) ** 2).sum()) / max(1, n - 1)
-    return max(1.0, n * variance / n_made)
+    variance = float((counts * (shares / counts - n_synthetic / n) ** 2).sum()) / max(1, n - 1)
+    return max(1.0, n * variance / n_synthetic)
 
 
-def _share_of_copy(known: Coded) -> float:
-    """Return the share that a copy of the people would show: nothing is as near, but whoever has an equal record."""
-    n_people, _, n_control = count_equal(known.joint)
+def _share_of_copy(tables: Coded) -> float:
+    """Return the share that a copy of the people would show: only equal control records are as near."""
+    n_people, _, n_control = count_equal(tables.joint)
     to_control = float((n_people * n_control / np.maximum(n_people + n_control, 1)).sum()) / int(n_people.sum())
     by_chance = int(n_control.sum()) / int(n_people.sum() + n_control.sum())
     return max(0.0, 1 - to_control / (2 * by_chance))
@@ -162,18 +164,18 @@ def nndr(
     >>> nndr(people, people).value
     0.0
     """
-    known, made, tables = _draw_samples(original, synthetic, control, n_records, specs, seed)
+    tables, sample, sides = _draw_samples(original, synthetic, control, n_records, specs, seed)
     figures: dict[str, float] = {}
-    # Among fewer people most of those who were copied are not there.
-    compared = {"as_many_people": tables["original"]} if known.control is not None else {}
-    for name, rows in {**tables, "original": known.original, **compared}.items():
-        far = _nearest_distances(known, made, known.merge_equal_rows(rows), 2)
-        ratios = far[:, 0] / far[:, 1] if far.shape[1] == 2 else np.full(len(far), np.nan)
+    # Drawn people lack most of those who were copied: they only compare with the control.
+    compared = {"as_many_people": sides["original"]} if tables.control is not None else {}
+    for name, rows in {**sides, "original": tables.original, **compared}.items():
+        distances = _nearest_distances(tables, sample, tables.merge_equal_rows(rows), 2)
+        ratios = distances[:, 0] / distances[:, 1] if distances.shape[1] == 2 else np.full(len(distances), np.nan)
         figures |= {
             f"low_of_{name}": float(np.quantile(ratios, _LOW_TAIL_QUANTILE)),
             f"median_of_{name}": float(np.median(ratios)),
         }
-    return PrivacyFigure("nndr", figures["low_of_original"], np.nan, np.nan, made.codes.shape[1], figures)
+    return PrivacyFigure("nndr", figures["low_of_original"], np.nan, np.nan, sample.codes.shape[1], figures)
 
 
 def _draw_samples(
@@ -184,22 +186,22 @@ def _draw_samples(
     specs: Mapping[str, ColumnSpec] | None,
     seed: int,
 ) -> tuple[Coded, JointRows, dict[str, JointRows]]:
-    """Return some synthetic records, and as many people as control records."""
+    """Encode the tables; draw some synthetic records, and as many people as control records."""
     check_whole("n_records", n_records, 1)
-    known = encode_tables(original, synthetic, control, None, specs)
+    tables = encode_tables(original, synthetic, control, None, specs)
     rng = random_generator(seed)
-    made = known.synthetic.take(sample_rows(rng, known.synthetic.codes.shape[1], n_records))
-    tables = {"original": known.original}
-    if known.control is not None:
-        tables["control"] = known.control
-    n_each = min(each.codes.shape[1] for each in tables.values())
+    sample = tables.synthetic.take(sample_rows(rng, tables.synthetic.codes.shape[1], n_records))
+    sources = {"original": tables.original}
+    if tables.control is not None:
+        sources["control"] = tables.control
+    n_each = min(each.codes.shape[1] for each in sources.values())
     return (
-        known,
-        made,
-        {name: each.take(sample_rows(rng, each.codes.shape[1], n_each)) for name, each in tables.items()},
+        tables,
+        sample,
+        {name: each.take(sample_rows(rng, each.codes.shape[1], n_each)) for name, each in sources.items()},
     )
 
 
-def _nearest_distances(known: Coded, made: JointRows, rows: JointRows, n_near: int) -> FloatArray:
-    distances = find_nearest(known, made.codes, rows.codes, known.joint.names, n_near)[1]
-    return distances / len(known.joint.names)
+def _nearest_distances(tables: Coded, sample: JointRows, rows: JointRows, n_near: int) -> FloatArray:
+    distances = find_nearest(tables, sample.codes, rows.codes, tables.joint.names, n_near)[1]
+    return distances / len(tables.joint.names)

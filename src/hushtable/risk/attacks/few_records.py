@@ -208,32 +208,34 @@ def unicity(
     check_whole("few", few, 1, MAX_FEW)
     check_whole("seed", seed, 0)
     items = (item,) if isinstance(item, str) else names_in(item, "item")
-    told = open_publication(data, specs, hierarchies)
-    source = _choose_known_records(told, original, person)
+    publication = open_publication(data, specs, hierarchies)
+    source = _choose_known_records(publication, original, person)
     amounts = check_tolerance(tolerance, source.columns)
     columns = (*items, *(name for name in amounts if name not in items))
     if not columns:
         raise InputError("neither item nor tolerance names a column.", hint="say what is known of a record.")
     check_columns([person, *columns], source.columns, "person, item and tolerance")
     if original is not None:
-        source = spell_as(source, {name: values_of(told, name) for name in columns if name in told.frame.columns})
-    table = Table.encode(source, columns, told.specs)
-    axes, cells = _build_axes(told, table, columns, amounts, is_own=source is told.frame)
-    ours, theirs = persons_of(source, person), persons_of(told.frame, person)
-    counterparts = _find_counterparts(told, source, ours, theirs, person)
-    drawn = _DrawnRecords.from_persons(ours, sizes, int(seed), int(n_trials))
-    found = []
+        source = spell_as(
+            source, {name: values_of(publication, name) for name in columns if name in publication.frame.columns}
+        )
+    table = Table.encode(source, columns, publication.specs)
+    axes, cells = _build_axes(publication, table, columns, amounts, is_own=source is publication.frame)
+    known_persons, persons = persons_of(source, person), persons_of(publication.frame, person)
+    counterparts = _find_counterparts(publication, source, known_persons, persons, person)
+    draws = _DrawnRecords.from_persons(known_persons, sizes, int(seed), int(n_trials))
+    results = []
     for size in sizes:
-        trials = drawn.rows[drawn.n_records >= size][:n_trials, :size]
+        trials = draws.rows[draws.n_records >= size][:n_trials, :size]
         starts = np.arange(len(trials) + 1, dtype=np.int64) * size
-        candidates = count_suspects(axes, cells, theirs, table.codes[:, trials.reshape(-1)], starts, max(few, 2))
+        candidates = count_suspects(axes, cells, persons, table.codes[:, trials.reshape(-1)], starts, max(few, 2))
         is_found = candidates.counts == 1
-        targets = ours[trials[:, 0]]
+        targets = known_persons[trials[:, 0]]
         is_right = None if counterparts is None else counterparts[targets] == candidates.first
-        found.append(
+        results.append(
             Trials(
                 size,
-                drawn.n_able[size],
+                draws.n_able[size],
                 len(trials),
                 int(is_found.sum()),
                 int(((candidates.counts > 0) & (candidates.counts < max(few, 2))).sum()),
@@ -242,60 +244,60 @@ def unicity(
                 few,
             )
         )
-    n_persons = len(np.unique(theirs[theirs >= 0]))
-    return Unicity(person, items, amounts, tuple(found), told.frame.n_rows, n_persons, int(seed))
+    n_persons = len(np.unique(persons[persons >= 0]))
+    return Unicity(person, items, amounts, tuple(results), publication.frame.n_rows, n_persons, int(seed))
 
 
 def _parse_sizes(known: Any) -> list[int]:
-    given = list(known) if isinstance(known, (Sequence, np.ndarray)) and not isinstance(known, str) else [known]
-    for each in given:
+    sizes = list(known) if isinstance(known, (Sequence, np.ndarray)) and not isinstance(known, str) else [known]
+    for each in sizes:
         check_whole("known", each, 1)
-    if not given:
+    if not sizes:
         raise InputError("known is empty.", hint="say how many records of a person are known, as known=[2, 4].")
-    return sorted({int(each) for each in given})
+    return sorted({int(each) for each in sizes})
 
 
-def _choose_known_records(told: PublishedTable, original: Any, person: str) -> Frame:
-    """Return the records that are known."""
-    if told.source is not None:
+def _choose_known_records(publication: PublishedTable, original: Any, person: str) -> Frame:
+    """Return the frame of the records that the attacker knows."""
+    if publication.source is not None:
         if original is not None:
             raise InputError("original was given with a release.", hint="it knows its source: leave it out.")
-        if person not in told.frame.columns:
+        if person not in publication.frame.columns:
             raise InputError(
                 f"the release does not publish {person!r}: nothing links the records of a person.",
                 hint="who knows one record has hushtable.link.",
             )
-        return told.source
-    return told.frame if original is None else open_publication(original).frame.with_specs(told.specs)
+        return publication.source
+    return publication.frame if original is None else open_publication(original).frame.with_specs(publication.specs)
 
 
 def _build_axes(
-    told: PublishedTable, table: Table, columns: Sequence[str], amounts: Mapping[str, Any], *, is_own: bool
+    publication: PublishedTable, table: Table, columns: Sequence[str], amounts: Mapping[str, Any], *, is_own: bool
 ) -> tuple[list[PlaceAxis], CodeArray]:
-    """Return axes and cells, in a call of its own: `axes_of` warns whoever called its caller's caller."""
+    """Return axes and cells; a function of its own, because `axes_of` warns with a fixed stack level."""
     if not is_own:
-        return axes_of(told, table, [(name, name) for name in columns], amounts)
+        return axes_of(publication, table, [(name, name) for name in columns], amounts)
     return [own_axis(column, amounts.get(column.name, 0)) for column in table.columns], table.codes
 
 
 def _find_counterparts(
-    told: PublishedTable, source: Frame, ours: CodeArray, theirs: CodeArray, person: str
+    publication: PublishedTable, source: Frame, known_persons: CodeArray, persons: CodeArray, person: str
 ) -> CountArray | None:
-    """Return the published person whom each known person is; -1 where that is none, None where nobody can tell."""
-    counterparts = np.full(int(ours.max(initial=-1)) + 1, -1, dtype=np.int64)
-    if source is told.frame:
+    """Return the published person of each known person, -1 for none; None where the truth is not known."""
+    counterparts = np.full(int(known_persons.max(initial=-1)) + 1, -1, dtype=np.int64)
+    if source is publication.frame:
         return np.arange(len(counterparts))
-    if told.rows is not None:
-        is_somebody = ours[told.rows] >= 0
-        counterparts[ours[told.rows][is_somebody]] = theirs[is_somebody]
+    if publication.rows is not None:
+        is_somebody = known_persons[publication.rows] >= 0
+        counterparts[known_persons[publication.rows][is_somebody]] = persons[is_somebody]
         return counterparts
-    known, shown = number_by_value([source, told.frame], person)
-    person_at = np.full(max(known.max(initial=-1), shown.max(initial=-1)) + 2, -1, dtype=np.int64)
-    person_at[shown] = theirs
-    # The last entry is of the missing, who are nobody.
+    known_names, published_names = number_by_value([source, publication.frame], person)
+    person_at = np.full(max(known_names.max(initial=-1), published_names.max(initial=-1)) + 2, -1, dtype=np.int64)
+    person_at[published_names] = persons
+    # The last entry serves missing persons, which index it as -1.
     person_at[-1] = -1
-    counterparts[ours[ours >= 0]] = person_at[known][ours >= 0]
-    # Pseudonyms are nobody's name.
+    counterparts[known_persons[known_persons >= 0]] = person_at[known_names][known_persons >= 0]
+    # Without a common name the published ones are pseudonyms: the truth is not known.
     return counterparts if (counterparts >= 0).any() else None
 
 
@@ -309,9 +311,9 @@ class _DrawnRecords:
 
     @classmethod
     def from_persons(cls, persons: CodeArray, sizes: Sequence[int], seed: int, n_trials: int) -> _DrawnRecords:
-        held = np.flatnonzero(persons >= 0)
-        by_person = held[np.argsort(persons[held], kind="stable")]
-        n_records = np.bincount(persons[held], minlength=1)
+        owned_rows = np.flatnonzero(persons >= 0)
+        by_person = owned_rows[np.argsort(persons[owned_rows], kind="stable")]
+        n_records = np.bincount(persons[owned_rows], minlength=1)
         ends = np.cumsum(n_records)
         n_able = {size: int((n_records >= size).sum()) for size in sizes}
         if not n_able[sizes[-1]]:
@@ -322,10 +324,10 @@ class _DrawnRecords:
         rng = np.random.default_rng(seed)
         shuffled = rng.permutation(len(n_records))
         wanted = np.unique(np.concatenate([np.flatnonzero(n_records[shuffled] >= n)[:n_trials] for n in sizes]))
-        drawn = shuffled[wanted]
-        rows = np.full((len(drawn), sizes[-1]), -1, dtype=np.int64)
-        for i, person in enumerate(drawn.tolist()):
+        drawn_persons = shuffled[wanted]
+        rows = np.full((len(drawn_persons), sizes[-1]), -1, dtype=np.int64)
+        for i, person in enumerate(drawn_persons.tolist()):
             n = min(int(n_records[person]), sizes[-1])
             picks = rng.permutation(int(n_records[person]))[:n]
             rows[i, :n] = by_person[ends[person] - n_records[person] + picks]
-        return cls(rows, n_records[drawn], n_able)
+        return cls(rows, n_records[drawn_persons], n_able)

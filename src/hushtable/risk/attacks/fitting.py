@@ -37,7 +37,7 @@ from hushtable.search import check_memory
 from hushtable.tables import Table, encode_jointly, meet_tables, open_table
 
 MAX_FEW: Final = 10**9
-"""Of candidates that are told apart from many: more than that nobody counts."""
+"""The largest ``few``: no more candidates than that are counted."""
 
 FEWER_CLASSES_HINT: Final = "compare releases of fewer classes."
 
@@ -74,19 +74,19 @@ def open_publication(
         return PublishedTable(open_table(data).frame().with_row_per_record(), specs or {}, hierarchies or {})
     edition, claim = data.edition, data.claim
     source = data.source.frame()
-    kept = np.arange(source.n_rows) if edition.rows is None else edition.rows
+    kept_rows = np.arange(source.n_rows) if edition.rows is None else edition.rows
     first = np.cumsum(source.records) - source.records
-    n_records = source.records[kept]
-    # Of a row that stands for several records, each of these.
-    rows = np.repeat(first[kept] - np.cumsum(n_records) + n_records, n_records) + np.arange(int(n_records.sum()))
-    told = {**(specs or {}), **claim.specs}
-    own = claim.hierarchies
-    # A rule also says what is under a label of values that the release has not.
-    rules = {name: rule for name, rule in rules_of(own).items() if rule is not None}
-    meanings = {**(hierarchies or {}), **own, **rules}
+    n_records = source.records[kept_rows]
+    # A row that stands for several records is repeated, once for each.
+    rows = np.repeat(first[kept_rows] - np.cumsum(n_records) + n_records, n_records) + np.arange(int(n_records.sum()))
+    all_specs = {**(specs or {}), **claim.specs}
+    hierarchies_of_claim = claim.hierarchies
+    # A rule also explains labels of values that the release does not have.
+    rules = {name: rule for name, rule in rules_of(hierarchies_of_claim).items() if rule is not None}
+    meanings = {**(hierarchies or {}), **hierarchies_of_claim, **rules}
     frame = edition.frame().with_row_per_record()
     assert frame.n_rows == len(rows)
-    return PublishedTable(frame, told, meanings, source.with_row_per_record(), rows)
+    return PublishedTable(frame, all_specs, meanings, source.with_row_per_record(), rows)
 
 
 def number_by_value(tables: Sequence[Frame], name: str) -> list[CountArray]:
@@ -116,50 +116,50 @@ def own_axis(column: Column, tolerance: Any = 0) -> PlaceAxis:
     low, high = reach_bounds(values, amount_of(tolerance, column))
     codes = np.arange(column.n_values + 1)
     first, last = np.searchsorted(values, low, side="left"), np.searchsorted(values, high, side="right")
-    places = _runs_without_bytes(np.append(first, column.n_values), np.append(last, column.n_values + 1))
-    return PlaceAxis(_runs_without_bytes(codes, codes + 1), np.empty(0, np.uint8), places, column.n_values + 1)
+    known_runs = _runs_without_bytes(np.append(first, column.n_values), np.append(last, column.n_values + 1))
+    return PlaceAxis(_runs_without_bytes(codes, codes + 1), np.empty(0, np.uint8), known_runs, column.n_values + 1)
 
 
 def _runs_without_bytes(low: Any, high: Any) -> CountArray:
-    """Write down runs that have no bytes."""
+    """Build runs that have no bytes."""
     return np.column_stack([low, high, np.full(len(low), -1)]).astype(np.int64)
 
 
 def axes_of(
-    told: PublishedTable, known: Table, pairs: Sequence[tuple[str, str]], tolerance: Mapping[str, Any]
+    publication: PublishedTable, known_table: Table, pairs: Sequence[tuple[str, str]], tolerance: Mapping[str, Any]
 ) -> tuple[list[PlaceAxis], CodeArray]:
     """Return the axes of columns, and which cell of its axis each published row has, shape (n_columns, n_rows).
 
     ``pairs`` name a column in the published table and in the known one; ``tolerance`` goes by the first. InputError
     where cells are no values of the kind that is known, and nothing says what they mean.
     """
-    check_columns([name for name, _ in pairs], told.frame.columns, "columns of the published table")
-    axes, cells = [], np.empty((len(pairs), told.frame.n_rows), dtype=np.int32)
-    for j, (name, theirs) in enumerate(pairs):
-        part, cells[j] = _cells_of(told, name)
+    check_columns([name for name, _ in pairs], publication.frame.columns, "columns of the published table")
+    axes, cells = [], np.empty((len(pairs), publication.frame.n_rows), dtype=np.int32)
+    for j, (name, known_name) in enumerate(pairs):
+        part, cells[j] = _cells_of(publication, name)
         if part.is_unexplained:
             msg = (
                 f"nobody tells what labels of column {name!r} mean: they are taken to fit every value. Who knows it "
                 "finds more."
             )
             warnings.warn(msg, stacklevel=4)
-        column = known.column(theirs)
+        column = known_table.column(known_name)
         axes.append(_axis_of([part], column, amount_of(tolerance.get(name, 0), column)))
     return axes, cells
 
 
 def common_axes(
-    ours: PublishedTable, theirs: PublishedTable, pairs: Sequence[tuple[str, str]]
+    first: PublishedTable, second: PublishedTable, pairs: Sequence[tuple[str, str]]
 ) -> tuple[list[PlaceAxis], CodeArray, CodeArray]:
     """Return the axes of columns that two tables publish, and which cell each row of either has.
 
     What is known, the places of an axis, are the cells of the second table.
     """
-    for table, names in zip((ours, theirs), zip(*pairs, strict=True), strict=True):
+    for table, names in zip((first, second), zip(*pairs, strict=True), strict=True):
         check_columns(names, table.frame.columns, "columns that both tables publish")
-    theirs = with_spelling_of(theirs, ours, pairs)
+    second = with_spelling_of(second, first, pairs)
     # Once more the other way: a mark of missing cells may be the first table's.
-    tables = (with_spelling_of(ours, theirs, [(other, name) for name, other in pairs]), theirs)
+    tables = (with_spelling_of(first, second, [(other, name) for name, other in pairs]), second)
     axes: list[PlaceAxis] = []
     cells = [np.empty((len(pairs), table.frame.n_rows), dtype=np.int32) for table in tables]
     for j, pair in enumerate(pairs):
@@ -168,17 +168,17 @@ def common_axes(
             part, codes[j] = _cells_of(table, name)
             parts.append(part)
         axis = _axis_of(parts, _column_of(pair, parts, tables), 0)
-        n_ours = len(parts[0].cells)
-        axes.append(PlaceAxis(axis.runs[:n_ours], axis.bits, axis.runs[n_ours:], axis.n_places))
+        n_first = len(parts[0].cells)
+        axes.append(PlaceAxis(axis.runs[:n_first], axis.bits, axis.runs[n_first:], axis.n_places))
     return axes, cells[0], cells[1]
 
 
 def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequence[PublishedTable]) -> Column:
     """Return a column of the values that two tables speak of: those of their sources, and of cells that are values."""
-    named = list(zip(pair, parts, tables, strict=True))
-    spec = next((table.specs[name] for name, _, table in named if name in table.specs), ColumnSpec())
+    sides = list(zip(pair, parts, tables, strict=True))
+    spec = next((table.specs[name] for name, _, table in sides if name in table.specs), ColumnSpec())
     texts: list[str] = []
-    for name, part, table in named:
+    for name, part, table in sides:
         if part.is_unexplained:
             raise InputError(
                 f"nobody tells what labels of column {name!r} mean.",
@@ -205,12 +205,12 @@ class _CellList(NamedTuple):
 def _cells_of(table: PublishedTable, name: str) -> tuple[_CellList, CodeArray]:
     """Return the distinct cells of a published column, and which of them each row has."""
     if name in table.specs:
-        found, codes = list_cells_with_points(table.frame, name, table.specs[name])
+        cells, codes = list_cells_with_points(table.frame, name, table.specs[name])
     else:
         # Nobody says that it was rewritten: its cells are spelled as those of any table.
-        found, codes = list_cells_with_missing(table.frame.values(name), name)
+        cells, codes = list_cells_with_missing(table.frame.values(name), name)
     hierarchy = table.hierarchies.get(name)
-    return _CellList(found, hierarchy, is_unexplained=hierarchy is None and name in table.hierarchies), codes
+    return _CellList(cells, hierarchy, is_unexplained=hierarchy is None and name in table.hierarchies), codes
 
 
 def values_of(table: PublishedTable, name: str) -> Column:
@@ -256,29 +256,29 @@ def _expand_cells(cells: Mapping[int, str | None], column: Column, hierarchy: An
 
 
 def _category_axis(parts: Sequence[_CellList], column: Column, steps: Amount) -> PlaceAxis:
-    """Return the axis of categories: a place for every value, those that no one knows behind."""
-    place_of = {text: place for place, text in enumerate(column.texts())}
-    n_known = len(place_of)
+    """Build the axis of categories: a place for every known value, then for other published ones."""
+    position_of = {text: place for place, text in enumerate(column.texts())}
+    n_known = len(position_of)
     runs: list[list[_Run]] = []
-    others: list[tuple[dict[int, str | None], Any]] = []
-    for found, hierarchy, is_untold in parts:
+    to_expand: list[tuple[dict[int, str | None], Any]] = []
+    for found, hierarchy, is_unexplained in parts:
         labels = _labels_of(hierarchy, column)
-        others.append(({}, hierarchy))
+        to_expand.append(({}, hierarchy))
         for cell in found:
-            if is_untold and cell is not None and not _are_values(cell, place_of):
-                # Whatever the label means.
+            if is_unexplained and cell is not None and not _are_values(cell, position_of):
+                # Nobody knows what the label means: it fits every value.
                 runs.append([(0, n_known)])
             elif cell is None or cell in labels or parse_cell(cell).form != "value":
-                others[-1][0][len(runs)] = cell
+                to_expand[-1][0][len(runs)] = cell
                 runs.append([])
             else:
-                place = place_of.setdefault(cell, len(place_of))
-                runs.append([(place, place + 1)])
-    n = len(place_of)
-    for cells, hierarchy in others:
+                position = position_of.setdefault(cell, len(position_of))
+                runs.append([(position, position + 1)])
+    n = len(position_of)
+    for cells, hierarchy in to_expand:
         for i, covered in _expand_cells(cells, column, hierarchy):
-            whole = cells[i] == SUPPRESSED
-            runs[i] = [(0, n + 1)] if whole else _runs_of(np.where(covered == n_known, n, covered))
+            is_everything = cells[i] == SUPPRESSED
+            runs[i] = [(0, n + 1)] if is_everything else _runs_of(np.where(covered == n_known, n, covered))
     codes = np.arange(n_known)
     low = np.append(np.maximum(codes - int(steps), 0), n)
     high = np.append(np.minimum(codes + int(steps), n_known - 1) + 1, n + 1)
@@ -292,34 +292,34 @@ def _are_values(cell: str, known: Mapping[str, int]) -> bool:
     return all(name in known for name in names)
 
 
-def _runs_of(places: CountArray) -> list[_Run]:
+def _runs_of(positions: CountArray) -> list[_Run]:
     """Return ascending places as runs."""
-    if not len(places):
+    if not len(positions):
         return []
-    breaks = np.flatnonzero(np.diff(places) > 1)
-    firsts, lasts = places[np.append(0, breaks + 1)], places[np.append(breaks, len(places) - 1)]
+    breaks = np.flatnonzero(np.diff(positions) > 1)
+    firsts, lasts = positions[np.append(0, breaks + 1)], positions[np.append(breaks, len(positions) - 1)]
     return list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
 
 
 def _pack_runs(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: int) -> PlaceAxis:
-    """Write down runs: a cell of one is its run, one of several has its places as bytes besides."""
+    """Pack the runs of cells into arrays: a cell of several runs also has its places as bytes."""
     widths = [each[-1][1] - each[0][0] for each in runs if len(each) > 1]
     check_memory(float(sum(widths)), f"the places of {len(widths)} cells", "compare fewer rows or columns.")
-    written = np.full((len(runs), 3), -1, dtype=np.int64)
+    packed = np.full((len(runs), 3), -1, dtype=np.int64)
     bits = np.zeros(sum(widths), dtype=np.uint8)
     begin = 0
-    for i, each in enumerate(runs):
-        written[i, :2] = (each[0][0], each[-1][1]) if each else (0, 0)
-        if len(each) > 1:
-            written[i, 2] = begin
-            for first, last in each:
-                bits[begin + first - each[0][0] : begin + last - each[0][0]] = 1
-            begin += each[-1][1] - each[0][0]
-    return PlaceAxis(written, bits, _runs_without_bytes(low, high), n_places)
+    for i, of_cell in enumerate(runs):
+        packed[i, :2] = (of_cell[0][0], of_cell[-1][1]) if of_cell else (0, 0)
+        if len(of_cell) > 1:
+            packed[i, 2] = begin
+            for first, last in of_cell:
+                bits[begin + first - of_cell[0][0] : begin + last - of_cell[0][0]] = 1
+            begin += of_cell[-1][1] - of_cell[0][0]
+    return PlaceAxis(packed, bits, _runs_without_bytes(low, high), n_places)
 
 
 def _number_axis(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:
-    """Return the axis of numbers or dates: a place for each at which anything begins or ends, and one behind it."""
+    """Build the axis of numbers or dates: a place for every bound, and one between it and the next."""
     values = axis_values(column)
     read_parts = [_read_spans(part, column) for part in parts]
     bounds = [
@@ -330,18 +330,18 @@ def _number_axis(parts: Sequence[_CellList], column: Column, amount: Amount) -> 
     low, high = reach_bounds(values, amount)
     points = np.unique(np.concatenate([values, low, high, np.array(bounds, dtype=values.dtype)]))
     end = 2 * len(points)  # the place of a missing value
-    place_of = dict(zip(points.tolist(), range(0, end, 2), strict=True))
-    places = 2 * np.searchsorted(points, values)
+    position_of = dict(zip(points.tolist(), range(0, end, 2), strict=True))
+    positions = 2 * np.searchsorted(points, values)
     runs: list[list[_Run]] = []
-    for (found, hierarchy, _), (spans, labelled) in zip(parts, read_parts, strict=True):
+    for (texts, hierarchy, _), (spans, labelled) in zip(parts, read_parts, strict=True):
         of_labels = {
             # Between two neighbouring values that a label covers, it covers everything.
-            i: [(int(places[a]), int(places[b - 1]) + 1) for a, b in _runs_of(covered[covered < len(values)])]
+            i: [(int(positions[a]), int(positions[b - 1]) + 1) for a, b in _runs_of(covered[covered < len(values)])]
             for i, covered in _expand_cells(labelled, column, hierarchy)
         }
-        for i, (cell, text) in enumerate(zip(spans, found, strict=True)):
+        for i, (cell, text) in enumerate(zip(spans, texts, strict=True)):
             of_cell = [
-                (0 if low is None else place_of[low], end if high is None else place_of[high] + is_closed)
+                (0 if low is None else position_of[low], end if high is None else position_of[high] + is_closed)
                 for low, high, is_closed, _ in cell
             ]
             missing = [(end, end + 1)] if text is None or _holds_missing(text) else []
@@ -366,14 +366,14 @@ class _Span(NamedTuple):
 
 
 def _merge_runs(runs: Sequence[_Run]) -> list[_Run]:
-    """Join runs that touch."""
-    joined: list[_Run] = []
+    """Merge runs that touch."""
+    disjoint: list[_Run] = []
     for low, high in sorted(each for each in runs if each[0] < each[1]):
-        if joined and low <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+        if disjoint and low <= disjoint[-1][1]:
+            disjoint[-1] = (disjoint[-1][0], max(high, disjoint[-1][1]))
         else:
-            joined.append((low, high))
-    return joined
+            disjoint.append((low, high))
+    return disjoint
 
 
 def _read_spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dict[int, str | None]]:
@@ -391,7 +391,7 @@ def _read_spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dic
             labelled[i], spans[i] = text, []
     if labelled and part.is_unexplained:
         for i in labelled:
-            # Whatever the label means.
+            # Nobody knows what the label means: it fits every value.
             spans[i] = [_Span(None, None, is_closed=False, is_value=False)]
         labelled = {}
     if labelled and part.hierarchy is None:
@@ -427,14 +427,14 @@ def _to_whole_day(end: str, kind: str | None) -> str:
 
 
 def _parse_numbers(texts: Sequence[str], column: Column) -> dict[str | None, Any]:
-    """Return the number that each text writes; None where it writes none."""
+    """Parse the number that each text writes; None where it writes none."""
     if column.kind in ("integer", "decimal"):
         return {text: _parse_number(text, is_whole=column.kind == "integer") for text in texts}
     try:
         whole = list(texts) if column.precision == "day" else with_first_days(texts)
         moments, codes = from_texts(column.name, whole, "time" if column.kind == "time" else "datetime")
     except ColumnError:
-        # One of them is no moment: the others are found in ever smaller parts.
+        # A text is no moment: halve the list until it is alone.
         if len(texts) == 1:
             return {texts[0]: None}
         half = len(texts) // 2
@@ -468,26 +468,27 @@ def count_suspects(
     axes: Sequence[PlaceAxis],
     cells: CodeArray,
     persons: CodeArray,
-    known: CodeArray,
+    known_codes: CodeArray,
     starts: CountArray,
     enough: int,
 ) -> Suspects:
     """Count the persons who may have all the known records of each trial, up to ``enough``.
 
     ``cells`` (n_columns, n_rows): which cell of its axis each row has, -1 is the last; ``persons`` (n_rows,): -1 is
-    nobody, who is no candidate; ``known`` (n_columns, n_known): codes, those of a trial side by side; ``starts``
+    nobody, who is no candidate; ``known_codes`` (n_columns, n_known): codes, those of a trial side by side; ``starts``
     (n_trials + 1,).
     """
-    held = np.flatnonzero(persons >= 0)
-    by_person = held[np.argsort(persons[held], kind="stable")]
+    owned_rows = np.flatnonzero(persons >= 0)
+    by_person = owned_rows[np.argsort(persons[owned_rows], kind="stable")]
     whose = persons[by_person]
     n_bits = np.cumsum([0, *(len(axis.bits) for axis in axes)]).tolist()
-    places = np.stack(
-        [_shift_runs(axis.places, n)[codes] for axis, codes, n in zip(axes, known, n_bits[:-1], strict=True)], axis=1
+    known_runs = np.stack(
+        [_shift_runs(axis.places, n)[codes] for axis, codes, n in zip(axes, known_codes, n_bits[:-1], strict=True)],
+        axis=1,
     )
     best = min(
         (
-            _build_windows(axis, codes[by_person], places[:, j])
+            _build_windows(axis, codes[by_person], known_runs[:, j])
             for j, (axis, codes) in enumerate(zip(axes, cells, strict=True))
         ),
         key=lambda each: each.n_rows,
@@ -498,10 +499,10 @@ def count_suspects(
     offsets = np.cumsum([0, *(len(axis.runs) for axis in axes)])
     rows = np.empty((len(by_person), len(axes)), dtype=np.int32)
     for j, (axis, codes) in enumerate(zip(axes, cells, strict=True)):
-        each = codes[by_person]
-        rows[:, j] = np.where(each < 0, len(axis.runs) - 1, each) + offsets[j]
+        cell_codes = codes[by_person]
+        rows[:, j] = np.where(cell_codes < 0, len(axis.runs) - 1, cell_codes) + offsets[j]
     n_persons = int(whose[-1]) + 1 if len(whose) else 0
-    looked = LookedUp(
+    lookup = LookedUp(
         rows,
         np.concatenate([_shift_runs(axis.runs, n) for axis, n in zip(axes, n_bits[:-1], strict=True)]),
         np.concatenate([axis.bits for axis in axes]),
@@ -509,14 +510,14 @@ def count_suspects(
         np.searchsorted(whose, np.arange(n_persons + 1)),
         best.rows_in_order(),
     )
-    asked = Sought(np.ascontiguousarray(places[order]), np.ascontiguousarray(best.windows[order]), starts)
+    sought = Sought(np.ascontiguousarray(known_runs[order]), np.ascontiguousarray(best.windows[order]), starts)
     counts, first = np.empty(len(starts) - 1, dtype=np.int64), np.empty(len(starts) - 1, dtype=np.int32)
-    count_candidates(looked, asked, enough, counts, first)
+    count_candidates(lookup, sought, enough, counts, first)
     return Suspects(counts, first)
 
 
 def _shift_runs(runs: CountArray, n_bits: int) -> CountArray:
-    """Return runs whose bytes lie so much further."""
+    """Shift the positions of the bytes of runs."""
     return runs + np.where(runs[:, 2:] < 0, 0, [0, 0, n_bits])
 
 
@@ -538,7 +539,7 @@ class _Windows:
         return np.argsort(self.ranks[self.cells], kind="stable").astype(np.int32)
 
 
-def _build_windows(axis: PlaceAxis, cells: CodeArray, places: CountArray) -> _Windows:
+def _build_windows(axis: PlaceAxis, cells: CodeArray, known_runs: CountArray) -> _Windows:
     """Order rows by how wide their cells are, in powers of two, then by where those begin."""
     low, width = axis.runs[:, 0], np.maximum(axis.runs[:, 1] - axis.runs[:, 0], 1)
     level = np.ceil(np.log2(width)).astype(np.int64)
@@ -546,12 +547,12 @@ def _build_windows(axis: PlaceAxis, cells: CodeArray, places: CountArray) -> _Wi
     distinct, ranks = np.unique(keys, return_inverse=True)
     ends = np.append(0, np.cumsum(np.bincount(ranks[cells], minlength=len(distinct))))
     levels = np.unique(level)
-    windows = np.empty((len(places), len(levels), 2), dtype=np.int64)
+    windows = np.empty((len(known_runs), len(levels), 2), dtype=np.int64)
     for i, each in enumerate(levels.tolist()):
         base = each * (axis.n_places + 1)
-        first = base + np.maximum(places[:, 0] - 2**each + 1, 0)
+        first = base + np.maximum(known_runs[:, 0] - 2**each + 1, 0)
         windows[:, i, 0] = ends[np.searchsorted(distinct, first)]
-        windows[:, i, 1] = ends[np.searchsorted(distinct, base + np.maximum(places[:, 1], 0))]
+        windows[:, i, 1] = ends[np.searchsorted(distinct, base + np.maximum(known_runs[:, 1], 0))]
     return _Windows(np.maximum(windows, windows[:, :, :1]), ranks, cells)
 
 

@@ -85,55 +85,55 @@ def inference(
     """
     check_whole("n_attacks", n_attacks, 1)
     check_choice("model", model, ("nearest", "boosting"))
-    known = encode_tables(original, synthetic, control, None, specs)
-    by = _choose_known_columns(known, secret, aux_columns, ("secret", "aux_columns"))
-    is_number = secret in known.number_columns
+    tables = encode_tables(original, synthetic, control, None, specs)
+    by = _choose_known_columns(tables, secret, aux_columns, ("secret", "aux_columns"))
+    is_number = secret in tables.number_columns
     if regression and not is_number:
         raise ColumnError(f"regression of {secret!r}, which is no number.", hint="leave regression out.")
     is_near = is_number if regression is None else bool(regression)
     rng = random_generator(seed)
-    rows = sample_rows(rng, known.original.codes.shape[1], n_attacks)
-    targets = known.original.take(rows)
-    guess = partial(_guess_secrets, known, by, secret, model, seed, is_near)
+    rows = sample_rows(rng, tables.original.codes.shape[1], n_attacks)
+    targets = tables.original.take(rows)
+    guess = partial(_guess_secrets, tables, by, secret, model, seed, is_near)
     guesses = guess(targets)
-    secrets = _secrets_as_numbers(known, secret, targets)
-    made = _secrets_as_numbers(known, secret, known.synthetic)
+    secrets = _secrets_as_numbers(tables, secret, targets)
+    examples = _secrets_as_numbers(tables, secret, tables.synthetic)
     hits = _are_right(guesses, secrets, is_near)
-    by_chance = _are_right(made[rng.integers(len(made), size=len(rows))], secrets, is_near)
-    beside, most = None, 1.0
-    if known.control is not None:
-        unused = known.control.take(sample_rows(rng, known.control.codes.shape[1], n_attacks))
-        right = _are_right(guess(unused), _secrets_as_numbers(known, secret, unused), is_near)
-        beside = Tries(int(right.sum()), len(right))
+    by_chance = _are_right(examples[rng.integers(len(examples), size=len(rows))], secrets, is_near)
+    control_tries, copy_risk = None, 1.0
+    if tables.control is not None:
+        unused = tables.control.take(sample_rows(rng, tables.control.codes.shape[1], n_attacks))
+        right = _are_right(guess(unused), _secrets_as_numbers(tables, secret, unused), is_near)
+        control_tries = Tries(int(right.sum()), len(right))
         if model == "nearest":
             copied = _are_right(
-                _guess_secrets(known.as_copy(), by, secret, model, seed, is_near, targets), secrets, is_near
+                _guess_secrets(tables.as_copy(), by, secret, model, seed, is_near, targets), secrets, is_near
             )
-            most = excess_over_control(Tries(int(copied.sum()), len(rows)), beside).value
-    asked = {"secret": secret, "aux_columns": list(by), "regression": is_near, "model": model}
+            copy_risk = excess_over_control(Tries(int(copied.sum()), len(rows)), control_tries).value
+    settings = {"secret": secret, "aux_columns": list(by), "regression": is_near, "model": model}
     return Attack(
         "inference",
         Tries(int(hits.sum()), len(rows)),
         Tries(int(by_chance.sum()), len(rows)),
-        beside,
+        control_tries,
         None,
-        {"n_attacks": n_attacks, **asked, "seed": seed},
-        partial(_describe_guesses, known, secret, rows[hits], targets.codes[known.index(secret), hits]),
-        most,
+        {"n_attacks": n_attacks, **settings, "seed": seed},
+        partial(_describe_guesses, tables, secret, rows[hits], targets.codes[tables.index(secret), hits]),
+        copy_risk,
     )
 
 
 def _guess_secrets(
-    known: Coded, by: Sequence[str], secret: str, model: str, seed: int, is_near: bool, targets: JointRows
+    tables: Coded, by: Sequence[str], secret: str, model: str, seed: int, is_near: bool, targets: JointRows
 ) -> FloatArray:
-    made = _secrets_as_numbers(known, secret, known.synthetic)
+    examples = _secrets_as_numbers(tables, secret, tables.synthetic)
     if model == "nearest":
-        return np.asarray(made[find_nearest(known, targets.codes, known.synthetic.codes, by, 1)[0][:, 0]])
-    return _guess_by_boosting(known, by, made, seed, is_near, targets)
+        return np.asarray(examples[find_nearest(tables, targets.codes, tables.synthetic.codes, by, 1)[0][:, 0]])
+    return _guess_by_boosting(tables, by, examples, seed, is_near, targets)
 
 
 def _guess_by_boosting(
-    known: Coded, by: Sequence[str], made: FloatArray, seed: int, is_near: bool, targets: JointRows
+    tables: Coded, by: Sequence[str], examples: FloatArray, seed: int, is_near: bool, targets: JointRows
 ) -> FloatArray:
     """Guess by trees that learned the synthetic records; one whose secret is missing teaches nothing."""
     try:
@@ -141,22 +141,22 @@ def _guess_by_boosting(
         from threadpoolctl import threadpool_limits
     except ImportError:
         raise InputError("guessing by boosting needs scikit-learn.", hint="install hushtable[sklearn].") from None
-    taught = ~np.isnan(made)
-    values = np.unique(made[taught])
+    has_secret = ~np.isnan(examples)
+    values = np.unique(examples[has_secret])
     if len(values) < 2:
         return np.full(targets.codes.shape[1], values[0] if len(values) else np.nan)
     kind = HistGradientBoostingRegressor if is_near else HistGradientBoostingClassifier
     learner = kind(random_state=seed, early_stopping=False)
     # scikit-learn takes all cores, and waits for them where others work there too.
     with threadpool_limits(1, "openmp"):
-        learner.fit(known.to_numbers(known.synthetic.codes, by)[0][taught], made[taught])
-        return np.asarray(learner.predict(known.to_numbers(targets.codes, by)[0]), dtype=float)
+        learner.fit(tables.to_numbers(tables.synthetic.codes, by)[0][has_secret], examples[has_secret])
+        return np.asarray(learner.predict(tables.to_numbers(targets.codes, by)[0]), dtype=float)
 
 
-def _secrets_as_numbers(known: Coded, secret: str, rows: JointRows) -> FloatArray:
+def _secrets_as_numbers(tables: Coded, secret: str, rows: JointRows) -> FloatArray:
     """Return secrets as numbers: numbers as they are, others as their codes; NaN is missing."""
-    j = known.index(secret)
-    values = known.joint.values[j] if secret in known.number_columns else range(known.joint.widths[j])
+    j = tables.index(secret)
+    values = tables.joint.values[j] if secret in tables.number_columns else range(tables.joint.widths[j])
     return np.asarray(np.append(np.array(values, dtype=float), np.nan)[rows.codes[j]])
 
 
@@ -166,10 +166,10 @@ def _are_right(guesses: FloatArray, secrets: FloatArray, is_near: bool) -> NDArr
     return (np.abs(guesses - secrets) <= reach) | (np.isnan(guesses) & np.isnan(secrets))
 
 
-def _describe_guesses(known: Coded, secret: str, rows: CountArray, codes: Any, values: bool) -> list[str]:
-    j = known.index(secret)
-    shown = [f" ({known.joint.text(j, code) or 'missing'})" if values else "" for code in codes.tolist()]
-    return [f"{secret} of original record {row} is guessed right{each}" for row, each in zip(rows, shown, strict=True)]
+def _describe_guesses(tables: Coded, secret: str, rows: CountArray, codes: Any, values: bool) -> list[str]:
+    j = tables.index(secret)
+    texts = [f" ({tables.joint.text(j, code) or 'missing'})" if values else "" for code in codes.tolist()]
+    return [f"{secret} of original record {row} is guessed right{each}" for row, each in zip(rows, texts, strict=True)]
 
 
 def tcap(
@@ -203,7 +203,7 @@ def tcap(
     -----
     Targeted correct attribution probability: Taub, Elliot, Pampaka and Smith, "Differential Correct Attribution
     Probability for Synthetic Data" (PSD 2018); the mean as Little, Elliot and Allmendinger (2022). Its interval is not
-    known: records of one key are not independent. Values are compared as they are: generalize numbers before.
+    tables: records of one key are not independent. Values are compared as they are: generalize numbers before.
 
     Examples
     --------
@@ -213,33 +213,33 @@ def tcap(
     >>> tcap(people, made, keys=["job"], target="ill").value
     0.75
     """
-    known = encode_tables(original, synthetic, control, None, specs)
-    by = _choose_known_columns(known, target, keys, ("target", "keys"))
-    codes = known.original.codes[known.index(target)]
+    tables = encode_tables(original, synthetic, control, None, specs)
+    by = _choose_known_columns(tables, target, keys, ("target", "keys"))
+    codes = tables.original.codes[tables.index(target)]
     figures = {"chance": float(((np.bincount(codes + 1) / len(codes)) ** 2).sum())}
-    attributed = _attribution_shares(known, by, target)
+    attributed = _attribution_shares(tables, by, target)
     on_people = attributed[0][~np.isnan(attributed[0])]
-    figures["share_counted"] = len(on_people) / known.synthetic.codes.shape[1]
-    if known.control is not None:
-        beside = attributed[1][~np.isnan(attributed[1])]
-        figures["control"] = float(beside.mean()) if len(beside) else np.nan
-    copied = _attribution_shares(known.as_copy(), by, target)[0]
+    figures["share_counted"] = len(on_people) / tables.synthetic.codes.shape[1]
+    if tables.control is not None:
+        on_control = attributed[1][~np.isnan(attributed[1])]
+        figures["control"] = float(on_control.mean()) if len(on_control) else np.nan
+    copied = _attribution_shares(tables.as_copy(), by, target)[0]
     reach = Reach(float(copied.mean()) if len(copied) else np.nan, np.nan)
     value = float(on_people.mean()) if len(on_people) else np.nan
     return PrivacyFigure("tcap", value, np.nan, np.nan, len(on_people), figures, target, reach)
 
 
-def _attribution_shares(known: Coded, by: Sequence[str], target: str) -> list[FloatArray]:
+def _attribution_shares(tables: Coded, by: Sequence[str], target: str) -> list[FloatArray]:
     """Return the shares of the people, and of the control, that have the one target of each synthetic key that counts.
 
     NaN where none of them has the key.
     """
-    tables = [known.original, known.synthetic, *([] if known.control is None else [known.control])]
-    n_of = np.cumsum([0, *(each.codes.shape[1] for each in tables)])
-    codes = np.hstack([each.codes for each in tables])
-    groups = _group_rows(codes[[known.index(name) for name in by]])
-    pairs = _group_rows(np.vstack([groups[None], codes[[known.index(target)]]]))
-    parts = [slice(n_of[i], n_of[i + 1]) for i in range(len(tables))]
+    sides = [tables.original, tables.synthetic, *([] if tables.control is None else [tables.control])]
+    n_of = np.cumsum([0, *(each.codes.shape[1] for each in sides)])
+    codes = np.hstack([each.codes for each in sides])
+    groups = _group_rows(codes[[tables.index(name) for name in by]])
+    pairs = _group_rows(np.vstack([groups[None], codes[[tables.index(target)]]]))
+    parts = [slice(n_of[i], n_of[i + 1]) for i in range(len(sides))]
     agrees = _count_in_groups(groups[parts[1]], groups) == _count_in_groups(pairs[parts[1]], pairs)
     return [_target_shares(groups, pairs, part)[parts[1]][agrees[parts[1]]] for part in (parts[0], *parts[2:])]
 
@@ -291,33 +291,35 @@ def rapid(
     """
     if not 0 <= threshold < 1:
         raise InputError(f"threshold = {threshold!r}.", hint="give a number from 0 to below 1.")
-    known = encode_tables(original, synthetic, control, None, specs)
-    by = _choose_known_columns(known, target, keys, ("target", "keys"))
-    if known.scales[known.index(target)] is not None:
+    tables = encode_tables(original, synthetic, control, None, specs)
+    by = _choose_known_columns(tables, target, keys, ("target", "keys"))
+    if tables.scales[tables.index(target)] is not None:
         raise ColumnError(f"{target!r} has no categories.", hint="use hushtable.inference for numbers and dates.")
     try:
         from sklearn.ensemble import RandomForestClassifier
     except ImportError:
         raise InputError("rapid needs scikit-learn.", hint="install hushtable[sklearn].") from None
-    j = known.index(target)
-    taught = known.synthetic.codes[j] >= 0
-    if not taught.any():
+    j = tables.index(target)
+    has_target = tables.synthetic.codes[j] >= 0
+    if not has_target.any():
         raise ColumnError(f"{target!r} is missing in every synthetic record.", hint="choose another target.")
     forest = RandomForestClassifier(100, random_state=seed % 2**32, n_jobs=1)
-    forest.fit(_fill_missing(known, by, known.synthetic)[taught], known.synthetic.codes[j][taught])
-    at_risk = [_are_at_risk(known, by, j, forest, rows, threshold) for rows in (known.original, known.control) if rows]
+    forest.fit(_fill_missing(tables, by, tables.synthetic)[has_target], tables.synthetic.codes[j][has_target])
+    at_risk = [
+        _are_at_risk(tables, by, j, forest, rows, threshold) for rows in (tables.original, tables.control) if rows
+    ]
     rates = [rate_of(Tries(int(each.sum()), len(each))) for each in at_risk]
     figures = {"threshold": threshold, **({"control": rates[1].value} if len(rates) > 1 else {})}
     return PrivacyFigure("rapid", *rates[0][:3], len(at_risk[0]), figures, target)
 
 
 def _choose_known_columns(
-    known: Coded, target: str, columns: Sequence[str] | None, words: tuple[str, str]
+    tables: Coded, target: str, columns: Sequence[str] | None, words: tuple[str, str]
 ) -> tuple[str, ...]:
     """Return what is known of a person: the columns given, else all but the target; ``words`` are of the caller."""
-    check_columns([target], known.joint.names, words[0])
-    others = [name for name in known.joint.names if name != target]
-    return check_column_names(others if columns is None else columns, words[1], known, (target,))
+    check_columns([target], tables.joint.names, words[0])
+    all_but_target = [name for name in tables.joint.names if name != target]
+    return check_column_names(all_but_target if columns is None else columns, words[1], tables, (target,))
 
 
 def _group_rows(codes: Any) -> CountArray:
@@ -336,17 +338,17 @@ def _target_shares(groups: CountArray, pairs: CountArray, part: slice) -> FloatA
     return np.where(n_keys > 0, n_pairs / np.maximum(n_keys, 1), np.nan)
 
 
-def _fill_missing(known: Coded, by: Sequence[str], rows: JointRows) -> FloatArray:
-    return np.nan_to_num(known.to_numbers(rows.codes, by)[0], nan=-1.0)
+def _fill_missing(tables: Coded, by: Sequence[str], rows: JointRows) -> FloatArray:
+    return np.nan_to_num(tables.to_numbers(rows.codes, by)[0], nan=-1.0)
 
 
-def _are_at_risk(known: Coded, by: Sequence[str], j: int, forest: Any, rows: JointRows, threshold: float) -> Any:
-    chances = np.zeros((rows.codes.shape[1], known.joint.widths[j] + 1))
-    chances[:, forest.classes_] = forest.predict_proba(_fill_missing(known, by, rows))
+def _are_at_risk(tables: Coded, by: Sequence[str], j: int, forest: Any, rows: JointRows, threshold: float) -> Any:
+    chances = np.zeros((rows.codes.shape[1], tables.joint.widths[j] + 1))
+    chances[:, forest.classes_] = forest.predict_proba(_fill_missing(tables, by, rows))
     true = rows.codes[j]
-    shares = np.append(np.bincount(known.original.codes[j][known.original.codes[j] >= 0],
-                                   minlength=known.joint.widths[j]) / len(known.original.codes[j]), 0.0)  # fmt: skip
-    told, base = chances[np.arange(len(true)), true], shares[true]
-    # Where everyone has one value nothing is gained by telling it.
-    gains = np.where(base < 1, (told - base) / np.maximum(1 - base, 1e-12), 0.0)
+    shares = np.append(np.bincount(tables.original.codes[j][tables.original.codes[j] >= 0],
+                                   minlength=tables.joint.widths[j]) / len(tables.original.codes[j]), 0.0)  # fmt: skip
+    predicted, base = chances[np.arange(len(true)), true], shares[true]
+    # Where everyone has one value, guessing it gains nothing.
+    gains = np.where(base < 1, (predicted - base) / np.maximum(1 - base, 1e-12), 0.0)
     return (gains > threshold) & (true >= 0)

@@ -26,22 +26,22 @@ def count_alike(first: LinkedRows, second: LinkedRows, name: str) -> CountArray:
     records of a person are suppressed is known, too. The classes of two releases are different ones. O(n log n).
     """
     numbers: dict[str, int] = {}
-    ours, theirs = (_number_pseudonyms(side, name, numbers) for side in (first, second))
-    in_both = np.intersect1d(ours, theirs)
+    first_numbers, second_numbers = (_number_pseudonyms(side, name, numbers) for side in (first, second))
+    in_both = np.intersect1d(first_numbers, second_numbers)
     in_both = in_both[in_both >= 0]
     if not len(in_both):
         return np.empty(0, dtype=np.int64)
-    pseudonyms = np.concatenate([ours, theirs])
+    pseudonyms = np.concatenate([first_numbers, second_numbers])
     classes = np.concatenate([first.classes, second.classes + int(first.classes.max(initial=-1)) + 1])
     counts = np.concatenate([side.frame.records for side in (first, second)])
-    known = np.isin(pseudonyms, in_both)
-    persons = np.searchsorted(in_both, pseudonyms[known]).astype(np.int32)
-    history = number_histories(classes[known], persons, counts[known])
+    is_shared = np.isin(pseudonyms, in_both)
+    persons = np.searchsorted(in_both, pseudonyms[is_shared]).astype(np.int32)
+    history = number_histories(classes[is_shared], persons, counts[is_shared])
     return np.asarray(np.bincount(history)[history])
 
 
 def _number_pseudonyms(side: LinkedRows, name: str, numbers: dict[str, int]) -> CodeArray:
     """Number the pseudonyms of rows, each new one by the next number; -1 is nobody's."""
-    cells, places = list_distinct_cells(side.frame.values(name), name)
+    cells, codes = list_distinct_cells(side.frame.values(name), name)
     of_cell = [-1 if cell == SUPPRESSED else numbers.setdefault(cell, len(numbers)) for cell in cells.to_list()]
-    return np.array([*of_cell, -1], dtype=np.int32)[places]
+    return np.array([*of_cell, -1], dtype=np.int32)[codes]

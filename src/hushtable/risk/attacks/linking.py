@@ -1,4 +1,4 @@
-"""Who has another table: its records looked up in a released one, and two released tables joined."""
+"""Attacks with another table: its records are looked up in a release, or two releases are joined."""
 
 from __future__ import annotations
 
@@ -119,10 +119,10 @@ class Linking(StatesFacts):
     @property
     def headline(self) -> str:
         """What matters most, in a sentence."""
-        found = self.found
-        right = "" if found.n_right is None else f", {found.n_right:,} of them the right one"
+        links = self.found
+        right = "" if links.n_right is None else f", {links.n_right:,} of them the right one"
         return (
-            f"{found.n_one_record:,} of {found.n_records:,} outside records ({format_percent(found.rate)}) fit one "
+            f"{links.n_one_record:,} of {links.n_records:,} outside records ({format_percent(links.rate)}) fit one "
             "released "
             f"record alone{right}."
         )
@@ -142,13 +142,13 @@ class Linking(StatesFacts):
     @property
     def facts(self) -> tuple[str, ...]:
         """What was found, in whole sentences, the most dangerous first."""
-        found, control, facts = self.found, self.control, [self.headline]
+        links, control, facts = self.found, self.control, [self.headline]
         if self.excess is not None and self.excess_interval is not None:
             low, high = self.excess_interval
             facts.append(f"Beyond the control, {self.excess:.2%} are linked (95 % interval {low:.2%} to {high:.2%}).")
         facts.append(
-            f"Of {found.n_records:,} outside records, {found.n_one_class:,} fit one class{_right(found)}, "
-            f"{found.n_few:,} fewer than {found.few} records, and {found.n_lost:,} none."
+            f"Of {links.n_records:,} outside records, {links.n_one_class:,} fit one class{_right(links)}, "
+            f"{links.n_few:,} fewer than {links.few} records, and {links.n_lost:,} none."
         )
         if control is not None:
             facts.append(
@@ -225,18 +225,20 @@ def link(
     check_specs(specs)
     check_whole("few", few, 1, MAX_FEW)
     pairs = _parse_pairs(on)
-    told = open_publication(release, specs, hierarchies)
+    publication = open_publication(release, specs, hierarchies)
     amounts = check_tolerance(tolerance, [name for name, _ in pairs])
-    theirs = _read_outside(outside, pairs, told, "outside")
-    # A mark of missing cells may be the released table's.
-    told = with_spelling_of(told, PublishedTable(theirs), [(other, name) for name, other in pairs])
-    owners = None if truth is None else _number_owners(told, PublishedTable(theirs), truth)
-    found = _link_records(told, theirs, pairs, amounts, few, owners)
-    linking = Linking(tuple(name for name, _ in pairs), amounts, found)
+    outside_frame = _read_outside(outside, pairs, publication, "outside")
+    # The release may mark missing cells in its own way.
+    publication = with_spelling_of(publication, PublishedTable(outside_frame), [(other, name) for name, other in pairs])
+    owners = None if truth is None else _number_owners(publication, PublishedTable(outside_frame), truth)
+    links = _link_records(publication, outside_frame, pairs, amounts, few, owners)
+    linking = Linking(tuple(name for name, _ in pairs), amounts, links)
     if control is None:
         return linking
-    by_chance = _link_records(told, _read_outside(control, pairs, told, "control"), pairs, amounts, few, None)
-    attack, chance = (wilson_interval(each.n_one_record, each.n_records) for each in (found, by_chance))
+    by_chance = _link_records(
+        publication, _read_outside(control, pairs, publication, "control"), pairs, amounts, few, None
+    )
+    attack, chance = (wilson_interval(each.n_one_record, each.n_records) for each in (links, by_chance))
     value, error = excess_risk(attack, chance)
     excess, interval = min(max(value, 0.0), 1.0), clip_interval(value - error, value + error)
     return replace(linking, control=by_chance, excess=excess, excess_interval=interval)
@@ -249,49 +251,49 @@ def _parse_pairs(on: Any) -> list[tuple[str, str]]:
     return pairs
 
 
-def _read_outside(data: Any, pairs: Sequence[tuple[str, str]], told: PublishedTable, what: str) -> Frame:
+def _read_outside(data: Any, pairs: Sequence[tuple[str, str]], publication: PublishedTable, what: str) -> Frame:
     """Read a table of values, of the kinds that the released columns had before they were published."""
     frame = open_publication(data).frame
     check_columns([theirs for _, theirs in pairs], frame.columns, f"columns of the {what} table")
     if not frame.n_rows:
         raise InputError(f"the {what} table is empty.", hint="a rate of nothing would say nothing.")
-    kinds = {theirs: told.specs[name] for name, theirs in pairs if name in told.specs}
+    kinds = {theirs: publication.specs[name] for name, theirs in pairs if name in publication.specs}
     # A spelling of the released file says nothing of how another one is spelled.
     frame = frame.with_specs({name: ColumnSpec(spec.kind, spec.order) for name, spec in kinds.items()})
-    return with_spelling_of(PublishedTable(frame), told, pairs).frame
+    return with_spelling_of(PublishedTable(frame), publication, pairs).frame
 
 
 def _link_records(
-    told: PublishedTable,
+    publication: PublishedTable,
     outside: Frame,
     pairs: Sequence[tuple[str, str]],
     amounts: Mapping[str, Any],
-    few: int,
+    n_few: int,
     owners: tuple[CountArray, CountArray] | None,
 ) -> Linked:
-    known = Table.encode(outside, [theirs for _, theirs in pairs])
-    axes, cells = axes_of(told, known, pairs, amounts)
-    starts = np.arange(known.n_rows + 1, dtype=np.int64)
-    rows = np.arange(told.frame.n_rows, dtype=np.int32)
+    known_table = Table.encode(outside, [theirs for _, theirs in pairs])
+    axes, cells = axes_of(publication, known_table, pairs, amounts)
+    starts = np.arange(known_table.n_rows + 1, dtype=np.int64)
+    rows = np.arange(publication.frame.n_rows, dtype=np.int32)
     classes = classes_of(cells).astype(np.int32)
-    _warn_where_nothing_fits((told, PublishedTable(outside)), pairs, axes, cells, known.codes)
-    by_record = count_suspects(axes, cells, rows, known.codes, starts, max(few, 2))
-    by_class = count_suspects(axes, cells, classes, known.codes, starts, 2)
+    _warn_where_nothing_fits((publication, PublishedTable(outside)), pairs, axes, cells, known_table.codes)
+    by_record = count_suspects(axes, cells, rows, known_table.codes, starts, max(n_few, 2))
+    by_class = count_suspects(axes, cells, classes, known_table.codes, starts, 2)
     one_record, one_class = by_record.counts == 1, by_class.counts == 1
     n_right = n_right_class = None
     if owners is not None:
-        released, asked = owners
-        n_right = _n_owned(released, rows, by_record.first[one_record], asked[one_record])
-        n_right_class = _n_owned(released, classes, by_class.first[one_class], asked[one_class])
+        published_owners, known_owners = owners
+        n_right = _n_owned(published_owners, rows, by_record.first[one_record], known_owners[one_record])
+        n_right_class = _n_owned(published_owners, classes, by_class.first[one_class], known_owners[one_class])
     return Linked(
-        known.n_rows,
+        known_table.n_rows,
         int((by_record.counts == 0).sum()),
         int(one_record.sum()),
         int(one_class.sum()),
-        int(((by_record.counts > 0) & (by_record.counts < max(few, 2))).sum()),
+        int(((by_record.counts > 0) & (by_record.counts < max(n_few, 2))).sum()),
         n_right,
         n_right_class,
-        few,
+        n_few,
     )
 
 
@@ -300,32 +302,32 @@ def _warn_where_nothing_fits(
     pairs: Sequence[tuple[str, str]],
     axes: Sequence[PlaceAxis],
     cells: CodeArray,
-    known: CodeArray,
+    known_codes: CodeArray,
 ) -> None:
     """Warn of columns in which most known records have a value that no cell of the first table may stand for."""
     rows = np.arange(cells.shape[1], dtype=np.int32)
     mismatches = []
     for j, names in enumerate(pairs):
-        counts = np.bincount(known[j][known[j] >= 0], minlength=len(axes[j].places))
+        counts = np.bincount(known_codes[j][known_codes[j] >= 0], minlength=len(axes[j].places))
         values = np.arange(len(counts), dtype=np.int32)[None]
         fits = count_suspects(axes[j : j + 1], cells[j : j + 1], rows, values, np.arange(len(counts) + 1), 1).counts > 0
         n_records = int(counts.sum())
         share = float(counts[fits].sum() / max(1, n_records))
         if has_too_few(share, 1.0, n_records):
             columns = [values_of(table, name) for table, name in zip(tables, names, strict=True)]
-            ours, theirs = (
+            first_values, second_values = (
                 describe_values(column, column.texts(), np.ones(column.n_values, dtype=np.int64)) for column in columns
             )
-            mismatches.append(Mismatch(names[0], 1.0, share, (ours, theirs)))
+            mismatches.append(Mismatch(names[0], 1.0, share, (first_values, second_values)))
     warn_of_mismatches(mismatches, ("first", "second"))
 
 
-def _n_owned(owners: CountArray, groups: CodeArray, found: CodeArray, asked: CountArray) -> int:
-    """Count those who have a record in the group that was found for them; nobody (-1) has none."""
-    width = int(max(owners.max(initial=-1), asked.max(initial=-1))) + 1
-    held = owners >= 0
-    own = np.unique(groups[held].astype(np.int64) * width + owners[held])
-    return int(np.isin(found.astype(np.int64) * width + asked, own)[asked >= 0].sum())
+def _n_owned(owners: CountArray, groups: CodeArray, found_groups: CodeArray, seekers: CountArray) -> int:
+    """Count the seekers with a record of their own in the group found for them; -1 is nobody."""
+    width = int(max(owners.max(initial=-1), seekers.max(initial=-1))) + 1
+    is_owned = owners >= 0
+    own_groups = np.unique(groups[is_owned].astype(np.int64) * width + owners[is_owned])
+    return int(np.isin(found_groups.astype(np.int64) * width + seekers, own_groups)[seekers >= 0].sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,33 +445,33 @@ def join_risk(
     check_specs(specs)
     pairs = _parse_pairs(on)
     columns = tuple(name for name, _ in pairs)
-    ours, theirs = (open_publication(each, specs, hierarchies) for each in (first, second))
-    for what, table in (("first", ours), ("second", theirs)):
+    first_table, second_table = (open_publication(each, specs, hierarchies) for each in (first, second))
+    for what, table in (("first", first_table), ("second", second_table)):
         if not table.frame.n_rows:
             raise InputError(f"the {what} table is empty.", hint="nothing is rebuilt from nothing.")
-    content = classes_of(_encode_contents(theirs.frame, [name for _, name in pairs])).astype(np.int32)
-    rows, others = (np.arange(table.frame.n_rows, dtype=np.int32) for table in (ours, theirs))
+    content = classes_of(_encode_contents(second_table.frame, [name for _, name in pairs])).astype(np.int32)
+    rows, second_rows = (np.arange(table.frame.n_rows, dtype=np.int32) for table in (first_table, second_table))
     backwards = [(other, name) for name, other in pairs]
-    axes, cells, asked = common_axes(theirs, ours, backwards)
-    _warn_where_nothing_fits((theirs, ours), backwards, axes, cells, asked)
+    axes, cells, known_cells = common_axes(second_table, first_table, backwards)
+    _warn_where_nothing_fits((second_table, first_table), backwards, axes, cells, known_cells)
     single = np.arange(len(rows) + 1, dtype=np.int64)
-    told = count_suspects(axes, cells, content, asked, single, 2)
-    there = count_suspects(axes, cells, others, asked, single, 2)
-    axes, cells, asked = common_axes(ours, theirs, pairs)
-    back = count_suspects(axes, cells, rows, asked, np.arange(len(others) + 1, dtype=np.int64), 2)
-    is_rebuilt = told.counts == 1
-    is_alone = there.counts == 1
-    is_alone[is_alone] = back.counts[there.first[is_alone]] == 1
-    found = JoinRisk(columns, len(rows), int((told.counts == 0).sum()), int(is_rebuilt.sum()), int(is_alone.sum()))
+    by_content = count_suspects(axes, cells, content, known_cells, single, 2)
+    by_row = count_suspects(axes, cells, second_rows, known_cells, single, 2)
+    axes, cells, known_cells = common_axes(first_table, second_table, pairs)
+    back_by_row = count_suspects(axes, cells, rows, known_cells, np.arange(len(second_rows) + 1, dtype=np.int64), 2)
+    is_rebuilt = by_content.counts == 1
+    is_alone = by_row.counts == 1
+    is_alone[is_alone] = back_by_row.counts[by_row.first[is_alone]] == 1
+    risk = JoinRisk(columns, len(rows), int((by_content.counts == 0).sum()), int(is_rebuilt.sum()), int(is_alone.sum()))
     if truth is None:
-        return found
-    mine, yours = _number_owners(ours, theirs, truth)
-    is_right = mine[is_alone] == yours[there.first[is_alone]]
+        return risk
+    first_owners, second_owners = _number_owners(first_table, second_table, truth)
+    is_right = first_owners[is_alone] == second_owners[by_row.first[is_alone]]
     return replace(
-        found,
-        n_rebuilt_right=_n_owned(yours, content, told.first[is_rebuilt], mine[is_rebuilt]),
-        n_alone_right=int((is_right & (mine[is_alone] >= 0)).sum()),
-        n_persons_alone=len(np.unique(mine[is_alone][is_right & (mine[is_alone] >= 0)])),
+        risk,
+        n_rebuilt_right=_n_owned(second_owners, content, by_content.first[is_rebuilt], first_owners[is_rebuilt]),
+        n_alone_right=int((is_right & (first_owners[is_alone] >= 0)).sum()),
+        n_persons_alone=len(np.unique(first_owners[is_alone][is_right & (first_owners[is_alone] >= 0)])),
     )
 
 
@@ -480,16 +482,16 @@ def _encode_contents(frame: Frame, on: Sequence[str]) -> CodeArray:
     return np.array(codes, dtype=np.int32).reshape(len(names), frame.n_rows)
 
 
-def _number_owners(ours: PublishedTable, theirs: PublishedTable, truth: str) -> tuple[CountArray, CountArray]:
+def _number_owners(first: PublishedTable, second: PublishedTable, truth: str) -> tuple[CountArray, CountArray]:
     """Return whose record each row of two tables is: one number for one text, -1 for none."""
-    inside = [
+    frames = [
         table.source if table.source is not None and truth in table.source.columns else table.frame
-        for table in (ours, theirs)
+        for table in (first, second)
     ]
-    for frame in inside:
+    for frame in frames:
         check_columns([truth], frame.columns, "truth, in both tables")
-    mine, yours = (
+    first_owners, second_owners = (
         numbers if frame is table.frame or table.rows is None else numbers[table.rows]
-        for numbers, frame, table in zip(number_by_value(inside, truth), inside, (ours, theirs), strict=True)
+        for numbers, frame, table in zip(number_by_value(frames, truth), frames, (first, second), strict=True)
     )
-    return mine, yours
+    return first_owners, second_owners

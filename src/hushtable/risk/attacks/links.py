@@ -75,38 +75,39 @@ def linkability(
     check_whole("n_attacks", n_attacks, 1)
     if isinstance(aux_columns, str) or len(aux_columns) != 2:
         raise InputError("aux_columns are not two lists of columns.", hint='for instance: (["age", "sex"], ["job"]).')
-    known = encode_tables(original, synthetic, control, _distinct_columns(aux_columns), specs)
-    first = check_column_names(aux_columns[0], "aux_columns", known)
-    halves = first, check_column_names(aux_columns[1], "aux_columns", known, first)
-    n_made = known.synthetic.codes.shape[1]
-    check_whole("n_neighbors", n_neighbors, 1, n_made)
+    tables = encode_tables(original, synthetic, control, _distinct_columns(aux_columns), specs)
+    first = check_column_names(aux_columns[0], "aux_columns", tables)
+    halves = first, check_column_names(aux_columns[1], "aux_columns", tables, first)
+    n_synthetic = tables.synthetic.codes.shape[1]
+    check_whole("n_neighbors", n_neighbors, 1, n_synthetic)
     rng = random_generator(seed)
-    rows = sample_rows(rng, known.original.codes.shape[1], n_attacks)
+    rows = sample_rows(rng, tables.original.codes.shape[1], n_attacks)
     # Else records that come first would be near by both halves wherever many are equally near.
-    orders = [rng.permutation(n_made) for _ in halves]
-    links = _find_links(known, known.original.take(rows), halves, orders, n_neighbors)
-    guesses = [(sample_rows(rng, n_made, n_neighbors), sample_rows(rng, n_made, n_neighbors)) for _ in rows]
+    orders = [rng.permutation(n_synthetic) for _ in halves]
+    links = _find_links(tables, tables.original.take(rows), halves, orders, n_neighbors)
+    guesses = [(sample_rows(rng, n_synthetic, n_neighbors), sample_rows(rng, n_synthetic, n_neighbors)) for _ in rows]
     n_baseline = sum(bool(np.isin(one, other).any()) for one, other in guesses)
-    beside, most = None, 1.0
-    if known.control is not None:
-        others = known.control.take(sample_rows(rng, known.control.codes.shape[1], n_attacks))
-        beside = Tries(int((_find_links(known, others, halves, orders, n_neighbors) >= 0).sum()), others.codes.shape[1])
-        n_people = known.original.codes.shape[1]
+    control_tries, copy_risk = None, 1.0
+    if tables.control is not None:
+        unused = tables.control.take(sample_rows(rng, tables.control.codes.shape[1], n_attacks))
+        n_linked = int((_find_links(tables, unused, halves, orders, n_neighbors) >= 0).sum())
+        control_tries = Tries(n_linked, unused.codes.shape[1])
+        n_people = tables.original.codes.shape[1]
         # A copy in the place of a copy shows the same.
-        of_copy = orders if n_people == n_made else [rng.permutation(n_people) for _ in halves]
+        of_copy = orders if n_people == n_synthetic else [rng.permutation(n_people) for _ in halves]
         n_near = min(n_neighbors, n_people)
-        copied = _find_links(known.as_copy(), known.original.take(rows), halves, of_copy, n_near)
-        most = excess_over_control(Tries(int((copied >= 0).sum()), len(rows)), beside).value
+        copied = _find_links(tables.as_copy(), tables.original.take(rows), halves, of_copy, n_near)
+        copy_risk = excess_over_control(Tries(int((copied >= 0).sum()), len(rows)), control_tries).value
     hits = links >= 0
     return Attack(
         "linkability",
         Tries(int(hits.sum()), len(rows)),
         Tries(n_baseline, len(rows)),
-        beside,
+        control_tries,
         None,
         {"n_attacks": n_attacks, "aux_columns": [*map(list, halves)], "n_neighbors": n_neighbors, "seed": seed},
         partial(_describe_links, rows[hits], links[hits]),
-        most,
+        copy_risk,
     )
 
 
@@ -117,21 +118,21 @@ def _distinct_columns(halves: Sequence[Sequence[str]]) -> list[str] | None:
 
 
 def _find_links(
-    known: Coded,
+    tables: Coded,
     targets: JointRows,
     halves: tuple[Sequence[str], Sequence[str]],
     orders: Sequence[CountArray],
     n_near: int,
 ) -> NDArray[np.int64]:
     """Return for every target a record that is among the nearest by both halves; -1 where none is."""
-    one, other = (
-        order[find_nearest(known, targets.codes, known.synthetic.codes[:, order], half, n_near)[0]]
+    near_first, near_second = (
+        order[find_nearest(tables, targets.codes, tables.synthetic.codes[:, order], half, n_near)[0]]
         for half, order in zip(halves, orders, strict=True)
     )
-    links = np.full(len(one), -1, dtype=np.int64)
-    for place in range(one.shape[1]):
-        is_shared = (one[:, place : place + 1] == other).any(axis=1) & (links < 0)
-        links[is_shared] = one[is_shared, place]
+    links = np.full(len(near_first), -1, dtype=np.int64)
+    for rank in range(near_first.shape[1]):
+        is_shared = (near_first[:, rank : rank + 1] == near_second).any(axis=1) & (links < 0)
+        links[is_shared] = near_first[is_shared, rank]
     return links
 
 

@@ -41,8 +41,8 @@ from hushtable.search import check_memory
 from hushtable.tables import Table
 from hushtable.wording import StatesFacts, careful, join_names
 
-_DRAWS_PER_CONTROL: Final = 10  # of every control
-_MAX_WITNESSES_PER_ATTACK: Final = 10  # of every attack
+_DRAWS_PER_CONTROL: Final = 10  # shuffles whose mean is the control rate
+_MAX_WITNESSES_PER_ATTACK: Final = 10
 
 _ADVICE: Final[Mapping[str, str]] = {
     "homogeneity": "Ask for l-diversity of this column, or for a larger k.",
@@ -120,18 +120,18 @@ class OwnAttack:
         """Return it as plain values: for outsiders without witnesses, and with ``"<k"`` for counts of 1 to k - 1."""
         is_inside = audience == "internal"
         counts = {name: getattr(self, name) for name in ("n_targets", "n_found", "n_right")}
-        hidden = {name: f"<{k}" for name, n in counts.items() if not is_inside and n is not None and 0 < n < k}
-        rate = None if hidden else self.rate
+        masked_counts = {name: f"<{k}" for name, n in counts.items() if not is_inside and n is not None and 0 < n < k}
+        rate = None if masked_counts else self.rate
         return {
             "name": self.name,
             "column": self.column,
             "claim": self.claim,
             "unit": self.unit,
             **counts,
-            **hidden,
+            **masked_counts,
             "rate": rate,
             "control_rate": self.control_rate,
-            "excess": None if hidden else self.excess,
+            "excess": None if masked_counts else self.excess,
             "fell": self.fell,
             "advice": self.advice if self.fell else None,
             **({"witnesses": [asdict(each) for each in self.witnesses]} if is_inside else {}),
@@ -206,8 +206,8 @@ def attack_release(
     ``linking`` are published columns whose equal cells are one person's, in an earlier release too; ``person`` is a
     column of both sources.
     """
-    ours = _Publication.from_table(open_publication(release), release.claim.columns, release.claim.sensitive)
-    return _run_attacks(ours, earlier, k, linkage, linking, person, seed)
+    now = _Publication.from_table(open_publication(release), release.claim.columns, release.claim.sensitive)
+    return _run_attacks(now, earlier, k, linkage, linking, person, seed)
 
 
 def attack_written(
@@ -218,14 +218,14 @@ def attack_written(
     Without its people, ``original``, intersections are not tried.
     """
     source = None if original is None else original.with_row_per_record()
-    told = PublishedTable(frame.with_row_per_record(), claim.specs, claim.hierarchies, source)
-    ours = _Publication.from_table(told, claim.columns, claim.sensitive)
+    table = PublishedTable(frame.with_row_per_record(), claim.specs, claim.hierarchies, source)
+    now = _Publication.from_table(table, claim.columns, claim.sensitive)
     linking = () if claim.is_fresh or claim.person not in frame.columns else (claim.person,)
-    return _run_attacks(ours, earlier, claim.k, measure_claim_linkage(claim, frame), linking, None, seed)
+    return _run_attacks(now, earlier, claim.k, measure_claim_linkage(claim, frame), linking, None, seed)
 
 
 def _run_attacks(
-    ours: _Publication,
+    now: _Publication,
     earlier: Any,
     k: int,
     linkage: Linkage | None,
@@ -237,14 +237,14 @@ def _run_attacks(
     rng = np.random.default_rng(int(seed))
     attacks: list[OwnAttack] = []
     untried: dict[str, str] = {}
-    for name in ours.sensitive:
-        attacks += _attack_homogeneity(ours, name, rng)
+    for name in now.sensitive:
+        attacks += _attack_homogeneity(now, name, rng)
     if not attacks:
         untried["homogeneity"] = "no published column is declared sensitive"
-    ends = list(_attack_ends(ours, rng))
+    ends = list(_attack_ends(now, rng))
     attacks += ends
     if not ends:
-        known = ours.source_rows is not None
+        known = now.source_rows is not None
         untried["ends"] = "no published cell is an interval" if known else "which record became which row is not known"
     if linkage is None:
         untried["linked records"] = "no published column links records"
@@ -253,29 +253,29 @@ def _run_attacks(
     if earlier is None:
         untried |= dict.fromkeys(("linked releases", *_ATTACKS_ON_TWO_RELEASES), "no earlier release was given")
         return OwnAttacks(tuple(attacks), untried, k)
-    like = open_publication(earlier, ours.table.specs, ours.table.hierarchies)
-    before = _Publication.from_table(like, ours.columns, ours.sensitive)
+    earlier_table = open_publication(earlier, now.table.specs, now.table.hierarchies)
+    before = _Publication.from_table(earlier_table, now.columns, now.sensitive)
     for name in linking:
-        attacks += _attack_histories(ours, before, name, k)
+        attacks += _attack_histories(now, before, name, k)
     if not any(each.name == "linked releases" for each in attacks):
         untried["linked releases"] = "no published column has the pseudonym of a person in both releases"
     missing = next(
-        filter(None, (describe_missing_hierarchies(each.columns, each.table.hierarchies) for each in (ours, before))),
+        filter(None, (describe_missing_hierarchies(each.columns, each.table.hierarchies) for each in (now, before))),
         None,
     )
     if missing is not None:
         return OwnAttacks(tuple(attacks), {**untried, **dict.fromkeys(_ATTACKS_ON_TWO_RELEASES, missing)}, k)
-    both = _number_persons(ours, before, person)
-    specs = ours.table.specs
-    parted = [name for name in ours.sensitive if name in specs and specs[name].separator is not None]
-    shared = [name for name in ours.sensitive if name in before.table.frame.columns and name not in parted]
-    for name in shared if ours.table.source is not None else ():
-        attacks += _attack_intersection(ours, before, name, both, rng)
-    attacks += _attack_differences(ours, before, k, both)
+    ids = _number_persons(now, before, person)
+    specs = now.table.specs
+    parted = [name for name in now.sensitive if name in specs and specs[name].separator is not None]
+    shared = [name for name in now.sensitive if name in before.table.frame.columns and name not in parted]
+    for name in shared if now.table.source is not None else ():
+        attacks += _attack_intersection(now, before, name, ids, rng)
+    attacks += _attack_differences(now, before, k, ids)
     tried = {each.name for each in attacks}
     why = {
         "intersection": "the people of the release are not known"
-        if ours.table.source is None
+        if now.table.source is None
         else "nobody fits both releases"
         if shared
         else f"column {parted[0]!r} holds sets of items, which are not intersected"
@@ -300,14 +300,14 @@ class _Publication:
     groups: Grouped
 
     @classmethod
-    def from_table(cls, told: PublishedTable, columns: Sequence[str], sensitive: Sequence[str]) -> _Publication:
+    def from_table(cls, table: PublishedTable, columns: Sequence[str], sensitive: Sequence[str]) -> _Publication:
         """Group the rows of a table."""
-        check_columns(columns, told.frame.columns, "quasi-identifiers of a release, or of the earlier release")
-        shown = [name for name in sensitive if name in told.frame.columns]
-        grouped = group_rows(told.frame, columns, shown, SUPPRESSED)
+        check_columns(columns, table.frame.columns, "quasi-identifiers of a release, or of the earlier release")
+        published_names = [name for name in sensitive if name in table.frame.columns]
+        grouped = group_rows(table.frame, columns, published_names, SUPPRESSED)
         if not grouped.n_classes:
             raise InputError("a release has no class.", hint="all of its records are suppressed.")
-        return cls(told, tuple(columns), tuple(sensitive), grouped)
+        return cls(table, tuple(columns), tuple(sensitive), grouped)
 
     @property
     def rows(self) -> CountArray:
@@ -343,7 +343,7 @@ def _build_attack(
     by_chance: bool = False,
     witnesses: tuple[Witness, ...] = (),
 ) -> OwnAttack:
-    """Put an attack together: every hit counts, or where one may come by chance, what is beyond the control."""
+    """Build the result of an attack: it succeeds by any hit, or where hits come by chance, beyond the control."""
     n_targets, n_found, n_right = counts
     fell = n_found > 0
     if by_chance and control is not None:
@@ -355,26 +355,26 @@ def _build_attack(
 def _choose_witnesses(hits: Mapping[int, int], sizes: CountArray) -> tuple[Witness, ...]:
     """Return the classes in which an attack hit most often."""
     most = sorted(hits.items(), key=lambda each: -each[1])[:_MAX_WITNESSES_PER_ATTACK]
-    # A number that is the same in every run would join what several reports say.
+    # Random: the same number in every run would let a reader join several reports.
     return tuple(Witness(secrets.randbelow(9_000_000) + 1_000_000, int(sizes[label]), n) for label, n in most)
 
 
 def _attack_homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Iterator[OwnAttack]:
     if name not in side.table.frame.columns:
         return
-    cells, places = list_distinct_cells(side.table.frame.values(name), name)
-    codes, labels, sizes = places[side.rows].astype(np.int64), side.labels, side.groups.records
+    cells, cell_codes = list_distinct_cells(side.table.frame.values(name), name)
+    codes, labels, sizes = cell_codes[side.rows].astype(np.int64), side.labels, side.groups.records
     separator = side.table.specs.get(name, ColumnSpec()).separator
     if separator is None:
         codes = _fold_spellings(cells.to_list())[codes]
     agreeing = _find_agreeing_classes if separator is None else _build_sharing_test(cells.to_list(), separator)
     agree = agreeing(labels, codes, side.groups.n_classes)
     hits = {label: int(sizes[label]) for label in np.flatnonzero(agree).tolist()}
-    drawn = [sizes[agreeing(labels, rng.permutation(codes), len(sizes))].sum() for _ in range(_DRAWS_PER_CONTROL)]
+    chance = [sizes[agreeing(labels, rng.permutation(codes), len(sizes))].sum() for _ in range(_DRAWS_PER_CONTROL)]
     n, n_found = len(labels), sum(hits.values())
     same = "the same value" if separator is None else "the same item"
     claim = f"everybody whom the class fits has {same} of {name}"
-    control = float(np.mean(drawn)) / n
+    control = float(np.mean(chance)) / n
     yield _build_attack(
         "homogeneity", name, claim, (n, n_found, n_found), control, witnesses=_choose_witnesses(hits, sizes)
     )
@@ -389,14 +389,14 @@ def _fold_spellings(cells: Sequence[str]) -> CountArray:
 
 def _find_agreeing_classes(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArray:
     """Tell in which classes all have one value; a missing one is none."""
-    least, most = np.full(n_classes, np.iinfo(np.int64).max), np.full(n_classes, -1)
-    np.minimum.at(least, labels, codes)
-    np.maximum.at(most, labels, codes)
-    return np.asarray((least == most) & (least >= 0))
+    lowest, highest = np.full(n_classes, np.iinfo(np.int64).max), np.full(n_classes, -1)
+    np.minimum.at(lowest, labels, codes)
+    np.maximum.at(highest, labels, codes)
+    return np.asarray((lowest == highest) & (lowest >= 0))
 
 
 def _build_sharing_test(cells: Sequence[str], separator: str) -> Callable[[CountArray, CountArray, int], BoolArray]:
-    """Return what tells in which classes all have one item, of a column of sets."""
+    """Return a function that finds the classes in which all have one item of a column of sets."""
     sets = [[*map(fold_spelling, cell.split(separator))] for cell in cells]
     items = {item: place for place, item in enumerate(dict.fromkeys(item for each in sets for item in each))}
     pairs = np.array([(code, items[item]) for code, each in enumerate(sets) for item in each], dtype=np.int64)
@@ -425,9 +425,9 @@ def _attack_ends(side: _Publication, rng: np.random.Generator) -> Iterator[OwnAt
         spec = side.table.specs.get(name, ColumnSpec())
         table = Table.encode(side.table.source, [name], {name: ColumnSpec(spec.kind, spec.order)})
         column = table.columns[0]
-        found, cells = list_cells_with_points(side.table.frame, name, side.table.specs.get(name))
+        texts, cells = list_cells_with_points(side.table.frame, name, side.table.specs.get(name))
         of_class = cells[side.groups.first_rows]
-        ends = [_ends_of(cell, column) if column.is_measured else None for cell in found]
+        ends = [_ends_of(cell, column) if column.is_measured else None for cell in texts]
         claims = [
             (label, code, each.first, each.last)
             for label, each in enumerate(ends[cell] for cell in of_class.tolist())
@@ -444,19 +444,19 @@ def _attack_ends(side: _Publication, rng: np.random.Generator) -> Iterator[OwnAt
         is_inside = (low <= code) & (code < high)
         n_others = high - low - is_inside
         some = np.flatnonzero(n_others > 0)
-        drawn = [0.0]
+        rates_by_chance = [0.0]
         for _ in range(_DRAWS_PER_CONTROL if len(some) else 0):
             other = low[some] + rng.integers(0, n_others[some])
             # Any value of the interval but its end.
             other += is_inside[some] & (other >= code[some])
-            drawn.append(float(np.isin(label[some] * width + other, present).mean()))
+            rates_by_chance.append(float(np.isin(label[some] * width + other, present).mean()))
         hits = Counter(label[is_right].tolist())
         claim = f"somebody has the value of {name} at which an interval begins or ends"
         n_right = int(is_right.sum())
         counts = (len(claims), n_right, n_right)
         # By the grammar of cells somebody has both ends of a closed interval; others begin where a grid has it.
         by_chance = any(end is not None and end.is_open for end in (ends[cell] for cell in of_class.tolist()))
-        control, sizes = sum(drawn) / max(1, len(drawn) - 1), side.groups.records
+        control, sizes = sum(rates_by_chance) / max(1, len(rates_by_chance) - 1), side.groups.records
         yield _build_attack(
             "ends",
             name,
@@ -491,9 +491,9 @@ def _ends_of(text: str | None, column: Column) -> _EndCodes | None:
     side: Literal["left", "right"] = "right" if cell.ends.is_closed else "left"
     first, last = int(np.searchsorted(values, low)), int(np.searchsorted(values, high, side=side))
     bounds = [low, high] if cell.ends.is_closed else [low]
-    places = [int(np.searchsorted(values, bound)) for bound in bounds]
-    at = [place < len(values) and values[place] == bound for place, bound in zip(places, bounds, strict=True)]
-    codes = [place if there else len(values) for place, there in zip(places, at, strict=True)]
+    positions = [int(np.searchsorted(values, bound)) for bound in bounds]
+    is_value = [place < len(values) and values[place] == bound for place, bound in zip(positions, bounds, strict=True)]
+    codes = [place if there else len(values) for place, there in zip(positions, is_value, strict=True)]
     return _EndCodes(first, last, codes, not cell.ends.is_closed)
 
 
@@ -517,11 +517,11 @@ def _attack_linkage(linkage: Linkage) -> Iterator[OwnAttack]:
         )
 
 
-def _attack_histories(ours: _Publication, theirs: _Publication, name: str, k: int) -> Iterator[OwnAttack]:
+def _attack_histories(now: _Publication, before: _Publication, name: str, k: int) -> Iterator[OwnAttack]:
     """Join what either release publishes of a pseudonym that both hold; it falls where fewer than k share that."""
-    if name not in theirs.table.frame.columns:
+    if name not in before.table.frame.columns:
         return
-    first, second = (LinkedRows(side.table.frame, side.classes) for side in (ours, theirs))
+    first, second = (LinkedRows(side.table.frame, side.classes) for side in (now, before))
     n_alike = count_alike(first, second, name)
     if len(n_alike):
         n_alone = int((n_alike == 1).sum())
@@ -533,12 +533,12 @@ def _attack_histories(ours: _Publication, theirs: _Publication, name: str, k: in
 _PersonNumbers = list[CountArray] | None
 
 
-def _number_persons(ours: _Publication, theirs: _Publication, person: str | None) -> _PersonNumbers:
+def _number_persons(now: _Publication, before: _Publication, person: str | None) -> _PersonNumbers:
     """Return the person of each row of either source; None where nobody says which column that is."""
     if person is None:
         return None
     sources = []
-    for what, side in (("", ours), ("earlier ", theirs)):
+    for what, side in (("", now), ("earlier ", before)):
         if side.table.source is None:
             raise InputError(
                 f"person = {person!r} was given, and the {what}release does not know its source.",
@@ -569,48 +569,48 @@ def _find_fitting_classes(side: _Publication, source: Any) -> _Fitting:
 
 
 def _attack_intersection(
-    ours: _Publication, theirs: _Publication, name: str, both: _PersonNumbers, rng: np.random.Generator
+    now: _Publication, before: _Publication, name: str, ids: _PersonNumbers, rng: np.random.Generator
 ) -> Iterator[OwnAttack]:
-    """Keep the values that both releases leave a person, by the classes that fit them."""
-    source = ours.table.source
+    """Intersect the values that two releases leave for a person, by the classes that fit the person."""
+    source = now.table.source
     assert source is not None
-    now, before = _find_fitting_classes(ours, source), _find_fitting_classes(theirs, source)
-    numbers = number_by_value([ours.table.frame, theirs.table.frame, source], name)
-    mine, yours, truth = (each.astype(np.int64) for each in numbers)
-    mine, yours = mine[ours.rows], yours[theirs.rows]
+    fitting_now, fitting_before = _find_fitting_classes(now, source), _find_fitting_classes(before, source)
+    numbers = number_by_value([now.table.frame, before.table.frame, source], name)
+    codes_now, codes_before, truth = (each.astype(np.int64) for each in numbers)
+    codes_now, codes_before = codes_now[now.rows], codes_before[before.rows]
     # Who is in both releases, where both sources say it.
-    is_target = np.ones(source.n_rows, dtype=bool) if both is None else np.isin(both[0], both[1][both[1] >= 0])
+    is_target = np.ones(source.n_rows, dtype=bool) if ids is None else np.isin(ids[0], ids[1][ids[1] >= 0])
     cases: Counter[tuple[tuple[int, ...], tuple[int, ...], int]] = Counter()
     for row in np.flatnonzero(is_target).tolist():
-        fits = now.classes_of(row), before.classes_of(row)
+        fits = fitting_now.classes_of(row), fitting_before.classes_of(row)
         if all(fits):
             cases[(*fits, int(truth[row]))] += 1
     if not cases:
         return
-    told = _values_by_class(ours.labels, mine)
-    left = [(case, n, _unite_values(told, case[0])) for case, n in cases.items()]
+    values_now = _values_by_class(now.labels, codes_now)
+    cases_left = [(case, n, _unite_values(values_now, case[0])) for case, n in cases.items()]
     # What one release tells alone is no intersection.
-    left = [(case, n, values) for case, n, values in left if len(values) > 1]
+    cases_left = [(case, n, values) for case, n, values in cases_left if len(values) > 1]
     n_targets = cases.total()
 
-    def find_hits(earlier: Mapping[int, frozenset[int]]) -> Iterator[tuple[tuple[Any, ...], int, int]]:
-        for case, n, values in left:
-            rest = values & _unite_values(earlier, case[1])
-            if len(rest) == 1 and -1 not in rest:
-                yield case, n, next(iter(rest))
+    def find_hits(values_before: Mapping[int, frozenset[int]]) -> Iterator[tuple[tuple[Any, ...], int, int]]:
+        for case, n, values in cases_left:
+            remaining = values & _unite_values(values_before, case[1])
+            if len(remaining) == 1 and -1 not in remaining:
+                yield case, n, next(iter(remaining))
 
     hits, n_right = Counter[int](), 0
-    for case, n, value in find_hits(_values_by_class(theirs.labels, yours)):
+    for case, n, value in find_hits(_values_by_class(before.labels, codes_before)):
         hits[case[0][0]] += n
         n_right += n if value == case[2] else 0
     shuffled = [
-        sum(n for _, n, _ in find_hits(_values_by_class(theirs.labels, rng.permutation(yours))))
+        sum(n for _, n, _ in find_hits(_values_by_class(before.labels, rng.permutation(codes_before))))
         for _ in range(_DRAWS_PER_CONTROL)
     ]
     claim = f"one value of {name} is left of those that either release leaves"
     control = float(np.mean(shuffled)) / n_targets
     counts = (n_targets, sum(hits.values()), n_right)
-    witnesses = _choose_witnesses(hits, ours.groups.records)
+    witnesses = _choose_witnesses(hits, now.groups.records)
     yield _build_attack("intersection", name, claim, counts, control, witnesses=witnesses)
 
 
@@ -626,10 +626,10 @@ def _unite_values(values: Mapping[int, frozenset[int]], classes: Sequence[int]) 
     return frozenset().union(*(values[label] for label in classes))
 
 
-def _attack_differences(ours: _Publication, theirs: _Publication, k: int, both: _PersonNumbers) -> Iterator[OwnAttack]:
-    """Subtract the classes of one release from one of the other that covers them, and nobody else."""
-    axes, mine, yours = common_axes(ours.table, theirs.table, [(name, name) for name in ours.columns])
-    cells = mine[:, ours.groups.first_rows], yours[:, theirs.groups.first_rows]
+def _attack_differences(now: _Publication, before: _Publication, k: int, ids: _PersonNumbers) -> Iterator[OwnAttack]:
+    """Subtract the classes of one release from a class of the other that covers them and nobody else."""
+    axes, cells_now, cells_before = common_axes(now.table, before.table, [(name, name) for name in now.columns])
+    cells = cells_now[:, now.groups.first_rows], cells_before[:, before.groups.first_rows]
     n_pairs = cells[0].shape[1] * cells[1].shape[1]
     check_memory(
         8.0 * n_pairs,
@@ -641,17 +641,15 @@ def _attack_differences(ours: _Publication, theirs: _Publication, k: int, both: 
         a, of_class = np.unique(each, return_inverse=True)
         b, of_other = np.unique(other, return_inverse=True)
         at = np.ix_(of_class, of_other)
-        for whole, told in zip((meets, inside, outside), relate_cells(axis, a, b), strict=True):
-            whole &= told[at]
-    persons = (
-        (None, None) if both is None else (_build_person_lookup(ours, both[0]), _build_person_lookup(theirs, both[1]))
-    )
-    yield from _subtract_classes("joined", ours, theirs, (meets, inside), k, persons)
-    yield from _subtract_classes("left", theirs, ours, (meets.T, outside.T), k, persons[::-1])
+        for so_far, on_axis in zip((meets, inside, outside), relate_cells(axis, a, b), strict=True):
+            so_far &= on_axis[at]
+    persons = (None, None) if ids is None else (_build_person_lookup(now, ids[0]), _build_person_lookup(before, ids[1]))
+    yield from _subtract_classes("joined", now, before, (meets, inside), k, persons)
+    yield from _subtract_classes("left", before, now, (meets.T, outside.T), k, persons[::-1])
 
 
 def _build_person_lookup(side: _Publication, numbers: CountArray) -> Callable[[BoolArray], set[int]]:
-    """Return what lists the persons of some classes."""
+    """Return a function that lists the persons of some classes."""
     assert side.source_rows is not None
     whose = numbers[side.source_rows]
     return lambda classes: set(whose[classes[side.labels]].tolist())
@@ -667,24 +665,24 @@ def _subtract_classes(
 ) -> Iterator[OwnAttack]:
     """Count those whom the larger classes have beyond the smaller ones that lie in them, if these are fewer than k."""
     meets, inside = related
-    is_told = (~meets | inside).all(axis=1) & meets.any(axis=1)
-    if not is_told.any():
+    is_covered = (~meets | inside).all(axis=1) & meets.any(axis=1)
+    if not is_covered.any():
         return
     around, within = np.nonzero(meets)
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
-    held = np.bincount(around, weights=smaller.groups.records[within], minlength=len(meets)).astype(np.int64)
-    rest = larger.groups.records - held
-    is_found = is_told & (rest > 0) & (rest < k)
-    hits = {label: int(rest[label]) for label in np.flatnonzero(is_found).tolist()}
+    n_inside = np.bincount(around, weights=smaller.groups.records[within], minlength=len(meets)).astype(np.int64)
+    n_left = larger.groups.records - n_inside
+    is_found = is_covered & (n_left > 0) & (n_left < k)
+    hits = {label: int(n_left[label]) for label in np.flatnonzero(is_found).tolist()}
     n_right = None
-    whole, part = persons
-    if whole is not None and part is not None:
+    find_outer, find_inner = persons
+    if find_outer is not None and find_inner is not None:
         n_right = 0
         for label, n in hits.items():
-            ours, theirs = whole(np.arange(len(rest)) == label), part(meets[label])
-            n_right += n if len(ours - theirs) == n and not theirs - ours else 0
+            outer, inner = find_outer(np.arange(len(n_left)) == label), find_inner(meets[label])
+            n_right += n if len(outer - inner) == n and not inner - outer else 0
     verb = "joined since the earlier release" if name == "joined" else "left since the earlier release"
-    n_targets = int(larger.groups.records[is_told].sum())
+    n_targets = int(larger.groups.records[is_covered].sum())
     counts = (n_targets, sum(hits.values()), n_right)
     claim = f"fewer than k records {verb}, within a class of the other release"
     yield _build_attack(name, None, claim, counts, None, witnesses=_choose_witnesses(hits, larger.groups.records))

@@ -19,7 +19,7 @@ from hushtable.risk.attacks.attack import Attack, Coded, Tries, encode_tables, e
 from hushtable.tables import JointRows
 
 _QUERIES_PER_BATCH: Final = 20_000
-# So many tries for each query that there can be find nearly all of them.
+# So many random tries for each possible query find nearly all of them.
 _TRIES_PER_QUERY: Final = 5
 _N_CONTROL_SIZES: Final = 10
 _MIN_CONTROL_ROWS: Final = 1000
@@ -116,76 +116,76 @@ def singling_out(
     check_whole("max_attempts", max_attempts, 1)
     check_choice("mode", mode, ("multivariate", "univariate"))
     check_choice("control_size", control_size, ("matched", "anonymeter"))
-    known = encode_tables(original, synthetic, control, columns, specs)
+    tables = encode_tables(original, synthetic, control, columns, specs)
     n_used = 1 if mode == "univariate" else n_cols
-    check_whole("n_cols", n_used, 1, len(known.joint.names))
+    check_whole("n_cols", n_used, 1, len(tables.joint.names))
     rng = random_generator(seed)
-    people, made = known.merge_equal_rows(known.original), known.merge_equal_rows(known.synthetic)
+    people, synthetic_rows = tables.merge_equal_rows(tables.original), tables.merge_equal_rows(tables.synthetic)
     if mode == "univariate":
-        queries = _rare_values(known, made, n_attacks, rng)
+        queries = _rare_values(tables, synthetic_rows, n_attacks, rng)
     else:
-        queries = _find_singling_queries(known, made, n_used, n_attacks, max_attempts, rng)
-    n_made = len(queries.columns)
+        queries = _find_singling_queries(tables, synthetic_rows, n_used, n_attacks, max_attempts, rng)
+    n_queries = len(queries.columns)
     on_people, persons = queries.count_matching_rows(people)
-    by_chance = _draw_queries(known, made, n_used, n_made, rng).count_matching_rows(people, 1)[0]
-    compared, beside, most = None, None, 1.0
-    if known.control is not None:
-        others = known.merge_equal_rows(known.control)
+    by_chance = _draw_queries(tables, synthetic_rows, n_used, n_queries, rng).count_matching_rows(people, 1)[0]
+    compared, control_tries, copy_risk = None, None, 1.0
+    if tables.control is not None:
+        control_rows = tables.merge_equal_rows(tables.control)
         if control_size == "anonymeter":
-            on_others = queries.count_matching_rows(others)[0]
-            beside = Tries(_scale_successes(on_others, len(others.counts), len(people.counts)), n_made)
+            on_control = queries.count_matching_rows(control_rows)[0]
+            control_tries = Tries(_scale_successes(on_control, len(control_rows.counts), len(people.counts)), n_queries)
         else:
-            n_each = min(people.n_records, others.n_records)
-            beside = Tries(_mean_successes(queries, others, n_each), n_made)
+            n_each = min(people.n_records, control_rows.n_records)
+            control_tries = Tries(_mean_successes(queries, control_rows, n_each), n_queries)
             if n_each < people.n_records:
-                compared = Tries(_mean_successes(queries, people, n_each), n_made)
-                # Of a copy, so many queries find somebody among those who are drawn.
-                found = float(1 - _miss_chances(people.n_records, n_each)[people.counts].mean())
-                most = excess_over_control(Tries(found * n_made, n_made), beside).value
+                compared = Tries(_mean_successes(queries, people, n_each), n_queries)
+                # In a copy every query fits one person: it hits where that person is drawn.
+                share_found = float(1 - _miss_chances(people.n_records, n_each)[people.counts].mean())
+                copy_risk = excess_over_control(Tries(share_found * n_queries, n_queries), control_tries).value
     hits = on_people == 1
     return Attack(
         "singling out",
-        Tries(int(hits.sum()), n_made),
-        Tries(int((by_chance == 1).sum()), n_made),
-        beside,
+        Tries(int(hits.sum()), n_queries),
+        Tries(int((by_chance == 1).sum()), n_queries),
+        control_tries,
         compared,
         {"n_attacks": n_attacks, "mode": mode, "n_cols": n_used, "control_size": control_size, "seed": seed},
-        partial(_describe_queries, known, queries.take(hits), people.positions[persons[hits]]),
-        most,
+        partial(_describe_queries, tables, queries.take(hits), people.positions[persons[hits]]),
+        copy_risk,
     )
 
 
 def _find_singling_queries(
-    known: Coded, made: JointRows, n_cols: int, n_wanted: int, max_attempts: int, rng: np.random.Generator
+    tables: Coded, synthetic: JointRows, n_cols: int, n_wanted: int, max_attempts: int, rng: np.random.Generator
 ) -> _Queries:
     """Find different queries, made of some columns of a record, that select it alone."""
-    n_columns, n_rows = made.codes.shape
-    medians = [_median_code(codes) for codes in made.codes]
-    is_measured = np.array([scale is not None for scale in known.scales])
-    most = min(max_attempts, _TRIES_PER_QUERY * n_rows * comb(n_columns, n_cols))
-    found: list[_Queries] = []
-    seen: set[bytes] = set()
-    for first in range(0, most, _QUERIES_PER_BATCH):
-        n_tried = min(_QUERIES_PER_BATCH, most - first)
+    n_columns, n_rows = synthetic.codes.shape
+    medians = [_median_code(codes) for codes in synthetic.codes]
+    is_measured = np.array([scale is not None for scale in tables.scales])
+    max_tries = min(max_attempts, _TRIES_PER_QUERY * n_rows * comb(n_columns, n_cols))
+    batches: list[_Queries] = []
+    found_keys: set[bytes] = set()
+    for first in range(0, max_tries, _QUERIES_PER_BATCH):
+        n_tried = min(_QUERIES_PER_BATCH, max_tries - first)
         rows = rng.integers(n_rows, size=n_tried)
         columns = np.sort(np.argsort(rng.random((n_tried, n_columns)), axis=1)[:, :n_cols], axis=1).astype(np.int32)
-        codes = made.codes[columns, rows[:, None]]
+        codes = synthetic.codes[columns, rows[:, None]]
         is_open = is_measured[columns] & (codes >= 0)
         is_above = codes > np.array(medians)[columns]
         lows = np.where(is_open & ~is_above, 0, codes).astype(np.int32)
-        highs = np.where(is_open & is_above, np.array(known.joint.widths)[columns] - 1, codes).astype(np.int32)
+        highs = np.where(is_open & is_above, np.array(tables.joint.widths)[columns] - 1, codes).astype(np.int32)
         tried = _Queries(columns, lows, highs, np.zeros(columns.shape, dtype=np.bool_))
-        alone = tried.take(tried.count_matching_rows(made, 1)[0] == 1)
+        alone = tried.take(tried.count_matching_rows(synthetic, 1)[0] == 1)
         keys = [key.tobytes() for key in np.hstack(alone[:3])]
         new = []
-        for place, key in enumerate(keys):
-            if len(seen) < n_wanted and key not in seen:
-                seen.add(key)
-                new.append(place)
-        found.append(alone.take(new))
-        if len(seen) == n_wanted:
+        for position, key in enumerate(keys):
+            if len(found_keys) < n_wanted and key not in found_keys:
+                found_keys.add(key)
+                new.append(position)
+        batches.append(alone.take(new))
+        if len(found_keys) == n_wanted:
             break
-    return _Queries(*map(np.concatenate, zip(*found, strict=True)))
+    return _Queries(*map(np.concatenate, zip(*batches, strict=True)))
 
 
 def _median_code(codes: CodeArray) -> float:
@@ -194,39 +194,43 @@ def _median_code(codes: CodeArray) -> float:
     return float(np.median(valued)) if len(valued) else -1.0
 
 
-def _rare_values(known: Coded, made: JointRows, n_wanted: int, rng: np.random.Generator) -> _Queries:
+def _rare_values(tables: Coded, synthetic: JointRows, n_wanted: int, rng: np.random.Generator) -> _Queries:
     """Find values of one column that one record has: the only missing one, the least, the greatest, those seen once."""
-    found: dict[tuple[int, int, int], None] = {}
-    for j, codes in enumerate(made.codes):
-        n_of = np.bincount(codes + 1, minlength=known.joint.widths[j] + 1)
+    candidates: dict[tuple[int, int, int], None] = {}
+    for j, codes in enumerate(synthetic.codes):
+        n_of = np.bincount(codes + 1, minlength=tables.joint.widths[j] + 1)
         if n_of[0] == 1:
-            found[j, -1, -1] = None
+            candidates[j, -1, -1] = None
         present = np.flatnonzero(n_of[1:])
-        if known.scales[j] is not None and len(present):
-            found |= {(j, 0, int(present[0])): None, (j, int(present[-1]), known.joint.widths[j] - 1): None}
-        found |= {(j, int(code), int(code)): None for code in np.flatnonzero(n_of[1:] == 1)}
-    tried = rng.permutation(np.array(list(found), dtype=np.int32).reshape(-1, 3))[:, :, None]
+        if tables.scales[j] is not None and len(present):
+            candidates |= {(j, 0, int(present[0])): None, (j, int(present[-1]), tables.joint.widths[j] - 1): None}
+        candidates |= {(j, int(code), int(code)): None for code in np.flatnonzero(n_of[1:] == 1)}
+    tried = rng.permutation(np.array(list(candidates), dtype=np.int32).reshape(-1, 3))[:, :, None]
     queries = _Queries(tried[:, 0], tried[:, 1], tried[:, 2], np.zeros(tried[:, 0].shape, dtype=np.bool_))
-    alone = queries.take(queries.count_matching_rows(made, 1)[0] == 1)
+    alone = queries.take(queries.count_matching_rows(synthetic, 1)[0] == 1)
     return alone.take(slice(0, n_wanted))
 
 
-def _draw_queries(known: Coded, made: JointRows, n_cols: int, n_queries: int, rng: np.random.Generator) -> _Queries:
+def _draw_queries(
+    tables: Coded, synthetic: JointRows, n_cols: int, n_queries: int, rng: np.random.Generator
+) -> _Queries:
     """Make queries of random columns, values and comparisons."""
-    n_columns = len(made.codes)
+    n_columns = len(synthetic.codes)
     columns = np.argsort(rng.random((n_queries, n_columns)), axis=1)[:, :n_cols].astype(np.int32)
-    values = [np.unique(codes) for codes in made.codes]
+    values = [np.unique(codes) for codes in synthetic.codes]
     n_values = np.array([len(each) for each in values])
-    drawn = (rng.random(columns.shape) * n_values[columns]).astype(np.int64)
-    codes = np.array([values[j][place] for j, place in zip(columns.flat, drawn.flat, strict=True)], dtype=np.int32)
+    value_ranks = (rng.random(columns.shape) * n_values[columns]).astype(np.int64)
+    codes = np.array(
+        [values[j][place] for j, place in zip(columns.flat, value_ranks.flat, strict=True)], dtype=np.int32
+    )
     codes = codes.reshape(columns.shape)
-    is_measured = np.array([scale is not None for scale in known.scales])[columns] & (codes >= 0)
-    asked = np.where(is_measured, rng.integers(6, size=columns.shape), rng.integers(2, size=columns.shape))
-    last = np.array(known.joint.widths)[columns] - 1
-    # Equal, unequal, at most, above, at least, below; what is above or below a value is no missing one.
-    lows = np.choose(asked, [codes, codes, 0, codes + 1, codes, 0]).astype(np.int32)
-    highs = np.choose(asked, [codes, codes, codes, last, last, codes - 1]).astype(np.int32)
-    return _Queries(columns, lows, highs, asked == 1)
+    is_measured = np.array([scale is not None for scale in tables.scales])[columns] & (codes >= 0)
+    comparisons = np.where(is_measured, rng.integers(6, size=columns.shape), rng.integers(2, size=columns.shape))
+    last = np.array(tables.joint.widths)[columns] - 1
+    # 0 to 5: equal, unequal, at most, above, at least, below; -1 (missing) is neither above nor below a value.
+    lows = np.choose(comparisons, [codes, codes, 0, codes + 1, codes, 0]).astype(np.int32)
+    highs = np.choose(comparisons, [codes, codes, codes, last, last, codes - 1]).astype(np.int32)
+    return _Queries(columns, lows, highs, comparisons == 1)
 
 
 def _mean_successes(queries: _Queries, rows: JointRows, n_drawn: int) -> float:
@@ -251,8 +255,8 @@ def _mean_successes(queries: _Queries, rows: JointRows, n_drawn: int) -> float:
 
 def _miss_chances(n_records: int, n_drawn: int) -> FloatArray:
     """Return how often a draw holds none of 0, 1, 2 ... marked records."""
-    left = n_records - np.arange(n_records)
-    return np.append(1.0, np.cumprod(np.maximum(left - n_drawn, 0) / left))
+    n_left = n_records - np.arange(n_records)
+    return np.append(1.0, np.cumprod(np.maximum(n_left - n_drawn, 0) / n_left))
 
 
 def _scale_successes(counts: CountArray, n_control: int, n_people: int) -> float:
@@ -272,19 +276,19 @@ def _scale_successes(counts: CountArray, n_control: int, n_people: int) -> float
     return min(float((counts == 1).sum() * at_people / at_control), float(len(counts)))
 
 
-def _describe_queries(known: Coded, queries: _Queries, positions: CountArray, values: bool) -> list[str]:
+def _describe_queries(tables: Coded, queries: _Queries, positions: CountArray, values: bool) -> list[str]:
     """Write queries that selected one person, each with the person's position."""
     lines = []
     for columns, lows, highs, position in zip(queries.columns, queries.lows, queries.highs, positions, strict=True):
         parts = []
         for j, low, high in zip(columns.tolist(), lows.tolist(), highs.tolist(), strict=True):
             if low < 0:
-                parts.append(f"{known.joint.names[j]} is missing")
+                parts.append(f"{tables.joint.names[j]} is missing")
                 continue
-            is_measured = known.scales[j] is not None
+            is_measured = tables.scales[j] is not None
             sign, code = ("==", low) if low == high and not is_measured else ("<=", high) if low == 0 else (">=", low)
-            if low == high and 0 < low < known.joint.widths[j] - 1:
+            if low == high and 0 < low < tables.joint.widths[j] - 1:
                 sign = "=="
-            parts.append(f"{known.joint.names[j]} {sign} {known.joint.text(j, code) if values else '?'}")
+            parts.append(f"{tables.joint.names[j]} {sign} {tables.joint.text(j, code) if values else '?'}")
         lines.append(f"{' & '.join(parts)} (original record {position})")
     return lines

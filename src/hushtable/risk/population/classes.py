@@ -1,4 +1,4 @@
-"""The classes of a sample by their sizes: all that estimators see of a table, but the tree; and what estimates say."""
+"""The class sizes of a sample, which are all that estimators see of a table, except for the tree; and estimates."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ class SampleClasses:
         InputError
             For a class without records, and for a population smaller than its sample.
         """
-        given = np.asarray(class_sizes)
-        if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or int(given.min()) < 1)):
+        array = np.asarray(class_sizes)
+        if array.ndim != 1 or (array.size and (array.dtype.kind not in "iu" or int(array.min()) < 1)):
             raise InputError(
-                f"class_sizes holds {given.dtype} of shape {given.shape}, or a size below 1.",
+                f"class_sizes holds {array.dtype} of shape {array.shape}, or a size below 1.",
                 hint="whole numbers of at least 1, one for each class.",
             )
-        sizes, counts = np.unique(given.astype(np.int64), return_counts=True)
+        sizes, counts = np.unique(array.astype(np.int64), return_counts=True)
         n_records = int(sizes @ counts)
         # Weights of 1 may sum to a little less than their number.
         if math.isclose(population_size, n_records, rel_tol=TOLERANCE):
@@ -146,7 +146,7 @@ class SampleClasses:
 
     @property
     def settled(self) -> Point | None:
-        """Return the uniqueness that needs no estimator, or why none has an answer; None where they are needed."""
+        """Return the answer that needs no estimator, or why there is none; None where estimators are needed."""
         if self.n_records == 0:
             return Point(None, "not estimable: the sample is empty")
         if self.f == 1:

@@ -71,15 +71,15 @@ def data_intrusion(
     lower = max((shared * shared - z * z * triples) / upper, 0.0)
     upper = min(upper, classes.population_size - classes.n_records)
     if n_pairs < _MIN_PAIRS_FOR_NORMAL and pair_weights is None:
-        least, most = _exact_limits(n_pairs, f / (2 - f), confidence)
-        lower, upper = min(lower, least), min(max(upper, most), classes.population_size - classes.n_records)
+        exact_low, exact_high = _exact_limits(n_pairs, f / (2 - f), confidence)
+        lower, upper = min(lower, exact_low), min(max(upper, exact_high), classes.population_size - classes.n_records)
     value, low, high = (n_unique / (n_unique + people) for people in (shared, upper, lower))
     reason = "" if n_pairs else "no class of the sample has two records: the value is the worst that can be"
     return Estimate(value, low, high, not reason, reason)
 
 
 def _exact_limits(n_pairs: int, share: float, confidence: float) -> tuple[float, float]:
-    """Return between which numbers of people lie who are no pair, where so many of all are, each with a chance."""
+    """Return exact limits of the people outside pairs, where ``n_pairs`` are pairs, each with the chance ``share``."""
     from scipy.stats import nbinom
 
     tail = (1 - confidence) / 2
@@ -157,10 +157,10 @@ def benedetti_franconi(f: ArrayLike, weight_sums: ArrayLike) -> FloatArray:
         )
     sums = np.maximum(sums, records)
     p, q = records / sums, (sums - records) / sums
-    few = (records < _MIN_RECORDS_FOR_SERIES) & (p < 0.5)
+    is_small = (records < _MIN_RECORDS_FOR_SERIES) & (p < 0.5)
     risks = np.empty(len(records))
-    risks[few] = p[few] * _integrals_by_recurrence(records[few], p[few], q[few])
-    risks[~few] = p[~few] * _integrals_by_series(records[~few], q[~few])
+    risks[is_small] = p[is_small] * _integrals_by_recurrence(records[is_small], p[is_small], q[is_small])
+    risks[~is_small] = p[~is_small] * _integrals_by_series(records[~is_small], q[~is_small])
     return risks
 
 
@@ -193,11 +193,11 @@ def household_risk(risks: ArrayLike, household_codes: ArrayLike) -> FloatArray:
         raise InputError(
             "risks are outside [0, 1], or not one for each household code.", hint="one probability per record."
         )
-    known: BoolArray = codes >= 0
+    has_household: BoolArray = codes >= 0
     with np.errstate(divide="ignore"):
-        logs = np.bincount(codes[known], weights=np.log1p(-alone[known]))
+        logs = np.bincount(codes[has_household], weights=np.log1p(-alone[has_household]))
     answer = alone.copy()
-    answer[known] = -np.expm1(logs)[codes[known]]
+    answer[has_household] = -np.expm1(logs)[codes[has_household]]
     return answer
 
 

@@ -95,11 +95,11 @@ def chow_liu(codes: CodeArray, n_values: Sequence[int], counts: CountArray) -> T
     ties = np.zeros((n_columns, n_columns))
     for a in range(n_columns):
         for b in range(a + 1, n_columns):
-            apart = _entropy(singles[a]) + _entropy(singles[b])
+            entropy_if_independent = _entropy(singles[a]) + _entropy(singles[b])
             # An edge of 0 is no edge to scipy.
-            ties[a, b] = -max(apart - _entropy(_intersect_groups(singles[a], singles[b], counts)), 0.0)
-    found = minimum_spanning_tree(ties).tocoo()
-    edges = sorted((int(a), int(b)) for a, b in zip(found.row, found.col, strict=True))
+            ties[a, b] = -max(entropy_if_independent - _entropy(_intersect_groups(singles[a], singles[b], counts)), 0.0)
+    spanning_tree = minimum_spanning_tree(ties).tocoo()
+    edges = sorted((int(a), int(b)) for a, b in zip(spanning_tree.row, spanning_tree.col, strict=True))
     return Tree(tuple(edges), log_shares(codes, n_values, counts, edges))
 
 
@@ -151,9 +151,9 @@ def _group_by_column(codes: CodeArray, n_values: Sequence[int], counts: CountArr
     return [_refine_groups(everyone, column, size, counts) for column, size in zip(codes, n_values, strict=True)]
 
 
-def _intersect_groups(one: _RowGroups, other: _RowGroups, counts: CountArray) -> _RowGroups:
+def _intersect_groups(first: _RowGroups, second: _RowGroups, counts: CountArray) -> _RowGroups:
     """Return the groups of rows that are equal in two columns."""
-    return _refine_groups(one, other.labels, len(other.records), counts)
+    return _refine_groups(first, second.labels, len(second.records), counts)
 
 
 def _refine_groups(groups: _RowGroups, codes: CodeArray, n_codes: int, counts: CountArray) -> _RowGroups:

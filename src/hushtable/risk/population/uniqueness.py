@@ -68,8 +68,8 @@ class Bounds:
 class _SizeGrid:
     """Sizes of population classes, and what the sample shows of each.
 
-    ``shown[i, j]`` is the chance that a class of ``people[j]`` shows as many records as range i
-    says, of which ``seen[i]`` classes have so many; range by range, from one record on.
+    ``chances[i, j]`` is the chance that a class of ``people[j]`` shows as many records as range i
+    says; ``class_counts[i]`` classes show so many. Ranges ascend from one record on.
     """
 
     people: FloatArray
@@ -79,21 +79,21 @@ class _SizeGrid:
     @classmethod
     def from_classes(cls, classes: SampleClasses) -> _SizeGrid:
         largest = int(classes.sizes.max())
-        most = min(max(3 * largest / classes.f, _MAX_EXACT_PEOPLE), classes.population_size)
+        end = min(max(3 * largest / classes.f, _MAX_EXACT_PEOPLE), classes.population_size)
         people = np.unique(
             np.concatenate(
-                [np.arange(1.0, _MAX_EXACT_PEOPLE + 1), _geometric_grid(_MAX_EXACT_PEOPLE, most, _GRID_RATIO), [most]]
+                [np.arange(1.0, _MAX_EXACT_PEOPLE + 1), _geometric_grid(_MAX_EXACT_PEOPLE, end, _GRID_RATIO), [end]]
             )
         )
-        people = people[people <= most]
+        people = people[people <= end]
         starts = np.concatenate(
             [np.arange(1.0, _MAX_EXACT_RECORDS + 1), _geometric_grid(_MAX_EXACT_RECORDS + 1, largest, 1.5)]
         )
         at_least = _tail_chances(starts, people, classes.f)
-        shown = at_least - np.vstack([at_least[1:], np.zeros(len(people))])
-        places = np.searchsorted(starts, classes.sizes, side="right") - 1
-        seen = np.bincount(places, weights=classes.counts, minlength=len(starts)).astype(np.float64)
-        return cls(people, shown, seen)
+        chances = at_least - np.vstack([at_least[1:], np.zeros(len(people))])
+        positions = np.searchsorted(starts, classes.sizes, side="right") - 1
+        class_counts = np.bincount(positions, weights=classes.counts, minlength=len(starts)).astype(np.float64)
+        return cls(people, chances, class_counts)
 
 
 def npmle(classes: SampleClasses) -> Mixture | None:
@@ -118,13 +118,13 @@ def npmle(classes: SampleClasses) -> Mixture | None:
     if classes.f == 1:
         return Mixture(n_unique / classes.n_records, float(n_unique), float(n_unique), 1.0)
     grid, f, n = _SizeGrid.from_classes(classes), classes.f, classes.population_size
-    here = grid.class_counts > 0
-    shown, seen = grid.chances[here], grid.class_counts[here]
-    found = 1 - (1 - f) ** grid.people
+    occurs = grid.class_counts > 0
+    chances, class_counts = grid.chances[occurs], grid.class_counts[occurs]
+    chance_shown = 1 - (1 - f) ** grid.people
     h = n / (len(grid.people) * grid.people)
     for _ in range(_N_EM_STEPS):
         # A range that no size of the grid reaches has a mean of 0, and nothing to say.
-        h = h * (seen / np.maximum(shown @ h, 1e-300) @ shown) / found
+        h = h * (class_counts / np.maximum(chances @ h, 1e-300) @ chances) / chance_shown
         h *= n / (h @ grid.people)
     # Each of F people is the only one drawn.
     only = f * (1 - f) ** (grid.people - 1) * h
@@ -133,7 +133,7 @@ def npmle(classes: SampleClasses) -> Mixture | None:
 
 
 def bounds(classes: SampleClasses, *, z: float = 3.0) -> Bounds:
-    """Return the least and the most population uniqueness of all mixtures of class sizes that fit the sample.
+    """Return the bounds of population uniqueness over all mixtures of class sizes that fit the sample.
 
     Numbers h of population classes of each size that give, within ``z`` standard errors each, the sample's classes of
     1 to 12 records and of ranges above, and as many people as there are.
@@ -159,8 +159,8 @@ def bounds(classes: SampleClasses, *, z: float = 3.0) -> Bounds:
     if classes.n_records == 0:
         return Bounds(0.0, 1.0, (0.0, 0.0), (0.0, 0.0))
     if classes.f == 1:
-        known = n_unique / classes.n_records
-        return Bounds(known, known, (n_unique, n_unique), (n_unique, n_unique))
+        uniqueness = n_unique / classes.n_records
+        return Bounds(uniqueness, uniqueness, (n_unique, n_unique), (n_unique, n_unique))
     grid, f, n = _SizeGrid.from_classes(classes), classes.f, classes.population_size
     error = np.sqrt(np.maximum(grid.class_counts, 1))
     # Variables are shares of people, so that their sizes are alike.
@@ -240,12 +240,12 @@ def fit_pitman(classes: SampleClasses) -> tuple[float, float] | None:
     between the points of a grid are found. In closed form by digamma functions, so only distinct sizes of classes cost.
     """
     slopes = [_profile_slope(classes, alpha)[0] for alpha in _ALPHA_GRID]
-    found = [
+    roots = [
         _find_root(lambda alpha: _profile_slope(classes, alpha)[0], low, high)
         for (low, before), (high, after) in pairwise(zip(_ALPHA_GRID, slopes, strict=True))
         if before > 0 >= after
     ]
-    peaks = [(alpha, _profile_slope(classes, alpha)[1]) for alpha in found]
+    peaks = [(alpha, _profile_slope(classes, alpha)[1]) for alpha in roots]
     return max(peaks, key=lambda peak: _pitman_likelihood(classes, *peak), default=None)
 
 
@@ -322,8 +322,8 @@ def snb(classes: SampleClasses) -> Point:
         )
     alpha, beta = fitted
     odds = classes.f * (1 - beta) / beta
-    seen = -math.expm1(math.log1p(-classes.f) - alpha * math.log1p(odds))
-    value = classes.n_classes / seen * beta**alpha / classes.population_size
+    chance_shown = -math.expm1(math.log1p(-classes.f) - alpha * math.log1p(odds))
+    value = classes.n_classes / chance_shown * beta**alpha / classes.population_size
     if value > 1:
         return Point(None, "not estimable: the slide negative binomial, as fitted, has more unique people than people")
     return Point(value)
@@ -379,10 +379,10 @@ def _snb_likelihood(classes: SampleClasses, alpha: float, odds: float) -> tuple[
     share = np.exp(math.log1p(-f) + first - logs)
     slopes = share * first_slope + (1 - share) * other_slope
     log_missed = math.log1p(-f) + alpha * log_beta
-    seen = -math.expm1(log_missed)
+    chance_shown = -math.expm1(log_missed)
     # Of log(seen) = log(1 - missed).
-    missing = -math.exp(log_missed) / seen * alpha * np.array([log_beta, -odds / (1 + odds)])
-    value = float(classes.counts @ logs) - classes.n_classes * math.log(seen)
+    missing = -math.exp(log_missed) / chance_shown * alpha * np.array([log_beta, -odds / (1 + odds)])
+    value = float(classes.counts @ logs) - classes.n_classes * math.log(chance_shown)
     return value, slopes @ classes.counts - classes.n_classes * missing
 
 
@@ -419,8 +419,8 @@ def zayatz(classes: SampleClasses) -> Point:
     missed = np.maximum(n - classes.n_records - earlier, 0.0) / (n - 1 - earlier)
     chances = np.concatenate([[1.0], np.cumprod(missed), [0.0]])
     others = chances[np.minimum(classes.sizes - 1, len(chances) - 1)]
-    shown = float(classes.counts @ (classes.sizes * f * others))
-    return Point(classes.n_unique * f / shown * classes.n_unique / classes.n_records)
+    n_shown = float(classes.counts @ (classes.sizes * f * others))
+    return Point(classes.n_unique * f / n_shown * classes.n_unique / classes.n_records)
 
 
 def dankar(classes: SampleClasses) -> Point:
