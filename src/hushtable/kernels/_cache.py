@@ -41,29 +41,29 @@ else:
         def __init__(self, py_func: Any) -> None:
             super().__init__(py_func)
             stamp = _hash_kernels()
-            beside = Path(py_func.__code__.co_filename).parent / "__pycache__"
+            folder = Path(py_func.__code__.co_filename).parent / "__pycache__"
             self._cache_file._source_stamp = stamp
-            self._beside = IndexDataCacheFile(str(beside), self._impl.filename_base, stamp)
+            self._beside = IndexDataCacheFile(str(folder), self._impl.filename_base, stamp)
 
         @property
         def is_kept(self) -> bool:
             """Whether a form of the kernel can be loaded."""
-            for place in (self._cache_file, self._beside):
+            for cache_file in (self._cache_file, self._beside):
                 with suppress(Exception):
-                    if place._load_index():
+                    if cache_file._load_index():
                         return True
             return False
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             rtsys.initialize(target_context)
-            found = None
+            compiled = None
             key = self._index_key(sig, target_context.codegen())
-            for place in (self._cache_file, self._beside):
+            for cache_file in (self._cache_file, self._beside):
                 # What an earlier version left may name classes that are gone, and cannot be read at all.
                 with suppress(Exception):
-                    found = place.load(key)
-                if found is not None:
-                    return self._impl.rebuild(target_context, found)
+                    compiled = cache_file.load(key)
+                if compiled is not None:
+                    return self._impl.rebuild(target_context, compiled)
             target_context.refresh()  # for the compiler, which is needed now
             return None
 

@@ -52,30 +52,30 @@ there are for each column, and those counts in one piece. Out: whether the class
 
 if config.DISABLE_JIT:
 
-    def call_own_model(address: int, model: int, size: int, population: int, held: Any) -> bool:
-        """Call the function at an address; ``held`` has a row for each column, and lies in one piece."""
+    def call_own_model(address: int, model: int, size: int, population: int, value_counts: Any) -> bool:
+        """Ask the function at an address; ``value_counts`` has a row for each column, and lies in one piece."""
         question = QUESTION(int(address))
-        return bool(question(model, size, population, held.shape[1], held.ctypes.data_as(_COUNTS)))
+        return bool(question(model, size, population, value_counts.shape[1], value_counts.ctypes.data_as(_COUNTS)))
 
 else:
 
     @numba.extending.intrinsic
-    def call_own_model(_context: Any, address: Any, model: Any, size: Any, population: Any, held: Any) -> Any:
-        """Call the function at an address; ``held`` has a row for each column, and lies in one piece."""
+    def call_own_model(_context: Any, address: Any, model: Any, size: Any, population: Any, value_counts: Any) -> Any:
+        """Ask the function at an address; ``value_counts`` has a row for each column, and lies in one piece."""
         number = numba.types.int64
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             from llvmlite import ir
 
             array = context.make_array(signature.args[4])(context, builder, values[4])
-            whole, flag = ir.IntType(64), ir.IntType(8)
-            kind = ir.FunctionType(flag, [whole] * 4 + [whole.as_pointer()])
+            word, flag = ir.IntType(64), ir.IntType(8)
+            kind = ir.FunctionType(flag, [word] * 4 + [word.as_pointer()])
             function = builder.inttoptr(values[0], kind.as_pointer())
             width = builder.extract_value(array.shape, 1)
-            data = builder.bitcast(array.data, whole.as_pointer())
+            data = builder.bitcast(array.data, word.as_pointer())
             return builder.trunc(builder.call(function, [*values[1:4], width, data]), ir.IntType(1))
 
-        return numba.types.boolean(number, number, number, number, held), code
+        return numba.types.boolean(number, number, number, number, value_counts), code
 
 
 def record_dtype(*fields: tuple[str, type]) -> np.dtype[Any]:

@@ -82,11 +82,11 @@ def run_cost(space: Space, j: int, low: int, high: int) -> float:
 
 
 @jit_inner
-def pair_cost(space: Space, one: int, other: int, limit: float) -> float:
+def pair_cost(space: Space, row: int, other_row: int, limit: float) -> float:
     """Return what a class of two rows costs each of them, or something past the limit."""
     total = 0.0
     for j in range(space.columns.size):
-        p, q = int(space.codes[one, j]), int(space.codes[other, j])
+        p, q = int(space.codes[row, j]), int(space.codes[other_row, j])
         if space.columns[j].kind == KIND_SET:
             if p != q:
                 total += 2.0 * space.columns[j].each + space.columns[j].rest
@@ -98,28 +98,32 @@ def pair_cost(space: Space, one: int, other: int, limit: float) -> float:
 
 
 @jit_inner
-def share_after_change(space: Space, classes: CostedClasses, label: int, out: int, put: int, limit: float) -> float:
+def share_after_change(
+    space: Space, classes: CostedClasses, label: int, row_out: int, row_in: int, limit: float
+) -> float:
     """Return what a row of a class costs without one of its rows and with another (-1: none), or past the limit."""
     total = 0.0
     for j in range(space.columns.size):
-        left = int(space.codes[np.uint64(out), j]) if out >= 0 else -1
-        came = int(space.codes[np.uint64(put), j]) if put >= 0 else -1
+        old_code = int(space.codes[np.uint64(row_out), j]) if row_out >= 0 else -1
+        new_code = int(space.codes[np.uint64(row_in), j]) if row_in >= 0 else -1
         if space.columns[j].kind == KIND_SET:
             n_codes = int(classes.ends[label, j, 0])
-            is_last = left >= 0 and not _has_place(space, classes, label, j, left, 1)
+            is_last = old_code >= 0 and not _has_place(space, classes, label, j, old_code, 1)
             n_codes -= int(is_last)
-            if came >= 0 and (not _has_place(space, classes, label, j, came, 0) or (is_last and came == left)):
+            if new_code >= 0 and (
+                not _has_place(space, classes, label, j, new_code, 0) or (is_last and new_code == old_code)
+            ):
                 n_codes += 1
             if n_codes > 1:
                 total += n_codes * space.columns[j].each + space.columns[j].rest
         else:
             low, high = int(classes.ends[np.uint64(label), j, 0]), int(classes.ends[np.uint64(label), j, 3])
-            if left == low:
+            if old_code == low:
                 low = int(classes.ends[np.uint64(label), j, 1])
-            if left == high:
+            if old_code == high:
                 high = int(classes.ends[np.uint64(label), j, 2])
-            if came >= 0:
-                low, high = min(low, came), max(high, came)
+            if new_code >= 0:
+                low, high = min(low, new_code), max(high, new_code)
             total += run_cost(space, j, low, high)
         if total > limit:
             break
@@ -127,9 +131,9 @@ def share_after_change(space: Space, classes: CostedClasses, label: int, out: in
 
 
 @jit_inner
-def _has_place(space: Space, classes: CostedClasses, label: int, j: int, place: int, times: int) -> bool:
-    word = classes.bits[label, space.columns[j].word + (place >> 6), times]
-    return bool(word & (np.uint64(1) << np.uint64(place & 63)) != 0)
+def _has_place(space: Space, classes: CostedClasses, label: int, j: int, code: int, times: int) -> bool:
+    word = classes.bits[label, space.columns[j].word + (code >> 6), times]
+    return bool(word & (np.uint64(1) << np.uint64(code & 63)) != 0)
 
 
 @jit_inner
@@ -181,23 +185,23 @@ def _widen_class(space: Space, classes: CostedClasses, label: int, row: int) -> 
     """Let a class span one row more."""
     ends = classes.ends
     for j in range(space.columns.size):
-        place = int(space.codes[row, j])
+        code = int(space.codes[row, j])
         if space.columns[j].kind == KIND_SET:
-            word, bit = space.columns[j].word + (place >> 6), np.uint64(1) << np.uint64(place & 63)
+            word, bit = space.columns[j].word + (code >> 6), np.uint64(1) << np.uint64(code & 63)
             if classes.bits[label, word, 0] & bit != 0:
                 classes.bits[label, word, 1] |= bit
             else:
                 classes.bits[label, word, 0] |= bit
                 ends[label, j, 0] += 1
             continue
-        if place < ends[label, j, 0]:
-            ends[label, j, 1], ends[label, j, 0] = ends[label, j, 0], place
-        elif place < ends[label, j, 1]:
-            ends[label, j, 1] = place
-        if place > ends[label, j, 3]:
-            ends[label, j, 2], ends[label, j, 3] = ends[label, j, 3], place
-        elif place > ends[label, j, 2]:
-            ends[label, j, 2] = place
+        if code < ends[label, j, 0]:
+            ends[label, j, 1], ends[label, j, 0] = ends[label, j, 0], code
+        elif code < ends[label, j, 1]:
+            ends[label, j, 1] = code
+        if code > ends[label, j, 3]:
+            ends[label, j, 2], ends[label, j, 3] = ends[label, j, 3], code
+        elif code > ends[label, j, 2]:
+            ends[label, j, 2] = code
 
 
 @jit_inner

@@ -102,8 +102,8 @@ def _exchange_row(
     sizes, shares, counts = classes.sizes, classes.shares, points.counts
     if classes.next_[classes.first[source]] < 0:
         return 0.0
-    left = sizes[source] - counts[row]
-    freed = sizes[source] * shares[source] - left * classes.share_without[row]
+    n_left = sizes[source] - counts[row]
+    freed = sizes[source] * shares[source] - n_left * classes.share_without[row]
     best, best_target, best_partner = MIN_GAIN, -1, -1
     first, last = max(0, source - window), min(sizes.size, source + window + 1)
     _grow_neighbours(points, axes, classes, scratch, row, freed, (first, last))
@@ -115,7 +115,7 @@ def _exchange_row(
         growth = scratch.growths[target - first]
         if target == source or growth * sizes[target] >= freed:
             continue
-        if left >= min_size:
+        if n_left >= min_size:
             gain = freed - counts[row] * shares[target] - (sizes[target] + counts[row]) * growth
             if gain > best:
                 best, best_target, best_partner = gain, target, -1
@@ -152,17 +152,17 @@ def _best_swap(
     classes: ExchangedClasses,
     scratch: ClassScratch,
     swap: tuple[int, int, int, int],
-    known: tuple[float, float],
-    rest: tuple[CodeArray, CodeArray, CountArray],
+    growth_and_best: tuple[float, float],
+    rest_span: tuple[CodeArray, CodeArray, CountArray],
 ) -> tuple[float, int]:
     """Find the row of the target whose exchange for ours gains most; 0 and -1 where none gains more than the best.
 
     What the target would span is looked at only where a bound lets the swap win: a span grows by our row at least as
-    much without the partner as with it. ``rest`` is what the source spans without our row.
+    much without the partner as with it. ``rest_span`` is what the source spans without our row.
     """
     source, row, target, min_size = swap
-    growth, best = known
-    low, high, bits = rest
+    growth, best = growth_and_best
+    low, high, bits = rest_span
     sizes = classes.sizes
     before = sizes[source] * classes.shares[source] + sizes[target] * classes.shares[target]
     best_partner = -1
@@ -372,7 +372,7 @@ def _passes_rules(
         if points.population.size > 0:
             population += points.population[added]
         _count_sensitive_values(points, scratch, added, 1)
-    judged = passes(rules, size, population, scratch.held, scratch.n_held, scratch.nodes)
+    holds = passes(rules, size, population, scratch.held, scratch.n_held, scratch.nodes)
     row = classes.first[label]
     while row >= 0:
         if row != without:
@@ -380,7 +380,7 @@ def _passes_rules(
         row = classes.next_[row]
     if added >= 0:
         _count_sensitive_values(points, scratch, added, -1)
-    return judged
+    return holds
 
 
 @jit_inner

@@ -14,7 +14,7 @@ _LOW_FACTOR, _HIGH_FACTOR, _LOW_MASK = np.uint64(0x9E3779B1), np.uint64(0x85EBCA
 
 
 @jit
-def refine_classes(labels: CodeArray, n_classes: int, codes: CodeArray, n_codes: int, out: CodeArray) -> int:
+def refine_classes(labels: CodeArray, n_classes: int, codes: CodeArray, n_codes: int, new_labels: CodeArray) -> int:
     """Split every class by a column's codes, of which -1 is one; return the number of classes, by first appearance.
 
     A key is a class and a code only, so that it fits 64 bits whatever the number of columns.
@@ -23,16 +23,16 @@ def refine_classes(labels: CodeArray, n_classes: int, codes: CodeArray, n_codes:
     width = n_codes + 1
     n_keys = n_classes * width
     if n_keys <= 4 * n_rows + 65_536:
-        return _refine_by_address(labels, codes, width, np.full(n_keys, np.int32(-1), np.int32), out)
-    return _refine_by_hash(labels, codes, width, out)
+        return _refine_by_address(labels, codes, width, np.full(n_keys, np.int32(-1), np.int32), new_labels)
+    return _refine_by_hash(labels, codes, width, new_labels)
 
 
 @jit
-def _refine_by_address(labels: CodeArray, codes: CodeArray, width: int, table: CodeArray, out: CodeArray) -> int:
+def _refine_by_address(labels: CodeArray, codes: CodeArray, width: int, table: CodeArray, new_labels: CodeArray) -> int:
     n_found = 0
     for row in range(labels.size):
         if labels[row] < 0:
-            out[row] = -1
+            new_labels[row] = -1
             continue
         key = np.int64(labels[row]) * width + codes[row] + 1
         label = table[key]
@@ -40,12 +40,12 @@ def _refine_by_address(labels: CodeArray, codes: CodeArray, width: int, table: C
             label = n_found
             table[key] = label
             n_found += 1
-        out[row] = label
+        new_labels[row] = label
     return n_found
 
 
 @jit
-def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeArray) -> int:
+def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, new_labels: CodeArray) -> int:
     """Open addressing; at most half of the slots are used."""
     n_rows = labels.size
     bits = 1
@@ -57,7 +57,7 @@ def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeAr
     n_found = 0
     for row in range(n_rows):
         if labels[row] < 0:
-            out[row] = -1
+            new_labels[row] = -1
             continue
         key = np.int64(labels[row]) * width + codes[row] + 1
         # Folded to 31 bits and spread by an odd factor; no product passes 63 bits.
@@ -69,7 +69,7 @@ def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeAr
             slots[slot] = n_found
             keys[n_found] = key
             n_found += 1
-        out[row] = slots[slot]
+        new_labels[row] = slots[slot]
     return n_found
 
 
@@ -153,11 +153,11 @@ def rows_by_class(labels: CodeArray, n_classes: int) -> tuple[CountArray, CodeAr
     for label in range(n_classes):
         offsets[label + 1] += offsets[label]
     rows = np.empty(offsets[n_classes], np.int32)
-    place = offsets[:n_classes].copy()
+    next_position = offsets[:n_classes].copy()
     for row in range(labels.size):
         if labels[row] >= 0:
-            rows[place[labels[row]]] = row
-            place[labels[row]] += 1
+            rows[next_position[labels[row]]] = row
+            next_position[labels[row]] += 1
     return offsets, rows
 
 
@@ -168,23 +168,23 @@ _LOW_FACTOR, _HIGH_FACTOR, _LOW_MASK = np.uint64(0x9E3779B1), np.uint64(0x85EBCA
 def fill_slots(keys: CountArray, slots: CodeArray) -> None:
     """Put the places of different keys into a table: ``slots``, a power of 2 of them and more than keys, all -1."""
     last = np.uint64(slots.size - 1)
-    for place in range(keys.size):
-        slot = _hash_key(keys[place]) & last
+    for position in range(keys.size):
+        slot = _hash_key(keys[position]) & last
         while slots[slot] >= 0:
             slot = (slot + np.uint64(1)) & last
-        slots[slot] = place
+        slots[slot] = position
 
 
 @jit
-def find_keys(keys: CountArray, slots: CodeArray, wanted: CountArray, out: CodeArray) -> int:
+def find_keys(keys: CountArray, slots: CodeArray, queries: CountArray, positions: CodeArray) -> int:
     """Look up the places of wanted keys, or -1, in a table that `fill_slots` made; return how many are not there."""
     last = np.uint64(slots.size - 1)
     n_missing = 0
-    for i in range(wanted.size):
-        slot = _hash_key(wanted[i]) & last
-        while slots[slot] >= 0 and keys[slots[slot]] != wanted[i]:
+    for i in range(queries.size):
+        slot = _hash_key(queries[i]) & last
+        while slots[slot] >= 0 and keys[slots[slot]] != queries[i]:
             slot = (slot + np.uint64(1)) & last
-        out[i] = slots[slot]
+        positions[i] = slots[slot]
         n_missing += slots[slot] < 0
     return n_missing
 

@@ -31,7 +31,7 @@ from hushtable.kernels.split import (
 def rank_cuts(
     rows: Rows,
     axes: Axes,
-    judged: JudgedCut | None,
+    checker: JudgedCut | None,
     by_gain: bool | None,
     deals_ties: bool | None,
     options: Options,
@@ -50,27 +50,27 @@ def rank_cuts(
     node = CutNode(0, rows.order.size, size)
     profile_rows(rows, axes, work.held, 0, rows.order.size, bounds)
     if by_gain is not None:
-        return rank_by_gain(rows, axes, judged, options, work.held, work.choice, node)
+        return rank_by_gain(rows, axes, checker, options, work.held, work.choice, node)
     if deals_ties is not None:
-        return 1 + best_by_median(rows, axes, judged, options, work.held, work.choice, node, deals_ties)
+        return 1 + best_by_median(rows, axes, checker, options, work.held, work.choice, node, deals_ties)
     return 0
 
 
 @jit_bare
-def best_by_marks(axes: Axes, held: Profile, choice: Choice, n_cuts: int, marks: ByteArray, size: int) -> int:
+def best_by_marks(axes: Axes, profile: Profile, choice: Choice, n_cuts: int, marks: ByteArray, size: int) -> int:
     """Return the one of ranked cuts that gains most in all columns, by marks of the sides of codes, two bits a cut."""
-    n_varying = varying_columns(axes, held)
-    varying = held.counted[:, :n_varying]
-    best, most = 0, -1.0
-    for together in range(marks.shape[0]):
-        first = together * CUTS_PER_BYTE
+    n_varying = varying_columns(axes, profile)
+    varying = profile.counted[:, :n_varying]
+    best, best_gain = 0, -1.0
+    for group in range(marks.shape[0]):
+        first = group * CUTS_PER_BYTE
         last = min(first + CUTS_PER_BYTE, n_cuts)
         for c in range(varying.shape[1]):
             j, begin = int(varying[0, c]), int(varying[1, c])
-            for place in range(begin, begin + held.columns[j].n_codes):
-                entry = begin + held.entries[place].code
-                choice.marks[entry] = marks[together, entry]
-        best, most = compare_cuts(axes, held, choice, varying, (first, last), size, (best, most))
+            for position in range(begin, begin + profile.columns[j].n_codes):
+                entry = begin + profile.entries[position].code
+                choice.marks[entry] = marks[group, entry]
+        best, best_gain = compare_cuts(axes, profile, choice, varying, (first, last), size, (best, best_gain))
     return best
 
 

@@ -104,13 +104,13 @@ class _Draws(NamedTuple):
     touched: CodeArray  # (n_rows,), the codes that a class holds
 
 
-def walk_draws(grid: WalkGrid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pulse: CountArray) -> None:
+def walk_draws(grid: WalkGrid, targets: NDArray[np.int64], hits: NDArray[np.int64], pulse: CountArray) -> None:
     """Mark the draws in which each probe is, on some column set, alone and equal to exactly one target.
 
-    ``drawn`` (targets) and ``hit`` have a bit for every draw. ``pulse`` as in `hushtable.kernels.uniques.walk_sets`.
+    ``targets`` (targets) and ``hits`` have a bit for every draw. ``pulse`` as in `hushtable.kernels.uniques.walk_sets`.
     """
     stack = new_stack(grid.codes.shape[1], len(grid.allowed) - 1)
-    draws = _Draws(drawn, hit, np.zeros(grid.widths.max(), dtype=_KEY), np.empty(len(drawn), dtype=np.int32))
+    draws = _Draws(targets, hits, np.zeros(grid.widths.max(), dtype=_KEY), np.empty(len(targets), dtype=np.int32))
     while not _walk_draws(grid, draws, stack, pulse):
         stack = with_more_room(stack)
 
@@ -138,7 +138,7 @@ def _split_classes(grid: WalkGrid, draws: _Draws, stack: WalkStack, column: int,
     codes = grid.codes[column]
     lowest = -1 if grid.missing_matches else 0
     goes_on = size < grid.allowed.size - 1
-    drawn, hit, keys, touched = draws.drawn, draws.hit, draws.keys, draws.touched
+    targets, hits, keys, touched = draws.drawn, draws.hit, draws.keys, draws.touched
     rows, starts, above, level = stack.rows, stack.starts, stack.levels[size - 1], stack.levels[size]
     level.first = above.first + above.n_classes + 1
     level.next_column = column + 1
@@ -146,8 +146,8 @@ def _split_classes(grid: WalkGrid, draws: _Draws, stack: WalkStack, column: int,
     starts[level.first] = n_kept_rows
     for label in range(above.first, above.first + above.n_classes):
         n_touched = 0
-        for place in range(starts[label], starts[label + 1]):
-            row = rows[place]
+        for position in range(starts[label], starts[label + 1]):
+            row = rows[position]
             if codes[row] < lowest:
                 continue
             key = keys[codes[row] + 1]
@@ -159,33 +159,33 @@ def _split_classes(grid: WalkGrid, draws: _Draws, stack: WalkStack, column: int,
                 key.probes += grid.probes[row]
                 key.lone = row
             else:
-                key.twice |= drawn[row] if grid.targets[row] > 1 else key.once & drawn[row]
-                key.once |= drawn[row]
+                key.twice |= targets[row] if grid.targets[row] > 1 else key.once & targets[row]
+                key.once |= targets[row]
         if grid.allowed[size]:
-            for each in range(n_touched):
-                key = keys[touched[each]]
+            for i in range(n_touched):
+                key = keys[touched[i]]
                 if key.probes == 1:
-                    hit[key.lone] |= key.once & ~key.twice
+                    hits[key.lone] |= key.once & ~key.twice
         if goes_on:
-            for place in range(starts[label], starts[label + 1]):
-                row = rows[place]
-                if codes[row] >= lowest and grid.probes[row] == 1 and keys[codes[row] + 1].once & ~hit[row]:
+            for position in range(starts[label], starts[label + 1]):
+                row = rows[position]
+                if codes[row] >= lowest and grid.probes[row] == 1 and keys[codes[row] + 1].once & ~hits[row]:
                     keys[codes[row] + 1].worth = 1
-            for each in range(n_touched):
-                key = keys[touched[each]]
+            for i in range(n_touched):
+                key = keys[touched[i]]
                 if key.worth:
                     # From here on, members holds where the class's next row goes.
                     first, n_kept_rows = n_kept_rows, n_kept_rows + key.members
                     key.members = first
                     n_kept += 1
                     starts[level.first + n_kept] = n_kept_rows
-            for place in range(starts[label], starts[label + 1]):
-                row = rows[place]
+            for position in range(starts[label], starts[label + 1]):
+                row = rows[position]
                 if codes[row] >= lowest and keys[codes[row] + 1].worth:
                     key = keys[codes[row] + 1]
                     rows[key.members] = row
                     key.members += 1
-        for each in range(n_touched):
-            key = keys[touched[each]]
+        for i in range(n_touched):
+            key = keys[touched[i]]
             key.members = key.probes = key.lone = key.once = key.twice = key.worth = 0
     level.n_classes = n_kept

@@ -135,12 +135,12 @@ def _write_title(axes: Any, title: str) -> None:
 
     wrapped = "\n".join(textwrap.wrap(to_one_line(title), _TITLE_WIDTH, max_lines=_MOST_TITLE_LINES, placeholder="…"))
     # Above a legend, where there is one: it was drawn first, and takes as many lines as it has rows.
-    found = axes.get_legend()
-    rows = 0 if found is None else _n_lines([each.get_text() for each in found.get_texts()], found._ncols)
+    legend = axes.get_legend()
+    rows = 0 if legend is None else _n_lines([each.get_text() for each in legend.get_texts()], legend._ncols)
     size = float(axes.xaxis.label.get_size()) * 1.1
     text = axes.set_title(wrapped, fontsize=size, loc="left", pad=8 + 1.45 * text_size(axes) * rows, parse_math=False)
-    place = axes.get_subplotspec()
-    if place is not None and place.get_geometry()[:2] == (1, 1):
+    subplot = axes.get_subplotspec()
+    if subplot is not None and subplot.get_geometry()[:2] == (1, 1):
         # Axes alone have the whole width of their figure for the title.
         text.set_transform(
             blended_transform_factory(axes.figure.transSubfigure, axes.transAxes + axes.titleOffsetTrans)
@@ -162,11 +162,11 @@ def add_legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
     """
     if not handles:
         return
-    shown = [shorten_text(name, _LONGEST_SERIES) for name in names]
+    short_names = [shorten_text(name, _LONGEST_SERIES) for name in names]
     # A longer one has rows of its own.
-    lines = ["\n".join(textwrap.wrap(name, _LEGEND_WIDTH)) for name in shown]
+    lines = ["\n".join(textwrap.wrap(name, _LEGEND_WIDTH)) for name in short_names]
     n_columns = max(1, min(len(lines), _LEGEND_WIDTH // (max(map(len, lines)) + _HANDLE_WIDTH)))
-    found = axes.legend(
+    legend = axes.legend(
         handles,
         [str(i) for i in range(len(lines))],
         loc="lower left",
@@ -180,7 +180,7 @@ def add_legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
         handlelength=2.6,
         labelspacing=0.4,
     )
-    for text, name in zip(found.get_texts(), lines, strict=True):
+    for text, name in zip(legend.get_texts(), lines, strict=True):
         text.set_parse_math(False)
         text.set_text(name)
 
@@ -211,29 +211,29 @@ def to_one_line(text: str) -> str:
 
 def shorten_text(text: str, longest: int = _LONGEST_NAME) -> str:
     """Return a text on one line, its end cut where it is longer."""
-    told = to_one_line(text)
-    return told if len(told) <= longest else f"{told[: longest - 1].rstrip()}…"
+    line = to_one_line(text)
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 
 def name_ticks(axes: Any, which: Literal["x", "y"], names: Iterable[str], *, rotation: float | None = None) -> None:
     """Write names at 0, 1, 2, ...: slanted where they do not fit side by side, and not all where they are many."""
-    shown = [shorten_text(name) for name in names]
+    labels = [shorten_text(name) for name in names]
     if which == "y":
-        axes.set_yticks(range(len(shown)), shown, parse_math=False)
+        axes.set_yticks(range(len(labels)), labels, parse_math=False)
         return
-    step = -(-len(shown) // _MOST_TICKS) or 1
-    places = range(0, len(shown), step)
+    step = -(-len(labels) // _MOST_TICKS) or 1
+    positions = range(0, len(labels), step)
     if rotation is None:
-        fits = sum(len(shown[at]) + 1 for at in places) <= _TICKS_WIDTH
-        rotation = 0.0 if fits else 45.0 if len(places) <= _MAX_SLANTED_TICKS else 90.0
+        fits = sum(len(labels[at]) + 1 for at in positions) <= _TICKS_WIDTH
+        rotation = 0.0 if fits else 45.0 if len(positions) <= _MAX_SLANTED_TICKS else 90.0
         # They must leave most of the height to the data.
-        shown = shown if fits else [shorten_text(name, _LONGEST_SLANTED) for name in shown]
+        labels = labels if fits else [shorten_text(name, _LONGEST_SLANTED) for name in labels]
     how = {"rotation": rotation, "ha": "right" if rotation == 45 else "center", "rotation_mode": "anchor"}
     if rotation == 90:
         how |= {"ha": "right", "va": "center"}
     elif rotation == 0:
         how = {}
-    axes.set_xticks(places, [shown[at] for at in places], parse_math=False, **how)
+    axes.set_xticks(positions, [labels[at] for at in positions], parse_math=False, **how)
 
 
 def format_percent_axis(axis: Any) -> None:
@@ -254,12 +254,12 @@ def name_log_ticks(axis: Any, lowest: float, highest: float) -> None:
     """Name 1, 2, 5, 10, ... on a logarithmic axis or, where those are too many, the powers of ten."""
     from matplotlib.ticker import NullLocator
 
-    places = [step * 10**power for power in range(20) for step in (1, 2, 5)]
-    places = [place for place in places if lowest <= place <= highest] or [round(lowest)]
-    if len(places) > _MAX_LOG_TICKS:
-        places = [place for place in places if str(place).rstrip("0") == "1"]
+    ticks = [step * 10**power for power in range(20) for step in (1, 2, 5)]
+    ticks = [place for place in ticks if lowest <= place <= highest] or [round(lowest)]
+    if len(ticks) > _MAX_LOG_TICKS:
+        ticks = [place for place in ticks if str(place).rstrip("0") == "1"]
     axis.set_minor_locator(NullLocator())
-    axis.set_ticks(places, [f"{place:,}" for place in places])
+    axis.set_ticks(ticks, [f"{place:,}" for place in ticks])
 
 
 def format_number(value: float) -> str:
@@ -274,8 +274,8 @@ def format_correlation(value: float) -> str:
 
 def to_floats(values: Any) -> FloatArray:
     """Return values as floats; what is None or not finite is NaN: not shown."""
-    found = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    return np.where(np.isfinite(found), found, np.nan)
+    floats = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.where(np.isfinite(floats), floats, np.nan)
 
 
 def readable_on(color: Sequence[float]) -> str:

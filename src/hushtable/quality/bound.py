@@ -67,29 +67,29 @@ class Priced:
 def lay_out_rows(table: Table, names: Sequence[str]) -> tuple[spacing.SpacedRows, CountArray]:
     """Lay out distinct rows for the kernels; return with them which of the table's rows each is."""
     axes = layout.lay_out(table, names, {}, {})
-    places, n_rows = layout.places_of_rows(table, axes), table.n_rows
+    codes, n_rows = layout.places_of_rows(table, axes), table.n_rows
     positions = np.zeros((len(axes), max(axis.n_places for axis in axes)))
     for j, axis in enumerate(axes):
         positions[j, : axis.n_places] = axis.positions
-    apart = []
+    mean_distances = []
     for j, axis in enumerate(axes):
-        shares = np.bincount(places[:, j], minlength=axis.n_places) / n_rows
+        shares = np.bincount(codes[:, j], minlength=axis.n_places) / n_rows
         is_same = float(shares @ shares)
         spread = float(np.sqrt(np.cov(positions[j, : axis.n_places], aweights=shares, ddof=0)))
-        apart.append(spread if axis.is_ordered else 2 * (1 - is_same) / axis.domain)
-    first = np.argsort(apart, kind="stable")[::-1]
-    order = np.lexsort(places[:, first[::-1]].T)
-    places = np.ascontiguousarray(places[order][:, first])
+        mean_distances.append(spread if axis.is_ordered else 2 * (1 - is_same) / axis.domain)
+    first = np.argsort(mean_distances, kind="stable")[::-1]
+    order = np.lexsort(codes[:, first[::-1]].T)
+    codes = np.ascontiguousarray(codes[order][:, first])
     is_new = np.arange(n_rows) == 0
     starts, n_leading = np.array([0, n_rows]), 0
     for j in range(len(axes)):
-        is_new[1:] |= places[1:, j] != places[:-1, j]
+        is_new[1:] |= codes[1:, j] != codes[:-1, j]
         if is_new.sum() > _RUNS_PER_SQRT_ROWS * np.sqrt(n_rows):
             break
         starts, n_leading = np.append(np.flatnonzero(is_new), n_rows), j + 1
     laid_out = [axes[j] for j in first.tolist()]
     rows = spacing.SpacedRows(
-        places,
+        codes,
         table.counts[order],
         np.array([axis.is_ordered for axis in laid_out]),
         positions[first],
@@ -144,16 +144,16 @@ def raise_prices(rows: spacing.SpacedRows, k: int, clock: Clock) -> Priced:
     for share, n_nodes, end in _PROOFS:
         if search.done >= 1:
             break
-        found = search.prove_prices(best + share * (prices - best), n_nodes, began + end * (1 - began))
-        best = max(best, found, key=search.sum_prices)
+        proven = search.prove_prices(best + share * (prices - best), n_nodes, began + end * (1 - began))
+        best = max(best, proven, key=search.sum_prices)
     return Priced(best, search.nodes, complete=clock.budget == Budget())
 
 
 def prove_prices(rows: spacing.SpacedRows, k: int, prices: FloatArray, clock: Clock) -> Priced:
     """Lower prices until no class exceeds its cost by them."""
     search = _PriceSearch(rows, k, clock)
-    found = search.prove_prices(prices, _NODES_OF_LAST_PROOF)
-    return Priced(found, search.nodes, complete=search.done < 1)
+    proven = search.prove_prices(prices, _NODES_OF_LAST_PROOF)
+    return Priced(proven, search.nodes, complete=search.done < 1)
 
 
 class _PriceSearch:
@@ -291,41 +291,41 @@ def match_prices(rows: spacing.SpacedRows, clock: Clock) -> Priced:
         return Priced(near, 0, complete=False)
     is_known = nearest >= 0
     pairs = np.column_stack([np.repeat(np.arange(n_rows), is_known.sum(axis=1)), nearest[is_known]])
-    apart = distances[is_known]
+    pair_distances = distances[is_known]
     dear, between = np.empty((_MAX_PAIRS, 2), dtype=np.int32), np.empty(_MAX_PAIRS)
     for _ in range(_MAX_ROUNDS):
         began = clock.spent
-        prices = _matching_prices(rows, pairs, apart)
+        prices = _matching_prices(rows, pairs, pair_distances)
         n_dear = spacing.find_overpriced_pairs(rows, prices, _PRICE_MARGIN, (0, n_rows), dear, between)
         if n_dear == 0 or clock.left < _MAX_TIME_PER_STEP_BEFORE * (clock.spent - began):
             break
         n_dear = min(n_dear, _MAX_PAIRS)
-        pairs, apart = np.concatenate([pairs, dear[:n_dear]]), np.append(apart, between[:n_dear])
-    found = prove_prices(rows, 2, prices, clock)
-    return max(Priced(near, 0, complete=False), found, key=lambda each: float(each.prices @ rows.counts))
+        pairs, pair_distances = np.concatenate([pairs, dear[:n_dear]]), np.append(pair_distances, between[:n_dear])
+    proven = prove_prices(rows, 2, prices, clock)
+    return max(Priced(near, 0, complete=False), proven, key=lambda each: float(each.prices @ rows.counts))
 
 
-def _matching_prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, apart: FloatArray) -> FloatArray:
+def _matching_prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, pair_distances: FloatArray) -> FloatArray:
     """Return the prices of an optimal fractional matching over some pairs of rows."""
     n_rows, counts = len(rows.counts), rows.counts
     is_free = counts >= _MIN_RECORDS_OF_FREE_ROW
     # A record alone never costs more than everything, twice: with that each has something to be assigned to.
     alone = np.full(n_rows, 2.0 * len(rows.unit))
-    for one, other in ((0, 1), (1, 0)):
-        to_free = is_free[pairs[:, other]]
-        np.minimum.at(alone, pairs[to_free, one], 2 * apart[to_free])
+    for first, second in ((0, 1), (1, 0)):
+        to_free = is_free[pairs[:, second]]
+        np.minimum.at(alone, pairs[to_free, first], 2 * pair_distances[to_free])
     copies = np.where(is_free, 0, counts)
     begin = np.cumsum(copies) - copies
     row_of = np.repeat(np.arange(n_rows), copies)
     keys = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
     kept = keys[1][~is_free[keys[0]].any(axis=1)]
-    one, other, cost = pairs[kept, 0], pairs[kept, 1], 2 * apart[kept]
+    first, second, cost = pairs[kept, 0], pairs[kept, 1], 2 * pair_distances[kept]
     edges = [(np.arange(len(row_of)), np.arange(len(row_of)), 2 * alone[row_of])]
     for i in range(_MIN_RECORDS_OF_FREE_ROW - 1):
         for j in range(_MIN_RECORDS_OF_FREE_ROW - 1):
-            both = (copies[one] > i) & (copies[other] > j)
-            a, b = begin[one[both]] + i, begin[other[both]] + j
-            edges += [(a, b, cost[both]), (b, a, cost[both])]
+            is_copied = (copies[first] > i) & (copies[second] > j)
+            a, b = begin[first[is_copied]] + i, begin[second[is_copied]] + j
+            edges += [(a, b, cost[is_copied]), (b, a, cost[is_copied])]
             own = np.flatnonzero(copies > max(i, j)) if i != j else np.empty(0, dtype=np.int64)
             edges.append((begin[own] + i, begin[own] + j, np.zeros(len(own))))
     by_copy = _assignment_prices(len(row_of), *(np.concatenate(each) for each in zip(*edges, strict=True)))
@@ -429,14 +429,14 @@ def ncp_bound(
     clock, names, table, inverse = _prepare_rows(data, quasi_identifiers, k, budget)
     rows, order = lay_out_rows(table, names)
     if k == 1:
-        found = Priced(np.zeros(table.n_rows), 0, complete=True)
+        priced = Priced(np.zeros(table.n_rows), 0, complete=True)
     else:
-        found = match_prices(rows, clock) if k == 2 else raise_prices(rows, k, clock)
+        priced = match_prices(rows, clock) if k == 2 else raise_prices(rows, k, clock)
     of_rows = np.empty(table.n_rows)
-    of_rows[order] = np.minimum(found.prices, len(names)) if suppresses else found.prices
+    of_rows[order] = np.minimum(priced.prices, len(names)) if suppresses else priced.prices
     certificate = build_certificate([table.column(name) for name in names], k, table.counts.tolist(), of_rows.tolist())
     value = float(certificate.entries["sum"]) / table.n_records / len(names)
-    return Bound(value, of_rows[inverse], k, names, table.n_records, found.nodes, clock.spent, certificate)
+    return Bound(value, of_rows[inverse], k, names, table.n_records, priced.nodes, clock.spent, certificate)
 
 
 def release_bound(

@@ -94,15 +94,15 @@ def persons_of(source: Frame | Table, person: str) -> CodeArray:
     if isinstance(source, Table):
         return np.asarray(source.codes[source.index(person)])
     is_text = source.text(person) is not None
-    told = source.with_specs({person: ColumnSpec("category")}) if is_text else source
-    return np.asarray(Table.encode(told, [person]).codes[0])
+    frame = source.with_specs({person: ColumnSpec("category")}) if is_text else source
+    return np.asarray(Table.encode(frame, [person]).codes[0])
 
 
 def _number_units(persons: CodeArray) -> CountArray:
     """Number what falls as one: persons, and rows without one."""
     nobody = persons < 0
-    apart = np.where(nobody, persons.max(initial=-1) + np.cumsum(nobody), persons)
-    return np.asarray(np.unique(apart, return_inverse=True)[1])
+    unit_codes = np.where(nobody, persons.max(initial=-1) + np.cumsum(nobody), persons)
+    return np.asarray(np.unique(unit_codes, return_inverse=True)[1])
 
 
 def _select_records(table: Table, rows: CountArray) -> Table:
