@@ -22,9 +22,9 @@ from hushtable.kernels.class_costs import (
 from hushtable.kernels.park_miller import MODULUS, draw_number
 from hushtable.kernels.regroup import Check, JudgedBlock
 
-_N_SWAPS = 6
-_N_HOMES = 24
-_MAX_ROWS_TO_SPLIT = 4_096  # rows
+_N_SWAPS = 6  # rows of the other class that are tried as partners of a swap
+_N_HOMES = 24  # near rows whose classes are tried as a row's new class
+_MAX_ROWS_TO_SPLIT = 4_096
 _N_COUNTS = 5
 
 
@@ -37,7 +37,7 @@ class Near(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """Random state, and a part of the annealing."""
+    """Random state, and one part of an annealing schedule."""
 
     state: CountArray  # (1,), 1 to 2^31 - 2
     n_steps: int  # how many changes to try
@@ -48,7 +48,7 @@ class Schedule(NamedTuple):
 
 @jit_inner
 def _draw_near_row(near: Near, row: int, state: CountArray) -> int:
-    """Return a row near another, the nearer the likelier; -1 where there is none."""
+    """Draw a row near another one, near ones more often; -1 where there is none."""
     distinct = near.distinct[row]
     share = draw_number(state) / MODULUS
     other = near.rows[distinct, int(near.rows.shape[1] * share * share)]
@@ -61,7 +61,7 @@ def _draw_near_row(near: Near, row: int, state: CountArray) -> int:
 
 @jit_inner
 def _is_allowed(checker: JudgedBlock | None, classes: CostedClasses, label: int, row_out: int, row_in: int) -> bool:
-    """Tell whether a class without one row and with another (-1: none) satisfies the rules beyond its size."""
+    """Tell whether a class, one row removed and one added (-1: none), satisfies the rules besides its size."""
     if checker is None:
         return True
     return _passes_rules(checker, classes, label, row_out, row_in)
@@ -96,7 +96,7 @@ def _try_exchange(
     pair: tuple[int, int],
     bar: float,
 ) -> bool:
-    """Move a row to the class of another, or swap it with one of that class, whichever costs least under the bar."""
+    """Move a row to another row's class, or swap it with a row there: the cheapest change, if it is below the bar."""
     row, neighbour = pair
     source, target = int(classes.rows[row].label), int(classes.rows[neighbour].label)
     n_source, n_target = classes.slots[source].n_rows, classes.slots[target].n_rows
@@ -136,7 +136,7 @@ def _try_exchange(
 def _try_split(
     space: Space, classes: CostedClasses, limits: tuple[int, int], checker: JudgedBlock | None, row: int, bar: float
 ) -> bool:
-    """Split the class of a row by distance to it and to the row farthest from it, unless that goes above the bar."""
+    """Split a row's class around it and the row farthest from it, unless the change of the cost is above the bar."""
     label, min_size = int(classes.rows[row].label), limits[0]
     n_rows = int(classes.slots[label].n_rows)
     if n_rows < 2 * min_size or n_rows > _MAX_ROWS_TO_SPLIT or classes.free[0] == 0:
@@ -201,7 +201,7 @@ def _try_dissolve(
     bar: float,
     state: CountArray,
 ) -> bool:
-    """Give every row of a class to the class near it that grows least; undone where that is not under the bar."""
+    """Move every row of a class to the near class that grows least; undo it if the change is not below the bar."""
     label = int(classes.rows[row].label)
     n_rows = int(classes.slots[label].n_rows)
     if n_rows > limits[0] + limits[0] // 3:
@@ -246,7 +246,7 @@ def _try_dissolve(
 
 
 def adopt_rows(space: Space, classes: CostedClasses, check: Check, rows: CountArray) -> int:
-    """Give rows in no class to the classes that grow least, up to the first that none may have; return how many."""
+    """Add rows without a class to the classes that grow least, until one fits in none; return how many were added."""
     return int(_adopt_rows(space, classes, (check.min_size, check.room), check.judged, rows))
 
 
@@ -276,7 +276,7 @@ def _adopt_rows(
 
 
 def anneal(space: Space, classes: CostedClasses, near: Near, check: Check, schedule: Schedule) -> CountArray:
-    """Change classes step by step; return steps, exchanges, splits and dissolves that were made, each."""
+    """Change classes step by step; return the numbers of steps, exchanges, splits and dissolved classes."""
     counts = np.zeros(_N_COUNTS, dtype=np.int64)
     anneal_steps(space, classes, near, (check.min_size, check.room), check.judged, schedule, counts)
     return counts

@@ -1,4 +1,4 @@
-"""Persons whose rows could be some known records, looked up through an index; rows near one; rows of queries."""
+"""Rows that match what an attacker knows: known records, looked up in an index; near rows; rows that queries select."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ def count_matches(
 
 
 class LookedUp(NamedTuple):
-    """Published rows, those of a person side by side."""
+    """Published rows, grouped by person."""
 
     cells: CodeArray  # (n_rows, n_columns), which cell of `runs` each is
-    runs: CountArray  # (n_cells, 3), places from one to below another, and where its bytes begin, -1: all of them
-    bits: ByteArray  # 1 at the places of a run that a cell stands for
+    runs: CountArray  # (n_cells, 3), positions from one to below another, and where its bits begin; -1: all of them
+    bits: ByteArray  # 1 at the positions of a run that a cell stands for
     persons: CodeArray
     starts: CountArray  # (n_persons + 1,), where the rows of a person begin
     order: CodeArray  # rows in the order of the index
 
 
 class Sought(NamedTuple):
-    """Known records, those of a trial side by side."""
+    """Known records, grouped by trial."""
 
     places: CountArray  # (n_records, n_columns, 3), what is known of each value, as in `LookedUp.runs`
     windows: CountArray  # (n_records, n_windows, 2), the runs of the index that hold every row which may be the record
@@ -70,7 +70,7 @@ class Sought(NamedTuple):
 
 @jit_inner
 def _fits_record(looked: LookedUp, row: int, record_runs: CountArray, record: int) -> bool:
-    """Tell whether a published row may be a known record: whether they share a place in every column."""
+    """Tell whether a published row may be a known record: whether they share a position in every column."""
     for j in range(record_runs.shape[1]):
         cell = looked.cells[row, j]
         low = max(looked.runs[cell, 0], record_runs[record, j, 0])
@@ -96,7 +96,10 @@ def _fits_record(looked: LookedUp, row: int, record_runs: CountArray, record: in
 
 @jit_inner
 def _has_all(looked: LookedUp, person: int, record_runs: CountArray, run: tuple[int, int], room: CountArray) -> bool:
-    """Tell whether a person has a row of their own for each of some known records: a matching that grows by paths."""
+    """Tell whether a person has a different row for each known record: a bipartite matching by augmenting paths.
+
+    ``room`` holds, by record, its row, the record that asked it for that row (-2: not asked yet), and a queue.
+    """
     first, last = run
     n = last - first
     for i in range(n):
@@ -117,7 +120,7 @@ def _has_all(looked: LookedUp, person: int, record_runs: CountArray, run: tuple[
                     if room[0, q] == row:
                         owner = q
                 if owner < 0:
-                    # Everyone on the way back takes the row of whom they asked.
+                    # A free row ends the path: going back, each record takes the row of the one it asked.
                     free = row
                     while record >= 0:
                         freed = room[0, record]
@@ -164,7 +167,7 @@ def count_candidates(looked: LookedUp, sought: Sought, enough: int, counts: Coun
 
 
 class RoughRows(NamedTuple):
-    """Distinct rows in the order of the columns that are known exactly, then of one that is known roughly."""
+    """Distinct rows, sorted by the exactly known columns, then by the first roughly known one."""
 
     codes: CodeArray  # (n_columns, n_rows), the columns that are known roughly; -1 is missing
     low: CodeArray  # (n_columns, n_rows), the codes that are as near as is tolerated, from this one
@@ -176,7 +179,7 @@ class RoughRows(NamedTuple):
 
 @jit
 def count_near_records(near: RoughRows, enough: int, counts: CountArray) -> None:
-    """Count the records that every row could be taken for, its own among them, up to ``enough``."""
+    """Count, for every row, the records that are as near as is tolerated, its own included, up to ``enough``."""
     n_columns, n_rows = near.codes.shape
     first = near.codes[0]
     begin = end = 0

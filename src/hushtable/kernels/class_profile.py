@@ -1,4 +1,4 @@
-"""What a class holds of every column: its distinct codes, their records, and the share they publish."""
+"""Profiles of classes: of every column the distinct codes, their records, and the share that they publish."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def class_ranges(labels: CodeArray, codes: CodeArray, n_classes: int) -> tuple[C
 def find_known_ranges(
     labels: CodeArray, codes: CodeArray, ranks: CodeArray, low: CodeArray, high: CodeArray, has_missing: BoolArray
 ) -> None:
-    """Set the first and the last known place of every class, from 0 (-1 for none), and whether it misses some."""
+    """Set the lowest and highest known rank of every class, from 0 (-1: none), and whether a value is missing."""
     low[:], high[:], has_missing[:] = 2**31 - 1, -1, False
     for row in range(labels.size):
         label, rank = labels[row], ranks[codes[row] + 1] - 1
@@ -97,9 +97,10 @@ def class_values(
 
 @jit_inner
 def sort_codes(records: CountArray, codes: CodeArray, counts: CountArray) -> None:
-    """Put the codes of a class in order, and set how many records each has; ``records`` is 0 everywhere afterwards.
+    """Sort a class's codes, and set how many records each has; ``records`` is 0 everywhere afterwards.
 
-    Many codes are looked through; few are sorted by Shell's sort, which compiles in a tenth of the time of numpy's.
+    If they are many, all entries are scanned; few are sorted by Shell's sort, which compiles ten times faster than
+    numpy's.
     """
     n_held, position = codes.size, 0
     if _MAX_ENTRIES_PER_CODE * n_held > records.size:
@@ -124,12 +125,11 @@ def sort_codes(records: CountArray, codes: CodeArray, counts: CountArray) -> Non
         records[codes[position] + 1] = 0
 
 
-_MAX_ENTRIES_PER_CODE = 16  # times the codes of a class
+_MAX_ENTRIES_PER_CODE = 16  # with more entries per code of a class, sorting is faster than a scan
 
 N_EXPONENTS = 2**11
-LOW_MANTISSA_BITS = (
-    26  # bits of the lower part of a mantissa of 53, so that 2^36 of either part add up without overflow
-)
+# Bits of the lower part of a mantissa of 53: 2^36 of either part add up without overflow.
+LOW_MANTISSA_BITS = 26
 
 
 @jit_bare
@@ -145,9 +145,8 @@ def add_mantissas(bits: NDArray[np.uint64], sums: CountArray) -> None:
         sums[exponent, 1] += sign * (mantissa >> LOW_MANTISSA_BITS)
 
 
-COST_PER_CHARACTER = (
-    0.006  # of the domain: what a character of a list costs, so that of equal cuts the shorter text wins
-)
+# Of the domain: what a character of a list costs, so that of equal cuts the shorter text wins.
+COST_PER_CHARACTER = 0.006
 UNITS_PER_DOMAIN = 2**40  # what shares of a domain are counted in
 
 AXIS: Final = record_dtype(
@@ -172,7 +171,7 @@ PLACE: Final = record_dtype(
 )
 
 LEVEL: Final = record_dtype(
-    ("step", np.float64),  # how wide a class of the column is at least that is widened to round units of a level
+    ("step", np.float64),  # classes at least as wide are widened to round units of this level
     ("start", np.float64),  # where the round unit over a code begins
     ("end", np.float64),  # and ends
     ("share", np.float64),  # of the domain, under the node
@@ -181,7 +180,7 @@ LEVEL: Final = record_dtype(
 
 
 class Axes(NamedTuple):
-    """What the codes of each column are worth."""
+    """What publishing the codes of each column costs."""
 
     columns: NDArray[Any]  # AXIS (n_columns,)
     places: NDArray[Any]  # PLACE (n_entries,), entry ``begin`` + shifted code of a column
@@ -196,7 +195,7 @@ def _unit_start(axes: Axes, level: int, entry: int) -> float:
 
 @jit_inline
 def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int, listed_share: int) -> float:
-    """Return the share of a column that a class publishes, and something for the length of a list."""
+    """Return the share of a column that a class publishes, plus a little for the length of a list."""
     axis = axes.columns[j]
     is_short = 0 < n_units <= axis.most_units and n_chars <= axis.most_chars
     if not axis.is_ordered:
@@ -231,9 +230,9 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int
 
 @jit_bare
 def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) -> None:
-    """Set what the first entry of a column's profile costs, the first two, and so on; or the last, the last two.
+    """Set the price of the first entry of a column's profile, of the first two, and so on; or of the last ones.
 
-    This is `share_of`, written out: levels and units, whose entries come together, go on from the prefix before.
+    This is `share_of`, step by step: level and round unit continue from the prefix before.
     """
     axis = axes.columns[j]
     begin = axis.begin
@@ -294,9 +293,8 @@ def cut_level(axes: Axes, low: int, high: int) -> int:
     return level
 
 
-BONUS_PER_ROUND_LEVEL = (
-    0.01  # of its gain: by how much a cut may fall short that falls between wider units, level by level
-)
+# Of its gain: by how much a cut between wider units may fall short, level by level.
+BONUS_PER_ROUND_LEVEL = 0.01
 
 ENTRY: Final = record_dtype(
     ("records", np.int64),
@@ -308,14 +306,14 @@ ENTRY: Final = record_dtype(
 
 COLUMN: Final = record_dtype(
     ("n_codes", np.int64),  # entries of the profile
-    ("level", np.int64),  # of the children that are cut apart
+    ("level", np.int64),  # of the children that a cut separates
     ("share", np.float64),  # that the class publishes
     ("is_sorted", np.bool_),  # by records
 )
 
 
 class Profile(NamedTuple):
-    """What one class holds."""
+    """The codes of one class, column by column."""
 
     columns: NDArray[Any]  # COLUMN (n_columns,)
     entries: NDArray[Any]  # ENTRY (all codes,), at each column's begin
@@ -325,9 +323,9 @@ class Profile(NamedTuple):
 
 @jit_inner
 def profile_rows(rows: Rows, axes: Axes, profile: Profile, start: int, end: int, bounds: CountArray) -> None:
-    """List the codes of all columns of a run of rows by code, and tighten the bounds between which they lie.
+    """List the codes of every column in a run of rows, ascending, and tighten the columns' bounds.
 
-    Codes are counted in bins where they lie close together, else sorted, which touches less memory.
+    Codes in a narrow range are counted in bins; others are sorted, which touches less memory.
     """
     n_counted = 0
     for j in range(axes.columns.size):
@@ -372,7 +370,7 @@ def profile_rows(rows: Rows, axes: Axes, profile: Profile, start: int, end: int,
 
 @jit_inner
 def _list_rows(rows: Rows, entries: NDArray[Any], j: int, start: int) -> int:
-    """List a column's codes by sorting the rows, of which there is an entry each; return how many there are."""
+    """List a column's codes by sorting an entry per row; return the number of distinct codes."""
     for i in range(entries.size):
         row, entry = start + i, entries[i]
         entry.code, entry.key, entry.records = rows.codes[row, j], 0, 1
@@ -391,7 +389,7 @@ def _list_rows(rows: Rows, entries: NDArray[Any], j: int, start: int) -> int:
 
 @jit_inner
 def _sort_entries(entries: NDArray[Any]) -> None:
-    """Sort entries by falling keys, those of a key by their codes: Shell's sort, which few entries suit."""
+    """Sort entries by falling key, then by rising code: Shell's sort, which suits few entries."""
     gap = 1
     while gap < entries.size // 9:
         gap = 3 * gap + 1
@@ -411,7 +409,7 @@ def _sort_entries(entries: NDArray[Any]) -> None:
 
 @jit_inner
 def sort_profile(axes: Axes, profile: Profile, j: int) -> None:
-    """Sort a profile by falling records; where it publishes a node, by those of the children."""
+    """Sort a column's profile by falling records; if it publishes a node, by the records of the node's children."""
     axis, column = axes.columns[j], profile.columns[j]
     # One entry needs no order, and a class that holds only missing cells has no node to look for.
     if column.is_sorted or column.n_codes == 1:
@@ -439,7 +437,7 @@ def sort_profile(axes: Axes, profile: Profile, j: int) -> None:
 
 @jit_inner
 def _sum_by_node(axes: Axes, begin: int, level: int, entries: NDArray[Any]) -> None:
-    """Give every entry, by code, the records of its node."""
+    """Set the key of every entry, which are in the order of codes, to the records of its node."""
     first, n_records = 0, 0
     for i in range(entries.size):
         n_records += entries[i].records
@@ -452,22 +450,22 @@ def _sum_by_node(axes: Axes, begin: int, level: int, entries: NDArray[Any]) -> N
 
 @jit_inner
 def _price_profile(axes: Axes, profile: Profile, j: int) -> None:
-    """Sort a profile, and set what its prefixes and the whole publish."""
+    """Sort a column's profile, and set the shares that its prefixes, suffixes and the whole publish."""
     sort_profile(axes, profile, j)
     begin, n_codes = axes.columns[j].begin, profile.columns[j].n_codes
     entries = profile.entries[begin : begin + n_codes]
     for way in range(2):
-        # Not True and False, for each of which the compiler would make a kernel of its own.
+        # Not the literals True and False: the compiler would make a kernel for each.
         price_prefixes(axes, j, entries, way == 1)
     profile.columns[j].share = entries[n_codes - 1].left
 
 
 @jit_inner
 def foresee_gains(axes: Axes, profile: Profile, j: int, min_size: int) -> None:
-    """Lower the prices of a hierarchical column's prefixes, and of what follows them, by what later cuts will gain.
+    """Lower the prices of a hierarchical column's prefixes and suffixes by what later cuts will gain.
 
-    A run of several children publishes the node over them, so that the first cuts between them gain nothing: what
-    cutting all apart will gain is credited to the cuts that lead there, in proportion to the entropy of the children
+    A run of several children publishes the node over them, so that the first cuts between them gain nothing. The gain
+    of separating all children is credited to the cuts that lead there, in proportion to the entropy of the children
     they take.
     """
     begin, n_codes, level = axes.columns[j].begin, profile.columns[j].n_codes, profile.columns[j].level
@@ -488,7 +486,7 @@ def foresee_gains(axes: Axes, profile: Profile, j: int, min_size: int) -> None:
 
 @jit_inner
 def _differ_in_child(axes: Axes, begin: int, level: int, entries: NDArray[Any], first: int, second: int) -> bool:
-    """Tell whether two entries are of two children."""
+    """Tell whether two entries belong to different children."""
     node = axes.levels[level, begin + entries[first].code].node
     return bool(node != axes.levels[level, begin + entries[second].code].node)
 
@@ -514,7 +512,7 @@ def _foresee_runs(
             code = entries[position].code
             is_one = first == position or code == 0
             gain += n_child * (share - (0.0 if is_one else axes.levels[level, begin + code].share))
-        # Two classes at least must come of it.
+        # Only if the run can be divided into two classes or more.
         if gain > 0 and n - largest >= min_size:
             foreseen = share - gain / n * (1.0 - (math.log(n) - logs / n) / entropy)
             if from_end:
@@ -528,7 +526,7 @@ def _foresee_runs(
 
 @jit_inner
 def cut_preference(axes: Axes, j: int, entries: NDArray[Any], length: int) -> float:
-    """Return the factor by which a cut after a prefix is preferred: the more, the rounder the point where it falls."""
+    """Return the factor by which a cut after a prefix is preferred: the rounder the cut point, the higher."""
     axis = axes.columns[j]
     if axis.n_rounds == 0:
         return 1.0
@@ -541,5 +539,5 @@ def cut_preference(axes: Axes, j: int, entries: NDArray[Any], length: int) -> fl
 
 @jit_inner
 def may_cut(axes: Axes, j: int, level: int, entries: NDArray[Any], length: int) -> bool:
-    """Tell whether a prefix of a hierarchical column's profile ends between two children of its node."""
+    """Tell whether a cut after a prefix of a hierarchical column's profile separates two children of its node."""
     return _differ_in_child(axes, axes.columns[j].begin, level, entries, length - 1, length)

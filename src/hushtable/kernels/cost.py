@@ -1,4 +1,4 @@
-"""What rows cost that publish one candidate value in every column, and the cheapest partition of a few rows."""
+"""Costs of rows that publish one common value in every column, and the cheapest partition of a few rows."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit, jit_bare, jit_inner, record_dtype
 
 COLUMN: Final = record_dtype(
-    ("begin", np.int64),  # its places follow from here on
+    ("begin", np.int64),  # where the entries of its codes begin
     ("star", np.float64),  # what "*" costs
     ("is_span", np.bool_),  # whether intervals are candidates, else the nodes of a hierarchy
 )
 
 NODE: Final = record_dtype(
-    ("least", np.float64),  # the least cost of the node over a place and of all above it
+    ("least", np.float64),  # the least cost of the node over a code and of all above it
     ("node", np.int32),
 )
 
 
 class Costs(NamedTuple):
-    """The cheapest common candidate of the values from one place to another, in every column.
+    """What the cheapest value costs that covers a run of codes, in every column.
 
-    Place 0 is missing; leaves stand in the order of branches, so that what two share, all between them share.
+    Code 0 is missing. Leaves are in depth-first order, so that a node over two leaves is over all between them.
     """
 
     columns: NDArray[Any]  # COLUMN (n_columns,)
-    positions: FloatArray  # (n_places,), of a span column, times its weight
-    nodes: NDArray[Any]  # NODE (n_levels, n_places)
+    positions: FloatArray  # (n_entries,), of a span column, times its weight
+    nodes: NDArray[Any]  # NODE (n_levels, n_entries)
 
 
 @jit_inner
 def cell_cost(costs: Costs, j: int, low: int, high: int) -> float:
-    """Return what one cell costs that covers the places from ``low`` to ``high``."""
+    """Return the cost of one cell that covers the codes from ``low`` to ``high``."""
     if low == high:
         return 0.0
     column = costs.columns[j]
@@ -51,7 +51,7 @@ def cell_cost(costs: Costs, j: int, low: int, high: int) -> float:
 
 
 def pair_costs(codes: CodeArray, costs: Costs) -> FloatArray:
-    """Return what one row costs when it is made equal to another; float64 (n_rows, n_rows)."""
+    """Return the cost of either row when two are made equal; float64 (n_rows, n_rows)."""
     matrix = np.zeros((len(codes), len(codes)))
     _cost_pairs(codes, costs, matrix)
     return matrix
@@ -81,7 +81,7 @@ def find_nearest(
     begin: int = 0,
     end: int = 2**31 - 1,
 ) -> None:
-    """Find for the rows ``begin`` to ``end`` - 1 the others that each is made equal to most cheaply, cheapest first."""
+    """Find, for the rows ``begin`` to ``end`` - 1, the other rows that are cheapest to be equal to, cheapest first."""
     n_rows, n_columns = codes.shape
     for a in range(begin, min(end, n_rows)):
         n_found = 0
@@ -124,7 +124,7 @@ def block_costs(codes: CodeArray, costs: Costs, offsets: CountArray, rows: CodeA
 
 
 def subset_costs(codes: CodeArray, costs: Costs) -> FloatArray:
-    """Cost all rows of every subset together; entry i is the subset of the bits of i."""
+    """Return the cost of all rows of every subset as one block; the bits of i are the rows of subset i."""
     n_rows, n_columns = codes.shape
     spans, sizes = np.zeros((2, 1 << n_rows, n_columns), dtype=np.int32), np.zeros(1 << n_rows, dtype=np.int64)
     totals = np.zeros(1 << n_rows)
@@ -134,7 +134,7 @@ def subset_costs(codes: CodeArray, costs: Costs) -> FloatArray:
 
 @jit_bare
 def _cost_subsets(codes: CodeArray, costs: Costs, spans: CodeArray, sizes: CountArray, totals: FloatArray) -> None:
-    """Cost the subsets; ``spans`` and ``sizes`` are theirs, of the empty one 0."""
+    """Cost the subsets, each from the subset without its last row; ``spans`` and ``sizes`` are those of subsets."""
     n_rows, n_columns = codes.shape
     for row in range(n_rows):
         first = 1 << row
@@ -159,9 +159,9 @@ COST_TOLERANCE = 1e-9
 def cheapest_partitions(
     first: FloatArray, second: FloatArray, is_block: BoolArray, value: FloatArray, again: FloatArray, ways: FloatArray
 ) -> tuple[CountArray, int, int, int]:
-    """Find the cheapest partition of every subset into blocks; return blocks, and what was settled, pruned, looked up.
+    """Find the cheapest partition of every subset into blocks; return blocks, and how many were solved, pruned, tried.
 
-    Blocks come by their lowest row, and the first is returned. ``second`` decides among equals; ``value`` and ``again``
+    The block returned for a subset is that of its lowest row. ``second`` decides among equals; ``value`` and ``again``
     are both costs of the best, inf where there is none, ``ways`` how many have the same first cost (as floats: very
     many).
     """
@@ -172,6 +172,7 @@ def cheapest_partitions(
     ways[0] = 1.0
     n_settled = n_pruned = n_looked_up = 0
     for free in range(1, n_subsets):
+        # Some block holds the lowest row: all its mates are tried.
         lowest = free & -free
         candidates = free ^ lowest
         best, best_again, n_ways = np.inf, np.inf, 0.0

@@ -14,14 +14,14 @@ ColumnWords = NDArray[np.uint64]
 KeyCodes = NDArray[np.signedinteger[Any]]
 
 MAX_PAIRS_ENUMERATED: Final = 400
-"""So many pairs of rows all become evidence: then a set's whole subtree needs no other."""
+"""Up to this many pairs of rows, all become evidence: then a set's whole subtree needs no other."""
 _SAMPLED_ROWS: Final = 1 << 13
 _DRAW_EXPONENT: Final = 0.3  # of the pairs of a partition: how many of them are drawn (HPIValid)
 _ONE: Final = np.uint64(1)
 
 
 class KeyRows(NamedTuple):
-    """Rows by column and by row, and how many codes each column has, missing counted."""
+    """Codes column by column and row by row, and how many codes each column has, missing included."""
 
     codes: KeyCodes  # (n_columns, n_rows), -1 is missing
     cells: KeyCodes  # (n_rows, n_columns), the same
@@ -50,7 +50,7 @@ def split_classes(
     bins: CodeArray,
     touched: CodeArray,
 ) -> tuple[int, int, int]:
-    """Split classes of two rows or more by one column; write what still has two rows or more behind them.
+    """Split classes by one column; write the new classes of two rows or more behind the old ones.
 
     ``at`` is where members begin and end, and the ends of classes; ``bins`` are 0 between uses. Returns where the new
     members and the new ends end, and the pairs of rows that share a class.
@@ -101,7 +101,7 @@ def split_classes(
 
 @jit_inner
 def write_difference(cells: KeyCodes, a: int, b: int, differences: ColumnWords, n: int) -> None:
-    """Write the columns in which two rows differ, as the n-th of some."""
+    """Write the columns in which two rows differ, a bit each, as entry n."""
     for w in range(differences.shape[1]):
         word = np.uint64(0)
         for j in range(64 * w, min(64 * w + 64, cells.shape[1])):
@@ -146,7 +146,7 @@ def draw_pairs(
     differences = np.zeros((n_pairs_to_draw(pairs), n_words), np.uint64)
     n_classes = last_end - first_end
     for n in range(len(differences)):
-        # A class of every size has its turn: large ones differ in few columns, small ones in others.
+        # First a class, so that small ones have their turn: their rows differ in other columns than large ones' do.
         c = first_end + draw_below(state, n_classes)
         start = begin if c == first_end else ends[c - 1]
         size = ends[c] - start
@@ -158,7 +158,7 @@ def draw_pairs(
 
 @jit
 def minimal_sets(sets: ColumnWords) -> ColumnWords:
-    """Return the sets that hold no other one, the smallest first; each once, and none that is empty."""
+    """Return the non-empty sets that contain no other one, each once, the smallest first."""
     n, n_words = sets.shape
     sizes = np.zeros(n, np.int64)
     for i in range(n):

@@ -1,4 +1,4 @@
-"""A privacy model's rule, applied to one class inside a cut; a test holds the formulas to those of ``passes``."""
+"""Rules of privacy models, applied to one class inside a cut; a test compares the formulas with each ``passes``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hushtable._types import (
 from hushtable.kernels._jit import call_own_model, jit_bare, jit_inner
 
 RULES_WITHOUT_HISTOGRAMS: Final = frozenset({RULE_SIZE, RULE_DISTINCT, RULE_POPULATION, RULE_PRESENCE, RULE_OWN})
-"""Rules that need no code of their own for how many records of each value a class holds."""
+"""Rules that need no compiled code for the records of each value in a class."""
 
 
 class Rules(NamedTuple):
@@ -42,7 +42,7 @@ class Rules(NamedTuple):
     own: CountArray | None = None  # (1,), the address of a function that judges by models without a rule
 
     def allocate_nodes(self) -> FloatArray:
-        """Return room for the nodes of a level."""
+        """Return scratch for the nodes of a level."""
         return np.empty(0 if self.tables is None else self.tables.shape[2])
 
 
@@ -50,7 +50,7 @@ class Rules(NamedTuple):
 def passes(
     rules: Rules, size: int, population: int, counts: CountArray, n_distinct: CountArray, nodes: FloatArray
 ) -> bool:
-    """Tell whether a class of ``size`` records, 1 or more, satisfies every rule; ``counts`` has an entry per code + 1."""
+    """Tell whether a class of ``size`` records, at least 1, satisfies every rule; ``counts`` are by code + 1."""
     for i in range(rules.kinds.size):
         kind, threshold = rules.kinds[i], rules.thresholds[i]
         if kind == RULE_SIZE:
@@ -132,7 +132,7 @@ def _entropy(counts: CountArray) -> float:
 @jit_inner
 def _recursive_ratio(counts: CountArray, n_first: int) -> float:
     """Return r_1 / (r_l + ... + r_m) of a class that holds at least l = ``n_first`` values."""
-    # From the largest on, values of equal counts together, until the l - 1 largest are taken away.
+    # The l - 1 largest counts are taken off the tail, equal ones at once: nothing is sorted or allocated.
     highest, tail, n_taken, below = _highest_count(counts), 0, 0, -1
     for count in counts[1:]:
         tail += count
@@ -151,7 +151,7 @@ def _recursive_ratio(counts: CountArray, n_first: int) -> float:
 
 @jit_inner
 def _cumulative_distance(shares: FloatArray, size: int, counts: CountArray) -> float:
-    """Return the sum of the cumulated differences over the values that the whole holds."""
+    """Return the sum of the absolute cumulated differences over the values that the whole holds."""
     carried = moved = 0.0
     for value in range(counts.size):
         if shares[value] > 0:

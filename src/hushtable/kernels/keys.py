@@ -33,7 +33,7 @@ from hushtable.kernels.evidence import (
 )
 
 _LISTED_PAIRS: Final = 1 << 13
-"""So many pairs of rows are kept as the columns in which they differ: to sift them is faster than to split classes."""
+"""Up to so many pairs of rows are kept as the columns in which they differ: filtering them beats splitting classes."""
 _ONE: Final = np.uint64(1)
 
 
@@ -41,7 +41,7 @@ class KeyRules(NamedTuple):
     """What a key is."""
 
     by_pairs: bool  # whether pairs of rows that agree are counted, else the rows that are not alone
-    most: int  # how many of them a key may leave
+    most: int  # how many of them a key may leave over
     max_size: int  # the most columns of a key
     seed: int  # of the pairs that are drawn
 
@@ -258,7 +258,7 @@ def _all_rows(rows: KeyRows, as_pairs: bool) -> _Agreeing:
 
 @jit
 def _more_keys(keys: ColumnWords, key_counts: CountArray, n_keys: int) -> tuple[ColumnWords, CountArray]:
-    """Make room for one more."""
+    """Make room for one more key."""
     if n_keys < len(keys):
         return keys, key_counts
     keys = _more_words(keys, n_keys + 1)
@@ -269,7 +269,7 @@ def _more_keys(keys: ColumnWords, key_counts: CountArray, n_keys: int) -> tuple[
 
 @jit_inner
 def _note_evidence(alive: _Alive, walk: _KeyWalk, level: int, e: int) -> None:
-    """Take evidence that a level does not hit into what it knows of all of it."""
+    """Update what a level knows of all evidence that it does not hit, by one more."""
     n_free = 0
     for w in range(alive.sets.shape[1]):
         alive.common[level, w] &= alive.sets[e, w]
@@ -280,7 +280,7 @@ def _note_evidence(alive: _Alive, walk: _KeyWalk, level: int, e: int) -> None:
 
 @jit_inner
 def _fold_evidence(alive: _Alive, log: ColumnWords, n_log: int, walk: _KeyWalk, level: int) -> None:
-    """Tell a level new evidence: of branches before, or of its own set."""
+    """Add new evidence to a level: from earlier branches, or from its own set."""
     filled = alive.ends[level + 1]
     for e in range(alive.folded[level], n_log):
         n_hits = 0
@@ -313,7 +313,7 @@ def _more_alive(alive: _Alive, needed: int) -> _Alive:
 
 @jit_inner
 def _open_level(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> bool:
-    """Write which columns are added to a level's set in turn; return whether one was left out that may be of a key.
+    """List the columns to add to a level's set in turn; return whether one was left out that may be part of a key.
 
     They are free columns of one evidence that is not hit, but for those that leave another column nothing to hit alone.
     """
@@ -332,7 +332,7 @@ def _open_level(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> boo
             free[level, w] &= ~shared[walk.path[i], w]
     is_cut = False
     walk.n_todo[level] = walk.n_done[level] = 0
-    # The most telling column last: most keys are in its branch, in which all others are free, and soon few rows agree.
+    # The most distinctive column last: in its branch all others are free, most keys lie there, and few rows agree.
     for j in range(walk.todo.shape[1] - 1, -1, -1):
         word, bit = j >> 6, _column_bit(j)
         if alive.sets[alive.best[level], word] & free[level, word] & bit:
@@ -348,7 +348,7 @@ def _open_level(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> boo
 
 @jit_inner
 def _descend(alive: _Alive, walk: _KeyWalk, level: int, column: int) -> None:
-    """Begin the level below, with one column more."""
+    """Start the level below, with one column more."""
     word, bit, below = column >> 6, _column_bit(column), level + 1
     walk.path[level] = column
     for w in range(walk.free.shape[1]):
@@ -376,7 +376,7 @@ def _descend(alive: _Alive, walk: _KeyWalk, level: int, column: int) -> None:
 
 @jit_inner
 def _count_agreeing(agreeing: _Agreeing, level: int) -> tuple[int, int]:
-    """Return how many pairs of rows agree on a level, and how many rows are not alone; of a key, where it is exact."""
+    """Return the pairs of rows that agree on a level, and the rows not alone: a lower bound, exact for keys."""
     if level >= agreeing.known[1]:
         return agreeing.pairs[level], min(1, agreeing.pairs[level])
     return agreeing.pairs[level], agreeing.member_ends[level + 1] - agreeing.member_ends[level]
@@ -478,12 +478,12 @@ def _list_pairs(agreeing: _Agreeing, cells: KeyCodes, level: int) -> None:
 
 @jit_inner
 def _sift_pairs(agreeing: _Agreeing, level: int, column: int) -> None:
-    """Write behind a level's pairs those that agree in a column too."""
+    """Filter a level's pairs: write those that agree in a column too behind them."""
     begin, end = agreeing.difference_ends[level], agreeing.difference_ends[level + 1]
     differences = agreeing.differences
     word, shift, to = column >> 6, np.uint64(column & 63), end
     for i in range(begin, end):
-        # Written over where it differs: that is faster than to ask.
+        # Always written, and overwritten if the pair differs: faster than a branch.
         for w in range(differences.shape[1]):
             differences[to, w] = differences[i, w]
         to += 1 - np.int64((differences[i, word] >> shift) & _ONE)
@@ -527,7 +527,7 @@ def _complement_of_non_key(
     bins: CodeArray,
     touched: CodeArray,
 ) -> tuple[ColumnWords, _Agreeing]:
-    """Return the columns outside a largest set that holds a level's and is no key."""
+    """Extend a level's set while it is no key; return the columns outside the largest set found."""
     complement = np.zeros((1, len(columns)), np.uint64)
     at = _level_bounds(agreeing, level)
     for j in range(len(rows.codes) - 1, -1, -1):
@@ -563,7 +563,7 @@ def add_until_key(rows: KeyRows, rules: KeyRules, columns: CountArray) -> tuple[
 
 @jit
 def _keep_last(members: CodeArray, ends: CodeArray, at: tuple[int, int, int, int]) -> tuple[int, int]:
-    """Move what was split to the front; return how many members and classes that are."""
+    """Move the newest classes to the front; return the numbers of their members and classes."""
     begin, to, first_end, last_end = at
     for i in range(to - begin):
         members[i] = members[begin + i]

@@ -1,4 +1,4 @@
-"""The nearest rows of every row, block by block: in a class of two with it; and the nearest rows of another table."""
+"""Nearest rows: by the cost of a class of two, block by block; and among the rows of another table, by distance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hushtable.kernels.class_costs import KIND_SET, Space, pair_cost, run_cost
 
 @jit_bare
 def fill_bounds(space: Space, entries: CountArray, n_block: int, bounds: NDArray[np.float32]) -> None:
-    """Set what any place costs at least beside a place that a block of rows holds: (n_blocks, n_entries)."""
+    """Set lower bounds (n_blocks, n_entries): the least cost of a code with any code of a block's rows."""
     n_rows = space.codes.shape[0]
     for block in range(bounds.shape[0]):
         for j in range(space.columns.size):
@@ -60,7 +60,7 @@ def find_nearest(
             near[row, 0], costs[row, 0] = row, 0.0
             n_found = 1
         first, last = max(0, own - n_sides), min(bounds.shape[0], own + n_sides + 1)
-        # The own block first, so that soon nothing far away is looked at.
+        # Its own block first: near rows are known soon, and blocks far away are skipped.
         for turn in range(first - 1, last):
             block = own if turn < first else turn
             if turn == own:
@@ -93,7 +93,7 @@ def find_nearest(
 
 @jit_inner
 def _triple_cost(space: Space, first: int, second: int, third: int) -> float:
-    """Return what a class of three rows costs each of them."""
+    """Return the cost of each row in a class of three."""
     total = 0.0
     for j in range(space.columns.size):
         p, q, r = int(space.codes[first, j]), int(space.codes[second, j]), int(space.codes[third, j])
@@ -108,7 +108,7 @@ def _triple_cost(space: Space, first: int, second: int, third: int) -> float:
 
 @jit_bare
 def split_rings(space: Space, following: CodeArray, labels: CodeArray, ring: CodeArray, edges: FloatArray) -> int:
-    """Make classes of two and three rows from rings, in which each row has a following one; return how many."""
+    """Cut rings, in which each row has a ``following`` one, into classes of two or three rows; return how many."""
     n_classes = 0
     for row in range(following.size):
         if labels[row] >= 0:
@@ -149,9 +149,9 @@ def split_rings(space: Space, following: CodeArray, labels: CodeArray, ring: Cod
 
 @jit_inner
 def _row_distance(first: FloatArray, second: FloatArray, n_numbers: int, enough: float) -> float:
-    """Return how far two rows are apart, or anything from `enough` on; a cell that only one of them has says nothing.
+    """Return the distance of two rows, or any number from `enough` on; cells that only one of them has are ignored.
 
-    The mean of the compared cells and an imagined one that differs is scaled to all: few cells make no row near to all.
+    The compared cells and an imagined one that differs are scaled to all: few cells make no row near to all others.
     """
     distance = 0.0
     n_compared = 0
@@ -163,7 +163,7 @@ def _row_distance(first: FloatArray, second: FloatArray, n_numbers: int, enough:
         if a == b or np.isnan(a):
             continue
         distance += 1.0 if j >= n_numbers else abs(a - b)
-        # What is left out makes it larger only.
+        # The cells left, and the scaling, can only make it larger.
         if distance >= enough:
             return distance
     if n_compared == first.size:

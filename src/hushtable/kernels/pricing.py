@@ -1,4 +1,4 @@
-"""Blocks whose cost is below what the duals of their rows pay: the pricing step of column generation."""
+"""Search blocks that cost less than the duals of their rows pay: the pricing step of column generation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LISTED: Final = record_dtype(
 
 
 class Wanted(NamedTuple):
-    """Which blocks are looked for."""
+    """Which blocks to search for."""
 
     k: int  # blocks hold k to 2 k - 1 rows
     duals: FloatArray  # (n_rows,), what each row pays
@@ -52,7 +52,7 @@ class BlockStack(NamedTuple):
     cursor: CountArray  # (2,), the first row of the blocks under way, and their depth, -1 where none is begun
     limit: FloatArray  # (1,), the reduced cost that the first row's next block has to go below
     depths: NDArray[Any]  # DEPTH (2 k - 1,)
-    spans: CodeArray  # (2 k - 1, 2, n_columns), the lowest and highest places of the rows so far
+    spans: CodeArray  # (2 k - 1, 2, n_columns), the lowest and highest codes of the rows so far
     listed: NDArray[Any]  # LISTED (2 k - 1, n_rows), the rows that may join
     top: FloatArray  # (2 k - 1,), scratch
 
@@ -72,7 +72,7 @@ def new_stack(n_rows: int, n_columns: int, k: int) -> BlockStack:
 
 @jit_bare
 def price_blocks(codes: CodeArray, costs: Costs, query: Wanted, stack: BlockStack, blocks: FoundBlocks) -> bool:
-    """Search the blocks of every first row, on from ``stack``; tell whether all were, or it paused for room or nodes.
+    """Search the blocks of every first row, on from ``stack``; return False where it paused for room or nodes.
 
     A block costs each of its rows what all cost together: a reduced cost is a sum over rows, and only rises with rows.
     """
@@ -142,7 +142,7 @@ def _store_block(blocks: FoundBlocks, depths: NDArray[Any], reduced: float) -> N
 
 @jit_inner
 def _bound_blocks(k: int, size: int, reduced: float, candidates: NDArray[Any], begin: int, end: int) -> float:
-    """Return what no block goes below that adds some of the listed rows, which fall in gain, to those so far."""
+    """Return a lower bound on the reduced costs of blocks that add candidates, sorted by falling gain."""
     n_needed = k - size
     if end - begin < max(1, n_needed):
         return np.inf

@@ -15,7 +15,7 @@ from hushtable.kernels.cost import Costs, cell_cost
 from hushtable.kernels.park_miller import draw_number
 
 _N_COUNTS = 5
-_MAX_ROWS_TO_SPLIT = 4_096  # rows; parting takes the square of them
+_MAX_ROWS_TO_SPLIT = 4_096  # rows; a split takes time quadratic in them
 
 ROW: Final = record_dtype(
     ("block", np.int64),
@@ -86,7 +86,7 @@ def new_blocks(labels: CodeArray, values: FloatArray, room: int) -> Blocks:
 
 @jit_inner
 def _cost_of(codes: CodeArray, costs: Costs, members: CodeArray, size: int, without: int, extra: int) -> float:
-    """Cost one row of a block with another row in the place of one of its slots; -1 for none of either."""
+    """Cost one row of a block, the row in one slot removed and an extra one added; -1 for none of either."""
     total = 0.0
     for j in range(codes.shape[1]):
         low, high = 2_147_483_647, -1
@@ -113,7 +113,7 @@ def _append_row(blocks: Blocks, row: int, block: int) -> None:
 def _is_allowed(
     limits: tuple[int, int], checker: JudgedBlock | None, members: CodeArray, n_members: int, without: int, extra: int
 ) -> bool:
-    """Tell whether a block satisfies the models, changed as for its cost."""
+    """Tell whether a block, changed as in `_cost_of`, satisfies the models."""
     min_size, room = limits
     size = n_members - int(without >= 0) + int(extra >= 0)
     if size < min_size or size > room:
@@ -198,12 +198,12 @@ def _try_exchange(
 def _split_between_blocks(
     codes: CodeArray, costs: Costs, blocks: Blocks, limits: tuple[int, int], n_rows: int, pair: tuple[int, int]
 ) -> None:
-    """Part the mixed rows among two blocks: the first row begins one, the dearest beside it the other."""
+    """Split the mixed rows into two blocks: one begins with the first row, one with the row farthest from it."""
     min_size, room = limits
     rows = blocks.mixed
     _append_row(blocks, int(rows[0]), pair[0])
     far, farthest = 1, -1.0
-    # Not a literal, for each of which the compiler would make a kernel of its own.
+    # Not a literal: the compiler would make a kernel for each.
     none = int(np.int64(-1))
     for i in range(1, 2 * n_rows):
         row = int(rows[i % n_rows])
@@ -243,7 +243,7 @@ def _try_regroup(
     temperature: float,
     state: CountArray,
 ) -> float:
-    """Merge a row's block with another, or part one or both of them anew; return the change, 0 where none is made."""
+    """Merge a row's block with another, or split one or both anew; return the change, 0 where none is made."""
     row, to = change
     min_size, room = limits
     block = blocks.rows[row].block
@@ -256,7 +256,7 @@ def _try_regroup(
     pair = (block, to)
     n_rows = n_first + blocks.blocks[to].n_rows
     is_one = not is_split and n_rows <= room and draw_number(state) % 2 == 0
-    # What was given may hold a block of more than ``room`` rows; with another one it would fill both.
+    # The partition at the start may have a block of more than ``room`` rows; with another one it would fill both.
     if n_rows > min(_MAX_ROWS_TO_SPLIT, 2 * room) and not is_one:
         return 0.0
     rows = blocks.mixed

@@ -1,4 +1,4 @@
-"""A tree of cuts, replayed: the cells that it leaves, a column's codes cut as its classes were; the rows in them.
+"""Replay a tree of cuts: the cell of every class in a column, and the class whose cell a row lies in.
 
 A tree is its nodes in depth-first order, left first: cut column (-1: a finished class) and left codes, in ``members``.
 """
@@ -110,7 +110,7 @@ def cell_sets(
 def build_signposts(
     columns: CodeArray, starts: CountArray, members: CodeArray, is_ordered: BoolArray
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the nodes of a tree as a row that walks down it asks them: NODE and WORD, of codes shifted by one.
+    """Return the nodes of a tree in the form that routes rows: NODE and WORD, of codes shifted by one.
 
     A set is as many words as its codes need. Of an ordered column all codes up to the left side's last go left.
     """
@@ -132,7 +132,7 @@ def build_signposts(
         if is_ordered[column]:
             nodes[i].last = members[starts[i + 1] - 1] + 1
             continue
-        # Of a set without codes, which all rows pass by, not even the missing value is one.
+        # Below all shifted codes: past an empty set all rows go right, even those with a missing value.
         nodes[i].last = -1
         nodes[i].begin = n_words
         for member in np.sort(members[starts[i] : starts[i + 1]]):
@@ -173,7 +173,7 @@ def route_rows(
     labels: CodeArray,
     run: tuple[int, int],
 ) -> None:
-    """Write the finished class into whose cell each of a run of rows falls, by nodes and words of `build_signposts`.
+    """Set the class whose cell each of a run of rows lies in, by nodes and words of `build_signposts`.
 
     ``tree_codes``, from ``begins`` on, are the tree's codes by the table's; a code beyond them goes right at every cut.
     """

@@ -1,4 +1,4 @@
-"""Roll-ups: the classes of a node of a lattice, from those of a node below it; passes over rows that are left over."""
+"""Roll-ups: the classes of a node of a lattice, from those of a node below it; and grouping of rows that remain."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def roll_up(
 
 @jit_bare
 def judge_groups(groups: Groups, checker: JudgedBlock, min_size: int) -> int:
-    """Empty the slots of groups that fail the rules; return how many records are in the others of the least size."""
+    """Empty the slots of groups that fail the rules; return the records of the others that have the least size."""
     groups.first[:] = -1
     for i in range(groups.rows.size):
         groups.after[i] = groups.first[groups.slots[i]]
@@ -97,7 +97,7 @@ _LOW_FACTOR, _HIGH_FACTOR, _LOW_MASK = np.uint64(0x9E3779B1), np.uint64(0x85EBCA
 
 @jit_bare
 def add_node_keys(codes: CodeArray, rows: CodeArray, picked: CountArray, table: CountArray, keys: CountArray) -> None:
-    """Add to the key of every row the nodes of its values, times what makes the sum a number of its own."""
+    """Add the nodes of its values to the key of every row, scaled so that different nodes have different sums."""
     for i in range(rows.size):
         row, key = np.uint64(rows[i]), keys[i]
         for j in range(picked.size):

@@ -15,8 +15,8 @@ from hushtable.kernels._jit import jit, jit_inner
 
 ByteArray = NDArray[np.uint8]
 
-U64 = np.uint64  # of an index: a signed one is checked for being negative, which takes longer than what is done with it
-_LEFT_BITS = 0b01010101
+U64 = np.uint64  # of an index: a signed one is checked for being negative, which takes longer than the work itself
+_LEFT_BITS = 0b01010101  # the left sides of the four cuts that a byte has marks for
 ROWS_PER_BLOCK = 1024  # rows that are looked at column by column before the next ones are
 
 
@@ -38,7 +38,7 @@ def pack_rows(
     packed: NDArray[Any],
     run: tuple[int, int],
 ) -> None:
-    """Write the places of some rows side by side; those of a column's missing value and codes begin at ``begins``."""
+    """Write the new codes of some rows row by row; a column's new codes begin at ``begins``, that of missing first."""
     start, end = run
     for first in range(start, end, ROWS_PER_BLOCK):
         for c in range(columns.size):
@@ -49,7 +49,7 @@ def pack_rows(
 
 @jit_inner
 def tally_codes(rows: Rows, start: int, end: int, columns: CountArray, bins: CountArray) -> None:
-    """Add the records of a run of rows to bins of some columns' codes; -1 marks codes of rows without records."""
+    """Count the records of a run of rows by code, for some columns; -1 marks codes of rows without records alone."""
     codes, n = rows.codes, columns.shape[1]
     last_word = rows.words.shape[1] - 1
     for first in range(U64(start), U64(end), U64(ROWS_PER_BLOCK)):

@@ -1,7 +1,7 @@
-"""Who is alone with one target, in each of many draws of targets at once: a bit of a word says of each draw.
+"""Find the probes that are alone with one target, in 64 draws of targets at once: every draw is a bit of a word.
 
-Whether a probe is alone among probes does not depend on the draw, so that one walk serves 64. A class goes when none of
-its probes equals, in any draw without a hit, a target there; other rows stay, as they count against being alone.
+Whether a probe is alone among probes does not depend on the draw, so that one walk serves 64. A class is dropped when
+none of its probes equals a target in a draw without a hit; other rows stay, as they count against being alone.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def new_stack(n_rows: int, max_size: int) -> WalkStack:
 
 
 def with_more_room(stack: WalkStack) -> WalkStack:
-    """Return a stack that holds the same, and twice as many rows."""
+    """Return a stack with the same content, and room for twice as many rows."""
     return stack._replace(
         rows=np.concatenate((stack.rows, np.empty_like(stack.rows))),
         starts=np.concatenate((stack.starts, np.empty_like(stack.starts))),
@@ -70,7 +70,7 @@ def with_more_room(stack: WalkStack) -> WalkStack:
 
 @jit_inner
 def next_column(stack: WalkStack, n_columns: int) -> int:
-    """Return the column to split the classes at hand by, going back where none is left; OVER, or NO_ROOM."""
+    """Return the next column to split the current classes by, going back where none is left; or WALK_OVER, NO_ROOM."""
     while stack.size[0] >= 0:
         level = stack.levels[stack.size[0]]
         column = level.next_column

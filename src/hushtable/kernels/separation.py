@@ -1,4 +1,4 @@
-"""The class that its members' prices exceed most, by branch and bound; and prices that no class of k records exceeds.
+"""Search the class that its members' prices exceed most, by branch and bound; find prices that exceed no class.
 
 A class is bounded by its box: the lowest and highest code of every ordered column (0, the missing value, takes the
 whole column with it), the set of places of every other one. A node says what the box holds at least and at most. A
@@ -29,7 +29,7 @@ NODE: Final = record_dtype(
     ("is_open", np.bool_),
 )
 MIN_EXCESS = 1e-10  # a lower excess may be rounding
-N_BUCKETS = 128
+N_BUCKETS = 128  # of candidates by share, before they are sorted
 
 
 class SearchLimits(NamedTuple):
@@ -40,7 +40,7 @@ class SearchLimits(NamedTuple):
 
 
 class SeparationScratch(NamedTuple):
-    """What a search writes on."""
+    """Scratch of a search."""
 
     rows: CodeArray  # (n_rows,) the candidates
     copies: CountArray  # (n_rows,) of each, the records that may join
@@ -71,7 +71,7 @@ class SeparationScratch(NamedTuple):
 def gather_candidates(
     rows: SpacedRows, scratch: SeparationScratch, prices: FloatArray, rank: CountArray, a: int, limit: float
 ) -> None:
-    """Set as candidates the other copies of a row and the rows nearer than a limit that come before it."""
+    """List the candidates of a row: its other copies, and the rows nearer than a limit that come before it."""
     n = 0
     if rows.counts[a] > 1:
         scratch.rows[0], scratch.copies[0] = a, rows.counts[a] - 1
@@ -107,7 +107,7 @@ def _start_box(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
 
 @jit_inner
 def _apply_decisions(rows: SpacedRows, scratch: SeparationScratch, node: int, undo: bool) -> None:
-    """Apply the decisions on the way to a node, or forget those of unordered columns."""
+    """Apply the decisions on the way to a node, or undo those of unordered columns."""
     nodes = scratch.nodes
     while node > 0:
         j, code, side = nodes[node].column, nodes[node].code, nodes[node].side
@@ -130,7 +130,7 @@ def _apply_decisions(rows: SpacedRows, scratch: SeparationScratch, node: int, un
 
 @jit_inner
 def _clear_box(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
-    """Forget the box of one row."""
+    """Clear the box of one row."""
     for j in range(rows.unit.size):
         if not rows.is_ordered[j]:
             scratch.held[rows.begins[j] + rows.places[a, j]] = False
@@ -172,7 +172,7 @@ def _share_with_row(rows: SpacedRows, scratch: SeparationScratch, q: int, limit:
 
 @jit_inner
 def _sort_candidates(scratch: SeparationScratch, min_share: float, limit: float) -> int:
-    """Put the candidates that are left in order of their share; return how many there are."""
+    """Sort the candidates that are left by share, first into buckets; return how many there are."""
     buckets, shares = scratch.buckets, scratch.shares
     scale = N_BUCKETS / max(1e-300, limit - min_share)
     for i in range(N_BUCKETS + 2):
@@ -217,7 +217,7 @@ def _push_to_heap(scratch: SeparationScratch, size: int, price: float, candidate
 
 @jit_inner
 def _pop_from_heap(scratch: SeparationScratch, size: int) -> None:
-    """Remove the lowest of so many."""
+    """Remove the lowest price of a heap of so many."""
     prices, heap, n_copies = scratch.heap_prices, scratch.heap, scratch.heap_copies
     size -= 1
     price, candidate, copies = prices[size], heap[size], n_copies[size]
@@ -326,7 +326,7 @@ def _choose_branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int)
 
 @jit_inner
 def _drop_far_candidates(scratch: SeparationScratch, last_at: float) -> None:
-    """Drop the candidates that are farther from the row than any class with them may be to be better than the goal."""
+    """Drop candidates with a larger share than any class that is better than the goal."""
     n = 0
     for i in range(scratch.sizes[0]):
         if scratch.shares[i] <= last_at:
@@ -346,7 +346,7 @@ def _bound_node(
     node: int,
     goal_and_limit: tuple[float, float],
 ) -> float:
-    """Bound a node, and say what its children decide; return the best value known."""
+    """Bound a node, and choose what its children decide; return the best value known."""
     goal, limit = goal_and_limit
     own = prices[a]
     _start_box(rows, scratch, a)
@@ -392,7 +392,7 @@ def search_class(
     limits: SearchLimits,
     goal_and_limit: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return what no class of the candidates with a row exceeds, and the best value found; its members are ``best``.
+    """Return a bound that no class of a row and candidates exceeds, and the best value; its members are ``best``.
 
     Nothing below the goal is looked for, and no share from the limit on. ``best`` lacks one copy of the row.
     """
@@ -424,7 +424,7 @@ def search_class(
     return bound, goal
 
 
-N_TRIALS = 4
+N_TRIALS = 4  # prices that are tried for a row
 TRIAL_PRICE_FACTOR = 0.8  # the share of a price that is tried where it was not proven
 N_CLASSES = 3  # classes of one row whose members' prices are lowered in a sweep
 

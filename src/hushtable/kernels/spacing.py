@@ -1,6 +1,6 @@
-"""How far rows lie apart, by what a class of two publishes: the nearest ones, and pairs that cost too little.
+"""Distances of rows, by what a class of two publishes: the nearest ones, and pairs that cost less than their prices.
 
-Rows that are equal in the columns that tell most apart follow one another: a far run is passed over at once.
+Rows that are equal in the most distinctive columns follow one another: a far run is skipped at once.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from hushtable.kernels._jit import jit_bare, jit_inner
 
 
 class SpacedRows(NamedTuple):
-    """The distinct rows, and how far their places lie apart."""
+    """The distinct rows, and how far their codes lie apart."""
 
     places: CodeArray  # (n_rows, n_columns), 0 is missing
     counts: CountArray
     is_ordered: BoolArray
-    positions: FloatArray  # (n_columns, most places), for ordered columns
+    positions: FloatArray  # (n_columns, most codes), for ordered columns
     unit: FloatArray  # (n_columns,), the share of one value of an unordered column
-    begins: CountArray  # (n_columns + 1,), where the flags of an unordered column's places begin
+    begins: CountArray  # (n_columns + 1,), where the flags of an unordered column's codes begin
     starts: CountArray  # (n_groups + 1,), where runs of rows begin that are equal in the leading columns
     n_leading: int  # how many columns lead
 
 
 @jit_inner
 def column_share(rows: SpacedRows, j: int, low: int, high: int) -> float:
-    """Return the share of an ordered column between two places."""
+    """Return the share of an ordered column between two codes."""
     if low == high:
         return 0.0
     return 1.0 if low == 0 else rows.positions[j, high] - rows.positions[j, low]
@@ -36,7 +36,7 @@ def column_share(rows: SpacedRows, j: int, low: int, high: int) -> float:
 
 @jit_inner
 def pair_share(rows: SpacedRows, a: int, b: int, columns: tuple[int, int], total: float, limit: float) -> float:
-    """Return the share of two rows in some columns, added to a total, or something no less than the limit."""
+    """Return the share of two rows in some columns, added to a total, or any number no less than the limit."""
     for j in range(columns[0], columns[1]):
         p, q = rows.places[a, j], rows.places[b, j]
         if p != q:

@@ -1,4 +1,4 @@
-"""Strict Mondrian: cut a class in two where that pays most, by profiles and what is left on either side."""
+"""Strict Mondrian: cut a class in two where that lowers the loss most, by profiles of the class and its sides."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class JudgedCut(NamedTuple):
     n_held: CountArray  # (2, n_sensitive), distinct known values
     people: CountArray  # (2,), records of the population
     order: CodeArray  # (n_rows,), rows of a class by the profile of a column
-    places: CodeArray  # (widest column,), the place of a code in that profile
+    places: CodeArray  # (widest column,), the position of a code in that profile
     moved: CountArray  # (1,), how many of those rows are on the left; -1 between columns
     nodes: FloatArray  # (widest table of a rule,), as `hushtable.kernels.judge.passes` takes it
 
 
 class CutNode(NamedTuple):
-    """A class under the knife: a run of rows and the records in it."""
+    """A class to be cut: a run of rows, and the records in it."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ def passes_on_both_sides(
     n_whole: int,
     n_left: int,
 ) -> bool:
-    """Tell whether both sides of a cut of column j satisfy every rule; of a column, shorter cuts come first."""
+    """Tell whether both sides of a cut of column j satisfy every rule; shorter cuts of a column must come first."""
     if checker.moved[0] < 0:
         _start_sweep(rows, checker, entries, node, j)
     until = n_left - n_whole
@@ -101,7 +101,7 @@ def _start_sweep(rows: Rows, checker: JudgedCut, entries: NDArray[Any], node: Cu
 
 @jit_inner
 def end_sweep(rows: Rows, checker: JudgedCut, node: CutNode) -> None:
-    """Forget the sensitive counts of a column's cuts, touching only values that the class holds."""
+    """Clear the sensitive counts of a column's cuts, touching only values that the class holds."""
     if checker.moved[0] < 0:
         return
     for i in range(node.start, node.end):
@@ -168,7 +168,7 @@ class Options(NamedTuple):
 def best_by_gain(
     rows: Rows, axes: Axes, checker: JudgedCut | None, options: Options, profile: Profile, choice: Choice, node: CutNode
 ) -> int:
-    """Find the allowable cut that lowers the loss most; return its place in ``choice.cuts``, or -1."""
+    """Find the allowable cut that lowers the loss most; return its position in ``choice.cuts``, or -1."""
     n_cuts = rank_by_gain(rows, axes, checker, options, profile, choice, node)
     return n_cuts - 1 if n_cuts < 2 else _best_of_all(rows, axes, profile, choice, node)
 
@@ -218,6 +218,7 @@ def rank_by_gain(
             if score >= 0 and score * most_preferred <= cuts[last].score:
                 continue
             if axis.depth == 0:
+                # A mild preference for cuts into halves.
                 score *= math.sqrt(math.sqrt(min(n_left, n_right) / size))
             if axis.n_rounds > 0:
                 score *= cut_preference(axes, j, entries, length)
@@ -242,7 +243,7 @@ def rank_by_gain(
 def _insert_cut(
     cuts: NDArray[Any], score: float, j: int, length: int, n_left: int, left_share: float, right_share: float
 ) -> None:
-    """Insert a cut among the best; an earlier one keeps its place in a tie."""
+    """Insert a cut among the best; an earlier one keeps its rank in a tie."""
     rank = cuts.size - 1
     while rank > 0 and cuts[rank - 1].score < score:
         cut, before = cuts[rank], cuts[rank - 1]
@@ -256,7 +257,7 @@ def _insert_cut(
 
 @jit_inner
 def _best_of_all(rows: Rows, axes: Axes, profile: Profile, choice: Choice, node: CutNode) -> int:
-    """Return the one of the best cuts that gains most in all columns."""
+    """Return the ranked cut that gains most over all columns."""
     cuts, n_varying = choice.cuts, varying_columns(axes, profile)
     varying = profile.counted[:, :n_varying]
     best, best_gain = 0, -1.0
@@ -279,7 +280,7 @@ def _best_of_all(rows: Rows, axes: Axes, profile: Profile, choice: Choice, node:
 
 @jit_inner
 def varying_columns(axes: Axes, profile: Profile) -> int:
-    """Put the columns of which a class holds several codes, and where they begin, into ``held.counted``; count them."""
+    """List in the profile the columns of which a class holds several codes, and where they begin; count them."""
     n_varying = 0
     for j in range(axes.columns.size):
         if profile.columns[j].n_codes > 1:
@@ -316,7 +317,7 @@ def compare_cuts(
 
 @jit_inner
 def _mark_left_codes(axes: Axes, profile: Profile, choice: Choice, first: int, last: int) -> int:
-    """Say of the codes that some cuts send left that they do; return how many columns are cut."""
+    """Mark the codes that each cut sends left; return how many columns are cut."""
     n_cut, cut_columns = 0, choice.cut_columns
     for i in range(first, last):
         j, left_bit = choice.cuts[i].column, 1 << 2 * (i - first)
@@ -334,7 +335,7 @@ def _mark_left_codes(axes: Axes, profile: Profile, choice: Choice, first: int, l
 
 @jit_inner
 def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spans: CountArray, n_sides: int) -> None:
-    """Set what a column spans on each of eight sides, asked for or not, from its marks, and forget those."""
+    """Set what a column spans on each of eight sides, used or not, from its marks, and clear those."""
     axis, n_codes, all_sides = axes.columns[j], entries.size, (1 << n_sides) - 1
     code_info = axes.places[axis.begin :]
     low, high, n_units, n_chars, listed_shares = spans[0], spans[1], spans[2], spans[3], spans[4]
@@ -511,7 +512,7 @@ def grow_tree(
     work: Work,
     tree: SplitTree,
 ) -> int:
-    """Settle classes until none is left or it is time to pause; return DONE, PAUSED or NEEDS_ROOM.
+    """Cut classes until all are finished or it is time to pause; return DONE, PAUSED or NEEDS_ROOM.
 
     None is not compiled: ``checker`` where records say all; one of ``by_gain`` (True is the gain rule) and
     ``deals_ties``.

@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import jit
-from hushtable.kernels.group import refine_classes
+from hushtable.kernels.group import SLOTS_ALWAYS, SLOTS_PER_ROW, refine_classes
 
 N_FIGURES = 3
 """Figures of a column set: classes, pairs of records that share a class, records of the smallest class."""
@@ -37,8 +37,8 @@ def measure_columns(
 ) -> int:
     """Split by some columns, widest first; return the level that holds the partition and its figures.
 
-    While the classes are few, labels by direct address are cheapest: narrow columns first, or one that leaves most
-    alone.
+    While the classes are few, labels by direct address are cheapest: narrow columns first, or one that makes most rows
+    unique.
     """
     n_rows = counts.size
     labels, relabelled = np.zeros(n_rows, np.int32), np.empty(n_rows, np.int32)
@@ -49,7 +49,7 @@ def measure_columns(
         labels, relabelled = relabelled, labels
         first = 1
     else:
-        while last > 0 and n_classes * (widths[columns[last - 1]] + 1) <= 4 * n_rows + 65_536:
+        while last > 0 and n_classes * (widths[columns[last - 1]] + 1) <= SLOTS_PER_ROW * n_rows + SLOTS_ALWAYS:
             last -= 1
             n_classes = refine_classes(labels, n_classes, codes[columns[last]], widths[columns[last]], relabelled)
             labels, relabelled = relabelled, labels
@@ -71,7 +71,7 @@ def measure_columns(
 
 @jit
 def _start_level(labels: CodeArray, n_classes: int, counts: CountArray, levels: Levels) -> None:
-    """Make level 0 of given classes."""
+    """Make level 0 from given classes."""
     n_members = np.zeros(n_classes, np.int32)
     sizes = np.zeros(n_classes, np.int64)
     for row in range(labels.size):

@@ -1,11 +1,11 @@
-"""Who is alone on which columns: a walk over column sets, with every row leaving as early as it can.
+"""Find the column sets on which records are alone: a walk over column sets that drops every row as early as it can.
 
 Rows are *probes* (the records that might single someone out), *targets* (the records they might single out), or both. A
 probe is alone on a column set when no other probe equals it there and exactly one target does. The walk is depth-first;
 a column set's children add one later column. Nothing is lost to its prunings: a class without a target goes; a class
 with one probe and one target is a hit, and of no more use below, except at sizes that are not asked for; a class none
 of whose probes can still improve goes, but the others' rows stay, for they still count against being alone; a small
-class is settled on the spot, for the whole subtree: the rows that agree with a probe on a column are bits of one word.
+class is resolved at once, for the whole subtree: the rows that agree with a probe on a column are bits of one word.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hushtable.kernels.sampling import (
 )
 
 MAX_SMALL_CLASS_ROWS: Final = 48
-"""Rows of a class that is settled on the spot; a word of bits bounds it by 62."""
+"""Classes of at most so many rows are resolved at once; a word of bits bounds it by 62."""
 
 _COLUMN: Final = record_dtype(
     ("agree", np.int64),  # bits of the rows that agree with a probe on a column
@@ -72,7 +72,7 @@ def resolve_small_classes(
     cells, columns = scratch.cells, scratch.columns[: n_later + 1]
     for label in range(starts.size - 1):
         begin = starts[label]
-        # The parts know different records to be settled, hence different classes: a row tells whose one is.
+        # The parts have found sets of different records, and keep different classes: a row tells whose one is.
         if rows[begin] % n_parts != part:
             continue
         if pulse[0] >= pulse[1]:
@@ -110,7 +110,7 @@ def resolve_small_classes(
 
 @jit_inner
 def _set_agreements(cells: CodeArray, n_members: int, probe: int, missing_matches: bool, columns: NDArray[Any]) -> None:
-    """Say which rows of a class agree with one of them on each column, and on all columns from each one on."""
+    """Set which rows of a class agree with one of them on each column, and on all columns from each one on."""
     agree_after = (np.int64(1) << n_members) - 1
     columns[columns.size - 1].agree_after = agree_after
     for column in range(columns.size - 2, -1, -1):
@@ -341,7 +341,7 @@ def walk_all_on(
 
 
 def mark_minimal_sets(offsets: CountArray, paths: NDArray[np.int16], n_columns: int) -> BoolArray:
-    """Say which sets contain no other set of the same row: ``paths[offsets[r]:offsets[r + 1]]``, smaller sets first."""
+    """Tell which sets contain no other of their row, ``paths[offsets[r]:offsets[r + 1]]``, smaller ones first."""
     is_minimal = np.ones(len(paths), dtype=np.bool_)
     _drop_larger(offsets, paths, np.zeros(n_columns, dtype=np.bool_), is_minimal)
     return is_minimal

@@ -30,9 +30,9 @@ NewT = TypeVar("NewT")
 
 
 class Registry(MutableMapping[str, KindT]):
-    """Classes of one kind by their names, and what an entry makes of them.
+    """Classes of one kind by their names, and the objects that entries make of them.
 
-    A class may be given as its place, ``"package.module.Class"``: it is imported when it is asked for. ``group`` names
+    A class may be given as its path, ``"package.module.Class"``: it is imported when it is asked for. ``group`` names
     the entry points where other packages have more (`hushtable.models.plugins`), and ``needs`` what these must have.
     """
 
@@ -82,17 +82,17 @@ class Registry(MutableMapping[str, KindT]):
         return kind
 
     def find(self, name: str) -> bool:
-        """Tell whether there is something of that name; what another package has is imported, and stays."""
+        """Tell whether a name is known; a class of another package is imported, and kept."""
         if name not in self._kinds and self._group and name in plugins.entry_points_of(self._group):
             self._kinds[name] = plugins.load(self._group, name, self._needs)
         return name in self._kinds
 
     def find_allowed(self, name: str) -> bool:
-        """Tell whether there is something of that name that may be used where a file names it."""
+        """Tell whether a name is known, and may be used where a file names it."""
         return name in self._kinds or (plugins.is_named(name) and self.find(name))
 
     def read(self, entry: Any, *, nested: Mapping[str, Callable[[Any], Any]] = _NO_OPTIONS) -> Any:
-        """Make what an entry names; `nested` reads the options that are entries themselves."""
+        """Make the object that an entry describes; `nested` reads the options that are entries themselves."""
         name, options = self._split_entry(entry)
         kind: Any = self[name]
         option_names = _names_of_options(kind)
@@ -116,7 +116,7 @@ class Registry(MutableMapping[str, KindT]):
             ) from None
 
     def take(self, request: Any, protocol: type, *, nested: Mapping[str, Callable[[Any], Any]] = _NO_OPTIONS) -> Any:
-        """Return what a Python caller passes: an object as it is, a name or an entry as what it makes."""
+        """Return the object that a Python caller means: the object itself, or what a name or an entry makes."""
         if isinstance(request, (str, Mapping)):
             return self.read(request, nested=nested)
         if inspect.isclass(request):
@@ -149,7 +149,7 @@ class Registry(MutableMapping[str, KindT]):
 
 
 def to_entry(instance: Any, *, sparse: bool = True) -> dict[str, Any]:
-    """Return what a registry would make this of, as plain values, without options at their defaults where sparse."""
+    """Return the entry of an object, as plain values; if ``sparse``, without options at their defaults."""
     options = {}
     for field in dataclasses.fields(instance):
         value = getattr(instance, field.name)

@@ -70,7 +70,7 @@ def from_dict(entry: str | Mapping[str, Any]) -> PrivacyModel:
 
 
 def models_from_claim(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
-    """Make the models that a manifest names: those of hushtable, and those that somebody has registered or named."""
+    """Make the models that a manifest names: those of hushtable, and those that somebody has registered or allowed."""
     models = []
     for entry in names:
         name = next(iter(entry), None) if isinstance(entry, Mapping) else entry

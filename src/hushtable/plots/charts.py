@@ -1,6 +1,6 @@
 """Arrays to matplotlib axes: what every ``.plot()`` calls.
 
-Nothing here chooses a back end, opens a window, imports pyplot where nobody uses it or sets what other figures go by:
+Nothing here chooses a back end, opens a window, imports pyplot where nobody uses it, or changes global settings:
 without ``ax`` a figure is made. Plain lists do as well as arrays; None is not shown. Series differ by hatch, dashes or
 marker, never by colour alone. Names come from data, and are drawn as they are: none is read as mathematics.
 """
@@ -35,10 +35,9 @@ __all__ = [
     "tradeoff",
 ]
 
-# More dots than these make a picture of them, in a file of many megabytes.
-_MOST_MARKERS: Final = 25
-_MOST_VECTORS: Final = 2000
-_MOST_EDGES: Final = 60
+_MAX_MARKERS: Final = 25  # of a line; more would hide one another
+_MAX_VECTOR_DOTS: Final = 2000  # more are drawn as a picture: a vector file would have many megabytes
+_MAX_EDGED_BARS: Final = 60
 _INCHES_HIGH: Final = 3.0
 _INCHES_A_SERIES: Final = 0.16
 _INCHES_A_BAR: Final = 0.24
@@ -189,7 +188,7 @@ def pareto(
     front_points = at[np.asarray(front, dtype=np.int64)]
     front_points = front_points[np.lexsort(front_points.T[::-1])]
     (dots,) = axes.plot(
-        *at.T, color=FAINT, marker=".", markersize=4, linestyle="none", rasterized=len(at) > _MOST_VECTORS
+        *at.T, color=FAINT, marker=".", markersize=4, linestyle="none", rasterized=len(at) > _MAX_VECTOR_DOTS
     )
     (best,) = axes.plot(*front_points.T, **style.line_look(style.series_look(1)), zorder=3)
     style.add_legend(axes, [dots, best], ["column sets", "no other betters these in both"])
@@ -200,7 +199,7 @@ def pareto(
 def histogram(values: FloatArray, *, label: str, title: str = "", ax: Any = None) -> Any:
     """Draw how often values occur; return the axes."""
     axes = style.axes_of(ax)
-    # Bins as wide as numpy's rule wants them would be millions where one value is far out.
+    # With one outlier, numpy's other rules would make millions of bins.
     n_bins = min(len(np.histogram_bin_edges(values, bins="sturges")) - 1, 100)
     axes.hist(values, bins=n_bins, color=PALETTE[0], edgecolor=INK, linewidth=EDGE_WIDTH)
     style.format_number_axis(axes.yaxis)
@@ -236,7 +235,7 @@ def qq(values: FloatArray, *, label: str, title: str = "", ax: Any = None) -> An
 
     axes = style.axes_of(ax)
     normal = ndtri((np.arange(1, len(values) + 1) - 0.5) / len(values))
-    axes.scatter(normal, np.sort(values), s=12, color=PALETTE[0], zorder=2, rasterized=len(values) > _MOST_VECTORS)
+    axes.scatter(normal, np.sort(values), s=12, color=PALETTE[0], zorder=2, rasterized=len(values) > _MAX_VECTOR_DOTS)
     axes.axline((0.0, float(values.mean())), slope=float(values.std()), linestyle="--", color=PALETTE[1])
     style.label_axes(axes, title=title, xlabel="normal quantile", ylabel=label)
     return axes
@@ -269,7 +268,7 @@ def evolution(
         ended = np.isfinite(heights)
         look = style.line_look(how)
         # A long search is a line: dots would hide one another.
-        if name == "step" and ended.sum() <= _MOST_MARKERS:
+        if name == "step" and ended.sum() <= _MAX_MARKERS:
             look["linestyle"] = "none"
         else:
             look |= {"marker": "", "linewidth": 1.2}
@@ -389,7 +388,7 @@ def _plot_bar_groups(axes: Any, labels: Sequence[str], shares: Mapping[str, Sequ
     """Draw a group of bars at every place, one for each series that has a value there."""
     width = 0.8 / max(len(shares), 1)
     # Of thin bars the edges would be all there is to see.
-    edge = EDGE_WIDTH if len(shares) * len(labels) <= _MOST_EDGES else EDGE_WIDTH / 4
+    edge = EDGE_WIDTH if len(shares) * len(labels) <= _MAX_EDGED_BARS else EDGE_WIDTH / 4
     for i, (name, values) in enumerate(shares.items()):
         heights, how = style.to_floats(values), style.series_look(i)
         at = np.flatnonzero(np.isfinite(heights))
@@ -419,7 +418,7 @@ def _plot_lines(
     for i, (name, series_values) in enumerate(values.items()):
         heights, how = style.to_floats(series_values), style.line_look(style.series_look(i))
         # Of many points some carry the marker, each series another: lines must differ without colour.
-        every: Any = 1 if len(heights) <= _MOST_MARKERS else (i * len(heights) // 40, len(heights) // 8)
+        every: Any = 1 if len(heights) <= _MAX_MARKERS else (i * len(heights) // 40, len(heights) // 8)
         every = every if every == 1 or len(values) > 1 else []
         handles += axes.plot(steps, heights, label=name, drawstyle=drawstyle, markevery=every, **how)
         all_heights.append(heights)

@@ -1,6 +1,6 @@
 """What all figures share: their size, colours, how names are written on them, and how they become SVG.
 
-Nothing global is set: a figure of ours brings its sizes with it, on given axes those of their figure hold.
+Nothing global is set: our own figures have sizes of their own; given axes keep those of their figure.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ import numpy as np
 from hushtable._types import FloatArray
 
 PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Okabe and Ito's colours, which those tell apart who see no red or green."""
+"""Okabe and Ito's colours, which people who see no red or green can tell apart."""
 INK: Final = "#000000"
 FAINT: Final = "#b0b0b0"
 """Of grids and reference lines."""
 EDGE_WIDTH: Final = 0.6
 """How wide the edges of bars are, in points."""
 
-_HIDES_FIGURES: Final[ContextVar[bool]] = ContextVar("apart", default=False)
-_SAY: Final[ContextVar[Callable[[str], str]]] = ContextVar("say", default=str)
+_HIDES_FIGURES: Final[ContextVar[bool]] = ContextVar("hides_figures", default=False)
+_TRANSLATE: Final[ContextVar[Callable[[str], str]]] = ContextVar("translate", default=str)
 _DASHES: Final = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)))
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 _HATCHES: Final = ("", "////", "....", "xxxx", "\\\\\\\\", "oo", "----", "||||", "++", "**", "//..", "\\\\..")
 
-_FONT_SIZE: Final = 9.0
-_LONGEST_NAME: Final = 24
-_LONGEST_LABEL: Final = 48
-_LONGEST_UPRIGHT: Final = 34
-_LONGEST_SERIES: Final = 96
+_FONT_SIZE: Final = 9.0  # points
+_MAX_NAME_LENGTH: Final = 24  # characters, as those below
+_MAX_LABEL_LENGTH: Final = 48
+_MAX_UPRIGHT_LENGTH: Final = 34
+_MAX_SERIES_LENGTH: Final = 96
 _TITLE_WIDTH: Final = 50
-_MOST_TITLE_LINES: Final = 3
+_MAX_TITLE_LINES: Final = 3
 # What stands side by side in the width of a figure, in characters.
 _LEGEND_WIDTH: Final = 48
 _HANDLE_WIDTH: Final = 7
 _TICKS_WIDTH: Final = 40
-_MOST_TICKS: Final = 24
+_MAX_TICKS: Final = 24
 _MAX_LOG_TICKS: Final = 9
 _MAX_SLANTED_TICKS: Final = 12
-_LONGEST_SLANTED: Final = 16
+_MAX_SLANTED_LENGTH: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesLook:
-    """What tells a series from others, with colours and without."""
+    """What distinguishes a series from others, with colours and without."""
 
     color: str
     dashes: Any  # of a line
@@ -91,12 +91,12 @@ def axes_of(ax: Any, *, width: float = 4.2, height: float = 3.0) -> Any:
 
 @contextmanager
 def hide_figures(say: Callable[[str], str] = str) -> Iterator[None]:
-    """Make figures that nobody is shown: those of a report or a file; ``say`` puts labels into another language."""
-    token, spoken = _HIDES_FIGURES.set(True), _SAY.set(say)
+    """Make figures that are not shown, as for a report or a file; ``say`` translates labels."""
+    token, spoken = _HIDES_FIGURES.set(True), _TRANSLATE.set(say)
     try:
         yield
     finally:
-        _SAY.reset(spoken)
+        _TRANSLATE.reset(spoken)
         _HIDES_FIGURES.reset(token)
 
 
@@ -117,9 +117,9 @@ def label_axes(
     axes: Any, *, title: str = "", xlabel: str, ylabel: str, grid: Literal["x", "y", "both", ""] = "both"
 ) -> None:
     """Write the title as it is and the labels in the language asked for, and draw a grid behind the data."""
-    axes.xaxis.set_label_text(shorten_text(_SAY.get()(xlabel), _LONGEST_LABEL), parse_math=False)
+    axes.xaxis.set_label_text(shorten_text(_TRANSLATE.get()(xlabel), _MAX_LABEL_LENGTH), parse_math=False)
     # A figure is less high than wide.
-    upright = textwrap.wrap(to_one_line(_SAY.get()(ylabel)), _LONGEST_UPRIGHT, max_lines=2, placeholder="…")
+    upright = textwrap.wrap(to_one_line(_TRANSLATE.get()(ylabel)), _MAX_UPRIGHT_LENGTH, max_lines=2, placeholder="…")
     axes.yaxis.set_label_text("\n".join(upright), parse_math=False)
     axes.set_axisbelow(True)
     axes.grid(False)
@@ -133,7 +133,7 @@ def label_axes(
 def _write_title(axes: Any, title: str) -> None:
     from matplotlib.transforms import blended_transform_factory
 
-    wrapped = "\n".join(textwrap.wrap(to_one_line(title), _TITLE_WIDTH, max_lines=_MOST_TITLE_LINES, placeholder="…"))
+    wrapped = "\n".join(textwrap.wrap(to_one_line(title), _TITLE_WIDTH, max_lines=_MAX_TITLE_LINES, placeholder="…"))
     # Above a legend, where there is one: it was drawn first, and takes as many lines as it has rows.
     legend = axes.get_legend()
     rows = 0 if legend is None else _n_lines([each.get_text() for each in legend.get_texts()], legend._ncols)
@@ -162,7 +162,7 @@ def add_legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
     """
     if not handles:
         return
-    short_names = [shorten_text(name, _LONGEST_SERIES) for name in names]
+    short_names = [shorten_text(name, _MAX_SERIES_LENGTH) for name in names]
     # A longer one has rows of its own.
     lines = ["\n".join(textwrap.wrap(name, _LEGEND_WIDTH)) for name in short_names]
     n_columns = max(1, min(len(lines), _LEGEND_WIDTH // (max(map(len, lines)) + _HANDLE_WIDTH)))
@@ -186,7 +186,7 @@ def add_legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
 
 
 def legend_patch(of: SeriesLook) -> Any:
-    """Return what stands for bars of a look in a legend."""
+    """Return a legend's patch for bars of a look."""
     from matplotlib.patches import Patch
 
     return Patch(facecolor=of.color, edgecolor=INK, hatch=of.hatch, linewidth=EDGE_WIDTH)
@@ -209,7 +209,7 @@ def to_one_line(text: str) -> str:
     return " ".join("".join(each if each.isprintable() else " " for each in str(text)).split())
 
 
-def shorten_text(text: str, longest: int = _LONGEST_NAME) -> str:
+def shorten_text(text: str, longest: int = _MAX_NAME_LENGTH) -> str:
     """Return a text on one line, its end cut where it is longer."""
     line = to_one_line(text)
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
@@ -221,13 +221,13 @@ def name_ticks(axes: Any, which: Literal["x", "y"], names: Iterable[str], *, rot
     if which == "y":
         axes.set_yticks(range(len(labels)), labels, parse_math=False)
         return
-    step = -(-len(labels) // _MOST_TICKS) or 1
+    step = -(-len(labels) // _MAX_TICKS) or 1
     positions = range(0, len(labels), step)
     if rotation is None:
         fits = sum(len(labels[at]) + 1 for at in positions) <= _TICKS_WIDTH
         rotation = 0.0 if fits else 45.0 if len(positions) <= _MAX_SLANTED_TICKS else 90.0
         # They must leave most of the height to the data.
-        labels = labels if fits else [shorten_text(name, _LONGEST_SLANTED) for name in labels]
+        labels = labels if fits else [shorten_text(name, _MAX_SLANTED_LENGTH) for name in labels]
     how = {"rotation": rotation, "ha": "right" if rotation == 45 else "center", "rotation_mode": "anchor"}
     if rotation == 90:
         how |= {"ha": "right", "va": "center"}

@@ -44,7 +44,7 @@ def _recolour(axes: Any, change: Callable[[Rgba], Rgba]) -> Any:
             # "none" and "auto" are no colours.
             with suppress(TypeError, ValueError):
                 colours_by_property[name] = to_rgba_array(getattr(artist, f"get_{name}")())
-        # What is not told follows what is: all is read before anything is set.
+        # Setting one property may change others that follow it: all are read before any is set.
         for name, colours in colours_by_property.items():
             if len(colours):
                 changed = [change(tuple(each)) for each in colours.tolist()]

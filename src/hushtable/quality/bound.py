@@ -37,18 +37,14 @@ _ROWS_PER_BATCH: Final = 128  # rows between two looks at the clock
 _RUNS_PER_SQRT_ROWS: Final = 4  # runs of rows for each square root of rows: a few rows in each
 _START_FACTOR: Final = 1.8  # how far above what the nearest cost prices begin
 _NODES_OF_FIRST_PROOF, _NODES_OF_LAST_PROOF = 64, 1000  # nodes of a row: of the first proof, and of the last one
-_NODES_OF_EARLY_SWEEP, _NODES_OF_LATE_SWEEP = (
-    14,
-    100,
-)  # nodes of a row in a sweep: many sweeps raise prices, the last ones see what they miss
-_MOST_SWEEPS: Final = 300  # of a small table, which more of them would not help
+# Nodes of a row in a sweep: many sweeps raise prices, the last ones see what they miss.
+_NODES_OF_EARLY_SWEEP, _NODES_OF_LATE_SWEEP = 14, 100
+_MAX_SWEEPS: Final = 300  # of a small table, which more of them would not help
 _SHARE_OF_EARLY_SWEEPS: Final = 0.6  # the share of the time for sweeps that the rough ones take
-_STEPS_IN_MEAN_PRICES: Final = (
-    0.25,
-    0.01,
-)  # what a record's price rises by in the first and last sweep, in mean prices
+# What a record's price rises by in the first and last sweep, in mean prices.
+_STEPS_IN_MEAN_PRICES: Final = (0.25, 0.01)
 _RESERVE_PER_FIRST_PROOF: Final = 25.0  # how much longer than the first proof the last ones may take
-_MAX_RESERVED_SHARE: Final = 0.5
+_MAX_RESERVED_SHARE: Final = 0.5  # of the budget, for the last proofs
 _PROOFS_WITHOUT_BUDGET: Final = 4  # how many times the nodes of the first proof are spent where no budget was given
 # The last proofs: how much of the way from prices that are proven to those that are hoped for, with how many nodes
 # a row, and until which share of the time that is left for them.
@@ -65,7 +61,7 @@ class Priced:
 
 
 def lay_out_rows(table: Table, names: Sequence[str]) -> tuple[spacing.SpacedRows, CountArray]:
-    """Lay out distinct rows for the kernels; return with them which of the table's rows each is."""
+    """Lay out distinct rows for the kernels; return them, and which of the table's rows each is."""
     axes = layout.lay_out(table, names, {}, {})
     codes, n_rows = layout.places_of_rows(table, axes), table.n_rows
     positions = np.zeros((len(axes), max(axis.n_places for axis in axes)))
@@ -77,6 +73,7 @@ def lay_out_rows(table: Table, names: Sequence[str]) -> tuple[spacing.SpacedRows
         is_same = float(shares @ shares)
         spread = float(np.sqrt(np.cov(positions[j, : axis.n_places], aweights=shares, ddof=0)))
         mean_distances.append(spread if axis.is_ordered else 2 * (1 - is_same) / axis.domain)
+    # The most distinctive columns first: runs of rows that are equal in them are skipped at once.
     first = np.argsort(mean_distances, kind="stable")[::-1]
     order = np.lexsort(codes[:, first[::-1]].T)
     codes = np.ascontiguousarray(codes[order][:, first])
@@ -132,10 +129,10 @@ def raise_prices(rows: spacing.SpacedRows, k: int, clock: Clock) -> Priced:
     first = search.done
     prices, until = best.copy(), 1 - min(_MAX_RESERVED_SHARE, _RESERVE_PER_FIRST_PROOF * first)
     mean, began = search.sum_prices(best) / float(rows.counts.sum()), search.done
-    for n_done in range(_MOST_SWEEPS):
+    for n_done in range(_MAX_SWEEPS):
         if search.done >= until:
             break
-        share = max((search.done - began) / (until - began), n_done / _MOST_SWEEPS)
+        share = max((search.done - began) / (until - began), n_done / _MAX_SWEEPS)
         step = mean * _STEPS_IN_MEAN_PRICES[0] * (_STEPS_IN_MEAN_PRICES[1] / _STEPS_IN_MEAN_PRICES[0]) ** share
         search.sweep_prices(
             prices, step, _NODES_OF_EARLY_SWEEP if share < _SHARE_OF_EARLY_SWEEPS else _NODES_OF_LATE_SWEEP, until
@@ -157,7 +154,7 @@ def prove_prices(rows: spacing.SpacedRows, k: int, prices: FloatArray, clock: Cl
 
 
 class _PriceSearch:
-    """What the passes of one search share."""
+    """The state of a search, which its passes share."""
 
     def __init__(self, rows: spacing.SpacedRows, k: int, clock: Clock) -> None:
         self.rows, self.k, self.clock = rows, k, clock
@@ -181,8 +178,8 @@ class _PriceSearch:
     def prove_prices(self, prices: FloatArray, n_nodes: int, until: float = 1.0) -> FloatArray:
         """Return feasible prices that are no higher than those given.
 
-        The highest prices come last and are dearest to prove: where time runs ahead of the rows, a row is given few
-        nodes, so that something is left for all; once the budget is over, one.
+        The highest prices come last and are hardest to prove: where time runs ahead of the rows, a row is given few
+        nodes, so that some are left for all; once the budget is over, one.
         """
         # A class of equal rows costs nothing.
         lowered = np.where(self.rows.counts >= self.k, np.minimum(prices, 0.0), prices)
@@ -210,7 +207,7 @@ class _PriceSearch:
             len(order),
             lambda: self.done >= until,
         )
-        # What is known of a row of k records is that it costs nothing.
+        # A row of k records is a class that costs nothing.
         prices[self.rows.counts >= self.k] = 0.0
 
 
@@ -257,13 +254,12 @@ def _build_scratch(rows: spacing.SpacedRows) -> separation.SeparationScratch:
 
 
 _NEIGHBOURS_PER_ROW: Final = 24  # rows that a row may be matched with, at first
-_MIN_RECORDS_OF_FREE_ROW: Final = (
-    4  # records of a row that serve as many others as want them: what is left of them still forms classes
-)
-_MAX_PAIRS: Final = 200_000
+# Records of a row that may be partners of any number of others: those that are left still form classes.
+_MIN_RECORDS_OF_FREE_ROW: Final = 4
+_MAX_PAIRS: Final = 200_000  # dear pairs that are added in a round
 _MAX_ROUNDS: Final = 6
 _MAX_TIME_PER_STEP_BEFORE: Final = 1.5  # how much longer than the step before it an assignment may take
-_PRICE_MARGIN: Final = 1e-6
+_PRICE_MARGIN: Final = 1e-6  # by which prices may exceed a cost before a pair is dear
 _COST_UNITS: Final = 2.0**24  # what costs are counted in
 
 
@@ -309,7 +305,7 @@ def _matching_prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, pa
     """Return the prices of an optimal fractional matching over some pairs of rows."""
     n_rows, counts = len(rows.counts), rows.counts
     is_free = counts >= _MIN_RECORDS_OF_FREE_ROW
-    # A record alone never costs more than everything, twice: with that each has something to be assigned to.
+    # An edge to itself, at the cost of everything, twice, or of a free row: so each has something to be assigned to.
     alone = np.full(n_rows, 2.0 * len(rows.unit))
     for first, second in ((0, 1), (1, 0)):
         to_free = is_free[pairs[:, second]]
@@ -334,13 +330,13 @@ def _matching_prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, pa
 
 
 def _assignment_prices(n: int, left: CountArray, right: CountArray, costs: FloatArray) -> FloatArray:
-    """Return half the sum of the two prices of each, where each left one is assigned a right one at the least cost."""
+    """Return half the sum of each record's two prices in the cheapest assignment of right records to left ones."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     if n == 0:
         return np.empty(0)
-    # Whole numbers: where sums are rounded, the algorithm goes round in circles. A cost of 0 would be no edge.
+    # Whole numbers: with rounded sums the algorithm goes round in circles. A cost of 0 would be no edge, hence + 1.
     costs = np.floor(costs * _COST_UNITS)
     graph: Any = csr_matrix((costs + 1.0, (left, right)), shape=(n, n))
     assigned = np.empty(n, dtype=np.int64)

@@ -9,7 +9,7 @@ a set, a label                      the values of the original's column that it 
 ``<20``, ``>=90``                   an interval that ends at the outermost value that any cell of the column names,
                                     and at least a step beyond the outermost bound; a step is as far as the two
                                     outermost bounds are apart: whoever has the release alone can tell that too
-``*``                               nothing: its records are left out, and their share is told
+``*``                               nothing: its records are left out, and their share is reported
 ==================================  =================================================================================
 
 Numbers or dates lie on a line: whole numbers and days one by one, others without a gap. Of a category, the values'
@@ -121,7 +121,7 @@ class Standing:
 
 
 def with_claim_spelling(original: Frame, claim: Classes | Matchings) -> Frame:
-    """Return the original with what a claim says of how its columns are read."""
+    """Return the original with its columns read as a claim declares."""
     specs = {
         name: ColumnSpec(spec.kind, spec.order) if name in claim.columns else spec
         for name, spec in claim.specs.items()
@@ -135,7 +135,7 @@ def with_claim_spelling(original: Frame, claim: Classes | Matchings) -> Frame:
 def read_column(
     original: Frame, released: Frame, claim: Classes | Matchings, name: str, pseudonyms: Collection[str] = ()
 ) -> Standing:
-    """Read a column of a release beside that of its original; InputError says why its cells cannot be told."""
+    """Read a column of a release beside that of its original; InputError says why its cells cannot be read."""
     if name in pseudonyms:
         raise InputError("its cells are pseudonyms.", hint="they stand for no value.")
     if name not in original.columns:
@@ -162,7 +162,7 @@ def read_column(
 
 
 def read_alike(standing: Standing, frame: Frame) -> Spread:
-    """Read other originals, told alike, on the axis of a column."""
+    """Read the same column of other originals, spelled alike, on its axis."""
     name = standing.column.name
     texts, rows = list_cells_with_missing(frame.values(name), name)
     return _read_texts(texts, rows, standing.column, standing.axis, star=False)
@@ -181,7 +181,7 @@ def _read_original_values(column: Column, axis: ValueAxis, codes: CodeArray) -> 
 def _read_kept_column(
     original: Frame, released: Frame, claim: Classes | Matchings, name: str, column: Column, axis: ValueAxis
 ) -> Spread:
-    """Read a column that is published as it came, but for stars where it is sensitive."""
+    """Read a column that is published unchanged, except for stars where it is sensitive."""
     spelled = claim.specs.get(name, ColumnSpec()).spelling.with_defaults_from(original.spelling(name).spelling)
     texts, rows = list_cells_with_missing(released.with_specs({name: spelled}).values(name), name)
     return _read_texts(texts, rows, column, axis, star=name in claim.sensitive)
@@ -267,7 +267,7 @@ def _add_intervals(runs: _CellRuns, intervals: Mapping[int, Ends], axis: ValueAx
         return
     bounds = dict(zip(texts, axis.places_of_bounds(texts), strict=True))
     edges = sorted({float(place) for place in bounds.values()})
-    # A single bound tells no step.
+    # The step is between the two outermost bounds: a single bound has none.
     lower, upper = (edges[1] - edges[0], edges[-1] - edges[-2]) if len(edges) > 1 else (0.0, 0.0)
     values = [place for low in runs.lows for place in low.tolist()]
     bottom, top = (

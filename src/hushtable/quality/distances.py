@@ -185,7 +185,7 @@ def _values_of_entries(column: Column, cells: Listed) -> BoolArray:
 
 
 def _values_of_runs(offsets: CountArray, members: CodeArray | CountArray, units: BoolArray) -> BoolArray:
-    """Tell which values a class covers that has some of the units."""
+    """Tell which values every class covers, from the units that it has."""
     covered = np.zeros((len(offsets) - 1, units.shape[1]), dtype=bool)
     labels = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     np.logical_or.at(covered, labels, units[members])

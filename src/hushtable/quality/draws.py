@@ -1,4 +1,4 @@
-"""Draws of what published cells stand for: every cell from what it covers, given all else that a release tells.
+"""Draws of what published cells stand for: every cell from what it covers, given everything else in the release.
 
 Data augmentation (Tanner & Wong, "The calculation of posterior distributions by data augmentation", JASA 82, 1987).
 Draws of a number given the others follow a normal regression, those of a category a normal discriminant; both are
@@ -26,14 +26,14 @@ from hushtable.quality.cell_values import Spread, Standing, mean_of_cells
 from hushtable.quality.ends import HIGH, LOW, HeldEnds
 from hushtable.quality.open_ends import Tail, extend_open_cells
 
-_MAX_POINTS_PER_CELL: Final = 64  # of a cell
-_MOST_CATEGORIES: Final = 60
+_MAX_POINTS_PER_CELL: Final = 64
+_MAX_CATEGORIES: Final = 60  # of a column in the model
 _SWEEPS_BEFORE: Final = 30  # over all columns, until draws forget where they began
 _SWEEPS_BETWEEN: Final = 10  # from one draw to the next
 _MAX_OTHER_CATEGORIES: Final = 10  # categories of a column that is not in the model
-_PRIOR_RECORDS_PER_FEATURE: Final = 1.0  # record that says that nothing depends on a feature, for each of them
-_LEAST_SHAPE: Final = 1e-3  # of a tail, which falls off exponentially at 0
-_MIN_SHARE: Final = 1e-9
+_PRIOR_RECORDS_PER_FEATURE: Final = 1.0  # prior records, for each feature, that say: nothing depends on it
+_MIN_SHAPE: Final = 1e-3  # of a tail, which falls off exponentially at 0
+_MIN_SHARE: Final = 1e-9  # above 0: what a cell covers never becomes impossible
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,10 +60,10 @@ class ModelColumn:
         """Lay out a column; a category that is a flag is the number 0 or 1."""
         column, released = standing.column, standing.published
         is_number = column.is_measured or is_flag
-        if not is_number and column.n_values > _MOST_CATEGORIES:
+        if not is_number and column.n_values > _MAX_CATEGORIES:
             raise InputError(
                 f"column {column.name!r} has {column.n_values} categories.",
-                hint=f"a model takes columns of at most {_MOST_CATEGORIES} categories.",
+                hint=f"a model takes columns of at most {_MAX_CATEGORIES} categories.",
             )
         reach = _extend_open_cells(standing)
         reached, tails = (released, ()) if reach is None else reach
@@ -99,12 +99,12 @@ class ModelColumn:
         )
 
     def with_tails(self, rng: np.random.Generator) -> ModelColumn:
-        """Return the column with tails of a shape that is drawn."""
+        """Return the column with tails whose shape is drawn anew."""
         if not self.tails:
             return self
         base = [each.copy() for each in self.base]
         for tail in self.tails:
-            shape = -max(_LEAST_SHAPE, rng.random())
+            shape = -max(_MIN_SHAPE, rng.random())
             for at, shares in zip(self.places, base, strict=True):
                 beyond = tail.holds(at)
                 densities = tail.densities(at[beyond], shape, is_whole=self.is_whole)
@@ -212,10 +212,9 @@ def draw_cells(
     n_draws: int,
     rng: np.random.Generator,
 ) -> list[dict[str, FloatArray]]:
-    """Draw all cells some times, one chain: each column in turn, given the others as drawn last.
+    """Draw all cells ``n_draws`` times in one chain (Gibbs): each column in turn, given the others as drawn last.
 
-    `outcome` makes the outcome of every row from the drawn cells; `beside` (n_rows, n_features) is told of each row
-    besides.
+    `outcome` computes every row's outcome from the drawn cells; `other_features` are (n_rows, n_features).
     """
     other_features = _standardize(other_features)
     open_ones = [name for name, variable in variables.items() if not variable.is_certain]
@@ -244,7 +243,7 @@ def _draw_first_cells(variable: ModelColumn, rng: np.random.Generator) -> FloatA
 def _features_of_rows(
     variables: Mapping[str, ModelColumn], cells: Mapping[str, FloatArray], name: str, outcome: FloatArray
 ) -> FloatArray:
-    """Return what is known of each row besides a column: the outcome, numbers, and a flag for each category."""
+    """Return the features of each row for one column: the outcome, other numbers, and a flag for each category."""
     columns = [outcome]
     for other_name, variable in variables.items():
         if other_name == name:
@@ -300,7 +299,7 @@ def _redraw_column(
 
 def _draw_points(points: FloatArray, scores: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draw a point for each row by the exponentials of its scores."""
-    # The largest of scores with noise of Gumbel's is such a draw.
+    # The position of the largest score, each with Gumbel noise added, is such a draw.
     return np.asarray(points[(scores + rng.gumbel(size=scores.shape)).argmax(axis=1)])
 
 

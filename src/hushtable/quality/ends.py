@@ -18,10 +18,9 @@ from hushtable.claims import Classes, Matchings, list_cells_with_points
 from hushtable.io import Frame
 from hushtable.quality.cell_values import Standing
 
-_MAX_RECORDS_PER_CLASS: Final = 64  # records; of larger classes the ends say next to nothing
-_STEPS_PER_INTERVAL: Final = (
-    3  # times that a step goes into the intervals that are rounded to it (`hierarchy.Rounding`)
-)
+_MAX_RECORDS_PER_CLASS: Final = 64  # the ends of larger classes say next to nothing
+# How often a step goes into the intervals that are rounded to it (`hierarchy.Rounding`), at least.
+_STEPS_PER_INTERVAL: Final = 3
 _RECODINGS_THAT_SPAN: Final = ("tight", "set", "readable")  # recodings whose cells end where their records do
 INSIDE, LOW, HIGH = 0, 1, 2
 _NEEDS_FIRST, _NEEDS_LAST, _NEEDS_BOTH = 1, 2, 3  # what is still to be held, as bits
@@ -33,7 +32,7 @@ def classes_of_rows(released: Frame, claim: Classes | Matchings, recoding: str |
 
 
 def group_rows(released: Frame, claim: Classes | Matchings) -> CountArray | None:
-    """Return the class of every row, which all with the same published cells are in; None without rows or columns."""
+    """Return the class of every row: rows with the same published cells; None without rows or columns."""
     if not released.n_rows or not claim.columns:
         return None
     cells = [list_cells_with_points(released, name, claim.specs.get(name))[1] for name in claim.columns]
@@ -54,9 +53,9 @@ class HeldEnds:
     def find(
         cls, standing: Standing, points: Sequence[FloatArray], classes: CountArray, *, is_readable: bool
     ) -> HeldEnds | None:
-        """Find them; None where the column has none.
+        """Find these classes; None where the column has none.
 
-        `places` are what each cell may be, ascending. `is_readable`: intervals are rounded outwards, and may be open;
+        `points` are what each cell may be, ascending. `is_readable`: intervals are rounded outwards, and may be open;
         then a record lies in the first step of an interval, and one in its last, but nobody knows where an open one
         ends.
         """

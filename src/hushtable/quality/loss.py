@@ -20,7 +20,7 @@ from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, scale
 from hushtable.tables import Table
 
 Scale = Literal["value", "rank"]
-_LEAST_WEIGHT: Final = 1e-100
+_MIN_WEIGHT: Final = 1e-100  # and its inverse the largest: sums of weights neither vanish nor overflow
 
 
 @runtime_checkable
@@ -74,17 +74,16 @@ def check_weights(weights: Mapping[str, float]) -> None:
         raise InputError(f"weights = {weights!r}.", hint='a number for every column, for instance {"age": 2}.')
     for name, weight in weights.items():
         is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
-        if not is_number or not (weight == 0 or _LEAST_WEIGHT <= weight <= 1 / _LEAST_WEIGHT):
+        if not is_number or not (weight == 0 or _MIN_WEIGHT <= weight <= 1 / _MIN_WEIGHT):
             raise InputError(
                 f"column {name!r} was given the weight {weight!r}.",
-                hint=f"0, or a number from {_LEAST_WEIGHT:g} to {1 / _LEAST_WEIGHT:g}; what counts is how "
-                "weights compare.",
+                hint=f"0, or a number from {_MIN_WEIGHT:g} to {1 / _MIN_WEIGHT:g}; what counts is how weights compare.",
             )
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedLoss:
-    """What losses share that weigh the columns."""
+    """Base of the losses that weigh the columns."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
 
@@ -298,7 +297,7 @@ _VARIANTS: Final = ("leaves", "mg-ga")
 
 @dataclass(frozen=True, slots=True)
 class CellSum(WeightedLoss, ABC):
-    """What losses share that add up what cells lose."""
+    """Base of the losses that add up what cells lose."""
 
     name: ClassVar[str]
     by_width: ClassVar[bool]

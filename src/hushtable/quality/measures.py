@@ -209,7 +209,7 @@ class Measure:
 
     unit: str
     direction: Literal["better", "worse"]  # what a higher figure means
-    options: tuple[str, ...]  # what `measure_release` may be told besides
+    options: tuple[str, ...]  # further arguments of `measure_release`
     compute: Callable[..., Any] = field(repr=False)  # from the facts of a release and the options
 
 

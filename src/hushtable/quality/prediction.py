@@ -62,7 +62,7 @@ class Prediction:
 def compare_on_rows(
     read: Mapping[str, Standing], target: str, source_rows: CountArray, held_out: float, seed: int
 ) -> Prediction:
-    """Hold out some rows of the original and what is published of them; `published` are the original's row numbers."""
+    """Hold out some original rows, and what is published of them; `source_rows` are the original's row numbers."""
     if not 0 < held_out < 1:
         raise InputError(f"held_out = {held_out!r}.", hint="a share between 0 and 1, such as 0.3.")
     n_rows = len(read[target].original.rows)

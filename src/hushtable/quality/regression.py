@@ -178,7 +178,7 @@ def regress(
     recoding: str | None = None,
     seed: int = 0,
 ) -> Regression:
-    """Fit a regression on an original and on its release, of which the model's columns and the classes are read.
+    """Fit a regression on an original and on its release, after reading the model's columns and the classes.
 
     `recoding` is the release's style, which says whether cells end at values that their class holds; None where it is
     not known, or where records were given the cells of an earlier release.
@@ -249,8 +249,8 @@ def fit_both(
 
     `formula` is ``outcome ~ terms`` (Wilkinson & Rogers 1973): columns, `log`, `exp`, `sqrt`, ``C(column)``, ``a:b``,
     ``a*b``, ``I(a**2)``. An outcome with two values is fitted by logistic regression, else by least squares; dates
-    count days. `weights` is a column of survey weights, with errors robust to unequal variances (HC1). `beside` are
-    other columns of the release, whose cells the draws know. Rows of one of the `classes` were given their cells
+    count days. `weights` is a column of survey weights, with errors robust to unequal variances (HC1). The draws
+    know the cells of `other_columns` of the release. Rows of one of the `classes` were given their cells
     together. InfeasibleError: the model cannot be fitted on what is published.
     """
     check_whole("a regression was given draws", draws, 2)
@@ -477,14 +477,14 @@ class _Fitter:
         return _Fit(names, figures[0], figures[1], len(terms))
 
     def terms_of(self, columns: Collection[str]) -> set[int]:
-        """Return the places of the coefficients that stand on some columns; all where the outcome does."""
+        """Return the positions of the coefficients that depend on some columns; all if the outcome does."""
         if set(columns) & set(self.of_outcome):
             return set(range(len(self.spec.rhs.column_names)))
         terms = {term for name in columns for term in self.spec.rhs.variable_terms.get(name, ())}
         return {place for term in terms for place in self.spec.rhs.term_indices[term]}
 
     def compute_outcome(self, cells: Mapping[str, FloatArray]) -> FloatArray:
-        """Return the outcome of every row as the model has it, NaN where there is none; once, where it stays."""
+        """Return the outcome of every row as the model has it, NaN where there is none; cached while cells stay."""
         inputs = [cells[name] for name in self.of_outcome]
         last, outcomes = self._outcome
         if len(last) == len(inputs) and all(a is b for a, b in zip(last, inputs, strict=True)):

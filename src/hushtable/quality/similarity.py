@@ -91,9 +91,6 @@ class Description:
 def describe_table(table: Table) -> Description:
     """Describe a table in the figures of pandas' ``describe``, ``skew``, ``kurt`` and ``corr``, from value counts.
 
-    Departs from pandas in that skewness and kurtosis of a constant column are None, not 0: 0 would say that it is
-    symmetric and normal. O(n) per column, and per pair of columns of numbers.
-
     Notes
     -----
     From the frequencies of values: O(n) per column, O(n) per pair of columns of numbers. Departs from pandas in that
@@ -309,10 +306,6 @@ def diagnosis(original: Table, synthetic: Table) -> Diagnosis:
     - ``CategoryAdherence`` of other columns: the share of synthetic records with a value that the original has;
       a missing one is a value.
 
-    A figure is None, and in no mean, where a table has no records to compare, and of a column of which neither table
-    has a value. As sdmetrics 0.32, but that its structure tells columns of one name and two types apart, which
-    depend on how a file was read, and that keys, which a table does not declare, are columns like others.
-
     Notes
     -----
     A figure is None, and in no mean, where a table has no records to compare, and of a column of which neither table
@@ -440,7 +433,7 @@ def _mark_between(marks: BoolArray) -> BoolArray:
 
 
 def _categories_of_rows(column: _Shared) -> tuple[CodeArray, int]:
-    """Return what a column shows beside a category, a value or a bin, row by row, -1 where missing; and how many."""
+    """Return the value or bin of each row, to compare with a category, -1 where missing; and how many there are."""
     if column.numbers is None:
         return column.codes, column.frequencies.shape[1] - 1
     bins = np.append(_bins_of_values(column.numbers, column.frequencies[0, 1:] > 0), -1)

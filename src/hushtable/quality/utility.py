@@ -21,12 +21,12 @@ from hushtable.quality.prediction import Prediction, compare_on_originals, compa
 from hushtable.quality.regression import Regression
 from hushtable.wording import table_html
 
-_MOST_PLACES: Final = 10
+_MAX_BINS: Final = 10
 _MIN_RECORDS: Final = 11  # records that share what is named
 _OUTSIDE_SHARE: Final = 0.01  # of the records, on either side, in the open bins; at least so many as are named
 _STEPS_IN_MONTHS: Final = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
 _STEPS_IN_MINUTES: Final = (1, 5, 15, 30, 60, 120, 180, 360)
-_MICROSECONDS_PER_MINUTE: Final = 60_000_000  # microseconds
+_MICROSECONDS_PER_MINUTE: Final = 60_000_000
 _MISSING_LABEL: Final = "missing"
 _OTHERS_LABEL: Final = "all others"
 
@@ -73,7 +73,7 @@ def _count_by_place(spread: Spread, shares: FloatArray) -> FloatArray:
 
 
 def _with_others(spread: Spread, counts: FloatArray) -> FloatArray:
-    """Put what is in no place before the missing value."""
+    """Insert the records that are in no place before those of the missing value."""
     rest = max(0.0, float(spread.counts.sum() - counts.sum()))
     return np.insert(counts, len(counts) - 1, rest if rest > 1e-6 else 0.0)
 
@@ -81,7 +81,7 @@ def _with_others(spread: Spread, counts: FloatArray) -> FloatArray:
 def _most_frequent(original: Spread) -> np.ndarray:
     """Return the codes of the most frequent values, ascending."""
     counts = np.bincount(original.low.astype(np.int64), weights=original.share * original.counts[original.cell])
-    order = np.argsort(-counts, kind="stable")[:_MOST_PLACES]
+    order = np.argsort(-counts, kind="stable")[:_MAX_BINS]
     return np.sort(order[counts[order] >= _MIN_RECORDS])
 
 
@@ -112,8 +112,8 @@ def _round_numbers(low: float, high: float, kind: str) -> tuple[list[str], list[
     min_step = 1.0 if kind == "integer" else 0.0
     if not high > low:
         return [], []
-    power = 10.0 ** math.floor(math.log10((high - low) / _MOST_PLACES))
-    step = next(each for each in (2, 5, 10, 20) if (high - low) / (each * power) <= _MOST_PLACES - 2) * power
+    power = 10.0 ** math.floor(math.log10((high - low) / _MAX_BINS))
+    step = next(each for each in (2, 5, 10, 20) if (high - low) / (each * power) <= _MAX_BINS - 2) * power
     step = max(step, min_step)
     multiples = np.arange(math.floor(low / step) + 1, math.ceil(high / step)) * step
     exact = [float(f"{each:.12g}") for each in multiples.tolist()]
@@ -125,7 +125,7 @@ def _round_days(column: Column, first: float, ends: list[float]) -> tuple[list[s
     dtype = "datetime64[D]" if column.kind == "date" else column.values.dtype
     whole = np.array([int(place) + int(first) for place in ends]).astype(dtype)
     low, high = whole.astype("datetime64[M]").astype(np.int64) + 1970 * 12
-    step = next((each for each in _STEPS_IN_MONTHS if (high - low) / each <= _MOST_PLACES - 2), _STEPS_IN_MONTHS[-1])
+    step = next((each for each in _STEPS_IN_MONTHS if (high - low) / each <= _MAX_BINS - 2), _STEPS_IN_MONTHS[-1])
     months = np.arange(low // step + 1, high // step + 1) * step
     days = (months - 1970 * 12).astype("datetime64[M]").astype("datetime64[D]").astype(str).tolist()
     return days, [day[:4] if step % 12 == 0 else day[:7] for day in days]
@@ -134,14 +134,14 @@ def _round_days(column: Column, first: float, ends: list[float]) -> tuple[list[s
 def _round_times(first: float, ends: list[float]) -> tuple[list[str], list[str]]:
     """Return multiples of some minutes or hours between two times of a day, at most so many."""
     low, high = ((int(place) + int(first)) // _MICROSECONDS_PER_MINUTE for place in ends)
-    step = next((each for each in _STEPS_IN_MINUTES if (high - low) / each <= _MOST_PLACES - 2), _STEPS_IN_MINUTES[-1])
+    step = next((each for each in _STEPS_IN_MINUTES if (high - low) / each <= _MAX_BINS - 2), _STEPS_IN_MINUTES[-1])
     minutes = np.arange(low // step + 1, high // step + 1) * step
     texts = [value_text("time", np.datetime64(minute, "m")) for minute in minutes.tolist()]
     return texts, texts
 
 
 _N_BINS: Final = 10
-_MOST_VALUES: Final = 200  # of a category in pairs; with more, nearly every pair of cells occurs once
+_MAX_VALUES_IN_PAIRS: Final = 200  # of a category in pairs; with more, nearly every pair of cells occurs once
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,11 +292,8 @@ def measure_utility(
 ) -> Utility:
     """Compare what the cells of a release stand for (`hushtable.quality.cell_values`) with the original.
 
-    In pairs, a record's cells are taken to be independent of one another. The joint distribution is :math:`P_a^T
-    N P_b` for the counts N of pairs of cells and the shares P of values in them; numbers in 10 bins of equal width
-    over the original's range, a missing value as one more. Categories of more than 200 values are in no pair. O(n) for
-    a column or pair, besides what lists cover. A target is tested on the `rows` that were held out, where it is known
-    which row was published as which, else on the originals `held_out`; rows then stand for one record each.
+    A target is tested on the `rows` that were held out, where it is known which row was published as which, else on
+    the originals `held_out`; rows then stand for one record each.
 
     Notes
     -----
@@ -335,7 +332,7 @@ def measure_utility(
 
 
 def with_all_columns(utility: Utility, names: Sequence[str]) -> Utility:
-    """Return what was measured among all columns of a release, in their order: of those not looked at, why not."""
+    """Return a utility with all columns of a release, in their order; those that were not measured say why not."""
     measured = {each.name: each for each in utility.columns}
     unseen = "it is kept as it is, and its rows are not in memory."
     return replace(utility, columns=tuple(measured.get(name, ColumnUtility(name, reason=unseen)) for name in names))
@@ -376,7 +373,7 @@ def _explain_no_value(original: Spread) -> str:
 
 def _measure_pairs(read: Iterable[Standing]) -> Iterable[PairUtility]:
     """Measure pairs of columns."""
-    columns = [each for each in read if each.column.is_measured or _n_values(each) <= _MOST_VALUES]
+    columns = [each for each in read if each.column.is_measured or _n_values(each) <= _MAX_VALUES_IN_PAIRS]
     bins = {each.column.name: _shares_in_bins(each) for each in columns}
     for a, b in combinations(columns, 2):
         names = a.column.name, b.column.name

@@ -1,4 +1,4 @@
-"""The Gaussian copula of coded columns: what their orders say of one another, as a matrix of correlations.
+"""The Gaussian copula of coded columns: how their orders depend on one another, as a matrix of correlations.
 
 Every column is a normal variable of which a record tells the range of its cell only. Arrays in, arrays out.
 """
@@ -18,15 +18,15 @@ from hushtable.synthesizers.writing import to_positions
 _MIN_CATEGORY_RECORDS: Final = 10
 """Records of a category that are told from others by whom they meet; an order of fewer would copy who they are."""
 
-_N_SCALING_PASSES: Final = 2
-_MIN_EIGENVALUE: Final = 1e-6  # of an eigenvalue
-_CORRELATION_DECIMALS: Final = 10  # of a correlation; what an addition in another order changes is beyond
-_ROWS_PER_BLOCK: Final = 65_536  # rows
+_N_SCALING_PASSES: Final = 2  # the orders of other columns change the scores: see `build_lines`
+_MIN_EIGENVALUE: Final = 1e-6
+_CORRELATION_DECIMALS: Final = 10  # sums in another order differ only beyond these
+_ROWS_PER_BLOCK: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """One column's records in a line."""
+    """One column's records in a line, in the order of their scores."""
 
     sizes: CountArray = field(repr=False)  # (n_codes,), records of each code; code 0 is missing
     order: CountArray = field(repr=False)  # (n_codes,), the codes as they follow one another in the line
@@ -46,7 +46,7 @@ class Line:
         return scores
 
     def to_code_order(self, positions: FloatArray) -> FloatArray:
-        """Turn places in this line to those in the line of ascending codes."""
+        """Turn positions in this line into those in the line of ascending codes."""
         ends, plain_ends = self.ends, np.cumsum(self.sizes)
         turn = np.searchsorted(ends, positions, side="right")
         code = self.order[turn]
@@ -104,7 +104,7 @@ def nearest_correlations(estimate: FloatArray) -> FloatArray:
 def draw_positions(
     correlation: FloatArray, lines: Sequence[Line], n: int, rng: np.random.Generator
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """Draw new rows, and yield them block by block: which they are, and their places by code, (n_columns, n_rows)."""
+    """Draw new rows, and yield them block by block: which they are, and their positions, (n_columns, n_rows)."""
     # Unique, as eigenvectors are not: the same seed gives the same table with every library of linear algebra.
     factor = np.linalg.cholesky(correlation)
     for begin in range(0, n, _ROWS_PER_BLOCK):

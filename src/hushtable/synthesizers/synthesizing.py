@@ -35,7 +35,7 @@ class Method(Protocol):
         ...
 
     def draw_positions(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw new records: for each a place in the line of every column, shape (n_columns, n)."""
+        """Draw new records: for each a position in the line of every column, shape (n_columns, n)."""
         ...
 
 
@@ -71,7 +71,7 @@ class Copula:
         _check_values(self.values)
 
     def draw_positions(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw places that go together as the columns do."""
+        """Draw positions that depend on one another as the columns do."""
         codes = table.codes + np.int32(1)
         lines = copula.build_lines(codes, table.counts, [column.kind == "category" for column in table.columns])
         correlation = copula.nearest_correlations(copula.estimate_correlations(codes, table.counts, lines))
@@ -175,7 +175,7 @@ class Installed:
 
     @classmethod
     def fingerprint(cls) -> str:
-        """Tell its code from that of another version: the package's version, and a hash of the module's file."""
+        """Identify the version of its code: the package's version, and a hash of the module's file."""
         package = "" if cls.entry.dist is None else f"{cls.entry.dist.name} {cls.entry.dist.version}"
         spec = importlib.util.find_spec(cls.entry.module)
         path = None if spec is None or spec.origin is None else Path(spec.origin)
@@ -183,7 +183,7 @@ class Installed:
         return f"{package} {code}"
 
     def convert_result(self, write: Callable[[Any], WrittenT], result: Any) -> WrittenT:
-        """Return what is made of a table that it returned, and say whose table it was where that cannot be."""
+        """Convert a table that the synthesizer returned; if that fails, the error names the synthesizer."""
         try:
             return write(result)
         except InputError as error:
@@ -273,9 +273,9 @@ def synthesize(
 
 
 def synthesize_frame(frame: Frame, method: str | Mapping[str, Any] | Method | Installed, n: int, seed: int) -> Frame:
-    """Draw a frame of new records; it is read and written as the one that it was given.
+    """Draw a frame of new records, spelled and typed as the given one.
 
-    Whoever has a `numpy.random.SeedSequence` passes a number of it: ``int(sequence.generate_state(1)[0])``.
+    If you have a `numpy.random.SeedSequence` pass a number of it: ``int(sequence.generate_state(1)[0])``.
     """
     synthesizer = method if isinstance(method, Installed) else _choose_method(method)
     _check_arguments(frame, n, seed)
@@ -304,7 +304,7 @@ def _check_arguments(source: Frame | Table, n: int, seed: int) -> None:
     n_columns = len(source.names)
     if not n_columns:
         raise InputError("the table has no columns.", hint="a synthesizer needs some to learn from.")
-    # Of each cell its place, its record, and a text.
+    # For each cell its position, its record, and a text.
     check_memory(40.0 * n * n_columns, f"{n} records of {n_columns} columns", "ask for fewer records, or in parts.")
 
 

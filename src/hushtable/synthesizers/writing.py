@@ -1,6 +1,6 @@
-"""From places, or from another package's values, to a table like the one that was given.
+"""From positions, or from another package's values, to a table like the one that was given.
 
-The records of a column stand in a line by their values, missing ones first, categories by the alphabet. A place is
+The records of a column stand in a line by their values, missing ones first, categories by the alphabet. A position is
 a number in [0, n_records): the cell of the record that stands there, or one between it and its neighbour.
 `hushtable.columns.spellings` reads cells as values; here values become cells, of the column's type and spelling.
 """
@@ -80,7 +80,7 @@ def cells_like(
 
 
 def convert_cells(new: pl.Series, series: pl.Series, column: Column, codes: CodeArray, spec: ColumnSpec) -> pl.Series:
-    """Return cells that come from elsewhere in the type of a column, values in its spelling where that is found."""
+    """Convert cells from elsewhere to the type of a column, and to its spelling where that is found."""
     if not isinstance(series.dtype, pl.String):
         try:
             return new.cast(series.dtype)
@@ -105,7 +105,7 @@ def n_decimals(column: Column, series: pl.Series | None = None) -> int:
 
 
 def _candidate_styles(own: pl.Series, column: Column, spec: ColumnSpec) -> Iterator[_Numbers | _Moments]:
-    """Tell the styles that a column of text may have."""
+    """Yield the styles that a column of text may have."""
     if column.kind in ("integer", "decimal"):
         mark = spec.decimal or "."
         lengths = [len(text.strip().partition(mark)[2]) for text in own.to_list()]
@@ -147,7 +147,7 @@ def _cast_values(values: ValueArray, dtype: pl.DataType) -> pl.Series | None:
 
 ValueSource = Literal["interpolated", "observed"]
 
-_TIME_STEPS_MICROSECONDS: Final = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000, 1)  # microseconds
+_TIME_STEPS_MICROSECONDS: Final = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000, 1)
 _WHOLE_STEPS: Final = tuple(10**power for power in range(18, -1, -1))
 _MAX_DECIMALS: Final = 300  # 10 to the power of more is no float
 
@@ -157,9 +157,8 @@ class Drawn:
     """The new cells of a column."""
 
     records: CountArray = field(repr=False)  # (n,), whose cell each is: a position in the line of the column's records
-    interpolated_rows: CountArray = field(
-        repr=False
-    )  # (n_between,), new rows that have a value between two records instead
+    # (n_between,), new rows that have a value between two records instead
+    interpolated_rows: CountArray = field(repr=False)
     values: ValueArray = field(repr=False)  # (n_between,), those values, of the column's kind
 
 
@@ -171,14 +170,14 @@ def ends_of(codes: CodeArray, counts: CountArray, n_values: int) -> CountArray:
 
 
 def to_positions(shares: FloatArray, n_records: int) -> FloatArray:
-    """Turn shares of a line to places in it; a share may have been rounded to 1."""
+    """Turn shares of a line into positions in it; a share may have been rounded to 1."""
     return np.asarray(np.minimum(shares * n_records, np.nextafter(np.float64(n_records), 0)))
 
 
 def cells_at(column: Column, ends: CountArray, positions: FloatArray, values: ValueSource, decimals: int) -> Drawn:
-    """Find the cells at some places, in [0, n_records), of a column whose values end at `ends` (see `ends_of`).
+    """Find the cells at positions, in [0, n_records), of a column whose values end at `ends` (see `ends_of`).
 
-    Interpolated, the m records with a value are met at position ``u * (m - 1)`` with u in [0, 1), as quantiles are by
+    Interpolated, the m records with a value are met at rank ``u * (m - 1)`` with u in [0, 1), as quantiles are by
     default: the greatest value is neared, not met, and the others by rounding, or where several records share them.
     """
     records = positions.astype(np.int64)
@@ -226,7 +225,7 @@ def _value_step(column: Column, integers: CountArray) -> int:
 
 
 def frame_at(frame: Frame, table: Table, values: ValueSource, positions: FloatArray) -> Frame:
-    """Return the cells at some places (n_columns, n) of a frame's columns, given the table of all of them.
+    """Return the cells at positions (n_columns, n) of a frame's columns, given the table of all of them.
 
     Every cell is one of the frame's, as it stands there; values between two records are written over some.
     """
@@ -247,7 +246,7 @@ def frame_at(frame: Frame, table: Table, values: ValueSource, positions: FloatAr
 
 
 def table_at(table: Table, values: ValueSource, positions: FloatArray) -> Table:
-    """Return the table of the values at some places of its columns, each record a row."""
+    """Return the table of the values at positions of its columns, each record a row."""
     columns, codes = [], np.empty(positions.shape, dtype=np.int32)
     for j, column in enumerate(table.columns):
         ends = _ends_of_column(table, j)

@@ -112,6 +112,7 @@ def find_smallest_sets(
             watch.start_stage(done, len(stages))
             upto = rows._replace(allowed=rows.allowed[: stage + 1])
             below = _count_sets_below(len(rows.codes), stage)
+            # By part, first column and size: sets that were walked; at size 0 those that were left out.
             counts = np.zeros((n_parts, len(rows.codes), stage + 1))
             parts = [uniques.FoundSets(best.sizes.copy(), best.paths.copy(), best.mates.copy()) for _ in range(n_parts)]
             walks = [
@@ -132,7 +133,7 @@ def find_smallest_sets(
     watch.report_end()
     alone = np.flatnonzero(best.sizes <= max_size).astype(np.int32)
     paths = best.paths[alone]
-    # A smaller set leaves the end of a larger one behind.
+    # Behind a smaller set, the end of a larger one is still there.
     paths[np.arange(max_size) >= best.sizes[alone, None]] = -1
     coverage = _cover_all_sizes(rows, coverage, complete_to)
     return ColumnSets(alone, paths, best.mates[alone], watch.n_sets, complete_to, coverage)
@@ -225,7 +226,7 @@ def _count_sets_below(n_columns: int, max_size: int) -> FloatArray:
 
 
 def _coverage_of_stage(counts: FloatArray, sizes: Sequence[int]) -> dict[int, Coverage]:
-    """Return what became of the sets of a stage that came to its end; see the kernel for what was ``counts``."""
+    """Return what became of the sets of a stage that came to its end; see the kernel for ``counts``."""
     n_columns = counts.shape[1]
     # Every part splits by the first column.
     return {
@@ -254,7 +255,7 @@ def _cover_all_sizes(rows: uniques.WalkGrid, coverage: Mapping[int, Coverage], c
 
 
 def _keep_first(best: uniques.FoundSets, new_sets: uniques.FoundSets) -> None:
-    """Take over what the other found that is smaller, or as small and earlier in order."""
+    """Update the best sets by new ones that are smaller, or as small and earlier in order."""
     is_tie = new_sets.sizes == best.sizes
     rows = np.flatnonzero((new_sets.sizes < best.sizes) | is_tie)
     best_paths, new_paths = best.paths[rows], new_sets.paths[rows]
@@ -295,7 +296,7 @@ class Watch:
         self._n_done, self._n_stages = n_done, n_stages
 
     def report_end(self) -> None:
-        """Tell that the walk is over."""
+        """Report that the walk is over."""
         if self._progress:
             self._progress(1.0, self.n_sets)
 

@@ -1,4 +1,4 @@
-"""Where two tables meet: their columns are spelled alike, and what could not be is a warning, or the end of a gate."""
+"""Where two tables meet: columns are spelled alike; those that cannot be cause a warning, or an error in a gate."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from hushtable.tables.joint import Joint
 from hushtable.tables.table import Table
 
 _MIN_EXPECTED_RECORDS: Final = 5.0  # records that chance lets meet, below which nothing is said
-_MIN_SHARE_OF_EXPECTED: Final = (
-    0.5  # of the expected records: fewer do not happen by chance in tables of one population
-)
+# Of the expected records: fewer do not happen by chance in tables of one population.
+_MIN_SHARE_OF_EXPECTED: Final = 0.5
 _MAX_COLUMNS_PER_MESSAGE: Final = 3  # columns in one message
 _KINDS: Final = {
     "integer": "whole numbers",
@@ -46,7 +45,7 @@ class Mismatch:
     forms: tuple[str, str]  # what the two hold: their kinds, and the form of texts; no cell
 
     def describe(self, names: Sequence[str]) -> str:
-        """Say what differs, of two tables with these names."""
+        """Describe what differs between two tables with these names."""
         first, second = names[:2]
         values = "no value" if not self.share else f"{self.share:.1%} of the values"
         return (
@@ -160,7 +159,7 @@ def _count_forms(values: Sequence[Any], counts: CountArray) -> Counter[str]:
 
 
 def describe_values(column: Column, values: Sequence[Any], counts: CountArray) -> str:
-    """Say what a column holds, and no cell of it."""
+    """Describe the values of a column without showing a cell."""
     if not column.n_values:
         return "nothing"
     if column.is_measured:

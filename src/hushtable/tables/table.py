@@ -17,7 +17,7 @@ from hushtable.io import Frame, frames
 from hushtable.kernels import group
 from hushtable.search import check_memory
 
-_MOST_KEYS: Final = 2**63  # rows that kernels tell apart by one number
+_MAX_KEYS: Final = 2**63  # different rows that fit the one number that kernels group by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +172,7 @@ class Table:
             ``distinct.codes[:, inverse]`` are this table's codes again.
         """
         widths = [column.n_values + 1 for column in self.columns]
-        if math.prod(widths) < _MOST_KEYS:
+        if math.prod(widths) < _MAX_KEYS:
             inverse, first = np.empty((2, self.n_rows), dtype=np.int32)
             counts = np.empty(self.n_rows, dtype=np.int64)
             n = group.group_equal_rows(
@@ -213,7 +213,7 @@ class Table:
         return Table(self.columns, np.ascontiguousarray(self.codes[:, rows]), self.counts[rows])
 
     def without_unused(self) -> Table:
-        """Return the table whose columns hold no value that no row has."""
+        """Return the table without the values that no row has."""
         columns, codes = [], np.empty_like(self.codes)
         for j, column in enumerate(self.columns):
             used = np.unique(self.codes[j][self.codes[j] >= 0])
@@ -239,7 +239,7 @@ class Table:
         return self.counts
 
     def frame(self) -> Frame:
-        """Return the rows as a frame that says how many records each stands for; what stands for none is not in it."""
+        """Return the rows as a frame with counts of records; rows that stand for none are not in it."""
         if (self.counts == 1).all():
             return frames.read(self.decode())
         counted_rows = self if self.counts.all() else self.take(np.flatnonzero(self.counts))
@@ -250,7 +250,7 @@ class Table:
         return self.decode()[np.repeat(np.arange(self.n_rows), self.counts)]
 
     def decode(self) -> pl.DataFrame:
-        """Return the rows as a polars frame of typed values; what each row stands for is not in it."""
+        """Return the rows as a polars frame of typed values, without counts of records."""
         return pl.DataFrame([self.values(name).alias(name) for name in self.names])
 
     def values(self, name: str) -> pl.Series:
@@ -295,7 +295,7 @@ def _translate_codes(codes: CodeArray, column: Column, joint: Column) -> CodeArr
 
 
 def open_table(data: Any, specs: Mapping[str, ColumnSpec] | None = None) -> Table | Frame:
-    """Open a file or wrap a dataframe, and say what was said of its columns; a Table stays as it is."""
+    """Open a file or wrap a dataframe, with what is declared of its columns; a Table stays as it is."""
     if isinstance(data, Table):
         return data
     frame = frames.read(data)
