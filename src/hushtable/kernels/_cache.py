@@ -1,9 +1,9 @@
 # mypy: allow-untyped-calls
 """Where compiled kernels are kept and how they are loaded: the one place that knows private names of numba.
 
-Other than numba's own: a kernel holds while *all* kernels and the compiler's settings stay the same, since kernels are
-compiled into one another; what lies beside the source is read where nothing can be written, as in a warmed image; a
-kernel is loaded without what only a compiler needs, which takes a third of a second in each process.
+Differences from numba's own cache: an entry is valid while *all* kernels and the compiler's settings stay the same,
+since kernels are compiled into one another; the cache beside the source is read even where it cannot be written, as in
+a warmed image; a kernel is loaded without starting the compiler, which takes a third of a second in each process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ except ImportError:
 else:
 
     class _Anyway(InTreeCacheLocator):
-        """Beside the source, even where it cannot be written."""
+        """A cache beside the source, even where it cannot be written."""
 
         @classmethod
         def from_function(cls, py_func: Any, py_file: str) -> _Anyway:
@@ -34,36 +34,36 @@ else:
         _locator_classes = [*CompileResultCacheImpl._locator_classes, _Anyway]  # noqa: RUF012
 
     class KernelCache(FunctionCache):  # type: ignore[no-redef]
-        """The compiled forms of one kernel."""
+        """The cache of one kernel's compiled forms."""
 
         _impl_class = _Kept
 
         def __init__(self, py_func: Any) -> None:
             super().__init__(py_func)
             stamp = _hash_kernels()
-            beside = Path(py_func.__code__.co_filename).parent / "__pycache__"
+            folder = Path(py_func.__code__.co_filename).parent / "__pycache__"
             self._cache_file._source_stamp = stamp
-            self._beside = IndexDataCacheFile(str(beside), self._impl.filename_base, stamp)
+            self._beside = IndexDataCacheFile(str(folder), self._impl.filename_base, stamp)
 
         @property
         def is_kept(self) -> bool:
-            """Whether a form of the kernel can be loaded."""
-            for place in (self._cache_file, self._beside):
+            """Whether a compiled form of the kernel can be loaded."""
+            for cache_file in (self._cache_file, self._beside):
                 with suppress(Exception):
-                    if place._load_index():
+                    if cache_file._load_index():
                         return True
             return False
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             rtsys.initialize(target_context)
-            found = None
+            compiled = None
             key = self._index_key(sig, target_context.codegen())
-            for place in (self._cache_file, self._beside):
-                # What an earlier version left may name classes that are gone, and cannot be read at all.
+            for cache_file in (self._cache_file, self._beside):
+                # An entry of an earlier version may name classes that no longer exist: it cannot be read.
                 with suppress(Exception):
-                    found = place.load(key)
-                if found is not None:
-                    return self._impl.rebuild(target_context, found)
+                    compiled = cache_file.load(key)
+                if compiled is not None:
+                    return self._impl.rebuild(target_context, compiled)
             target_context.refresh()  # for the compiler, which is needed now
             return None
 
@@ -74,7 +74,7 @@ else:
                 except OSError:
                     raise
                 except Exception:
-                    # An index that cannot be read is begun anew.
+                    # The index cannot be read: start a new one.
                     self.flush()
                     super().save_overload(sig, data)
 
@@ -90,7 +90,7 @@ def _hash_kernels() -> str:
 
 
 def cache_on_disk(compiled: Any) -> Any:
-    """Keep what a kernel is compiled to for later processes; where nothing is compiled, return the function."""
+    """Cache a compiled kernel on disk for later processes; return a function that is not compiled as it is."""
     if KernelCache is not None and hasattr(compiled, "_cache"):
         compiled._cache = KernelCache(compiled.py_func)
     elif hasattr(compiled, "enable_caching"):

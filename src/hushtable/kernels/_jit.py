@@ -17,7 +17,7 @@ from hushtable.kernels._cache import cache_on_disk
 # The option has an underscore, and numba's own kernels use it; its authors name it for this purpose (issue 2345).
 _BARE: Final = {"nogil": True, "_nrt": False, "error_model": "numpy"}
 config: Any = numba.config
-_njit: Any = numba.njit  # whose types do not know all of its options
+_njit: Any = numba.njit  # its type stubs lack some of its options
 
 KernelT = TypeVar("KernelT", bound=Callable[..., Any])
 
@@ -41,41 +41,41 @@ def jit_inner(kernel: KernelT) -> KernelT:
 
 
 def jit_inline(kernel: KernelT) -> KernelT:
-    """Write a kernel out wherever it is called: a call hands over all arrays of a record, which may take longer."""
+    """Inline a kernel wherever it is called: a call passes every array of a record, which may take longer than it."""
     return cast("KernelT", _njit(inline="always", **_BARE)(kernel))
 
 
 _COUNTS: Final = ctypes.POINTER(ctypes.c_int64)
 QUESTION: Final = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 4, _COUNTS)
-"""What a kernel may ask of Python. In: the number of a model; of a class the size and the population; how many counts
-there are for each column, and those counts in one piece. Out: whether the class passes."""
+"""A Python function that judges a class for a kernel. In: the model's number; the class's size and population; the
+number of counts per column, and the counts, contiguous. Out: whether the class passes."""
 
 if config.DISABLE_JIT:
 
-    def call_own_model(address: int, model: int, size: int, population: int, held: Any) -> bool:
-        """Call the function at an address; ``held`` has a row for each column, and lies in one piece."""
+    def call_own_model(address: int, model: int, size: int, population: int, value_counts: Any) -> bool:
+        """Call the Python function at an address; ``value_counts`` has a row per column, and is contiguous."""
         question = QUESTION(int(address))
-        return bool(question(model, size, population, held.shape[1], held.ctypes.data_as(_COUNTS)))
+        return bool(question(model, size, population, value_counts.shape[1], value_counts.ctypes.data_as(_COUNTS)))
 
 else:
 
     @numba.extending.intrinsic
-    def call_own_model(_context: Any, address: Any, model: Any, size: Any, population: Any, held: Any) -> Any:
-        """Call the function at an address; ``held`` has a row for each column, and lies in one piece."""
+    def call_own_model(_context: Any, address: Any, model: Any, size: Any, population: Any, value_counts: Any) -> Any:
+        """Call the Python function at an address; ``value_counts`` has a row per column, and is contiguous."""
         number = numba.types.int64
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             from llvmlite import ir
 
             array = context.make_array(signature.args[4])(context, builder, values[4])
-            whole, flag = ir.IntType(64), ir.IntType(8)
-            kind = ir.FunctionType(flag, [whole] * 4 + [whole.as_pointer()])
+            word, flag = ir.IntType(64), ir.IntType(8)
+            kind = ir.FunctionType(flag, [word] * 4 + [word.as_pointer()])
             function = builder.inttoptr(values[0], kind.as_pointer())
             width = builder.extract_value(array.shape, 1)
-            data = builder.bitcast(array.data, whole.as_pointer())
+            data = builder.bitcast(array.data, word.as_pointer())
             return builder.trunc(builder.call(function, [*values[1:4], width, data]), ir.IntType(1))
 
-        return numba.types.boolean(number, number, number, number, held), code
+        return numba.types.boolean(number, number, number, number, value_counts), code
 
 
 def record_dtype(*fields: tuple[str, type]) -> np.dtype[Any]:

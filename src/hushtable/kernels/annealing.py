@@ -22,9 +22,9 @@ from hushtable.kernels.class_costs import (
 from hushtable.kernels.park_miller import MODULUS, draw_number
 from hushtable.kernels.regroup import Check, JudgedBlock
 
-_N_SWAPS = 6
-_N_HOMES = 24
-_MAX_ROWS_TO_SPLIT = 4_096  # rows
+_N_SWAPS = 6  # rows of the other class that are tried as partners of a swap
+_N_HOMES = 24  # near rows whose classes are tried as a row's new class
+_MAX_ROWS_TO_SPLIT = 4_096
 _N_COUNTS = 5
 
 
@@ -37,7 +37,7 @@ class Near(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """Random state, and a part of the annealing."""
+    """Random state, and one part of an annealing schedule."""
 
     state: CountArray  # (1,), 1 to 2^31 - 2
     n_steps: int  # how many changes to try
@@ -48,7 +48,7 @@ class Schedule(NamedTuple):
 
 @jit_inner
 def _draw_near_row(near: Near, row: int, state: CountArray) -> int:
-    """Return a row near another, the nearer the likelier; -1 where there is none."""
+    """Draw a row near another one, near ones more often; -1 where there is none."""
     distinct = near.distinct[row]
     share = draw_number(state) / MODULUS
     other = near.rows[distinct, int(near.rows.shape[1] * share * share)]
@@ -60,31 +60,31 @@ def _draw_near_row(near: Near, row: int, state: CountArray) -> int:
 
 
 @jit_inner
-def _is_allowed(judged: JudgedBlock | None, classes: CostedClasses, label: int, out: int, put: int) -> bool:
-    """Tell whether a class without one row and with another (-1: none) satisfies the rules beyond its size."""
-    if judged is None:
+def _is_allowed(checker: JudgedBlock | None, classes: CostedClasses, label: int, row_out: int, row_in: int) -> bool:
+    """Tell whether a class, one row removed and one added (-1: none), satisfies the rules besides its size."""
+    if checker is None:
         return True
-    return _passes_rules(judged, classes, label, out, put)
+    return _passes_rules(checker, classes, label, row_out, row_in)
 
 
 @jit_inner
-def _passes_rules(judged: JudgedBlock, classes: CostedClasses, label: int, out: int, put: int) -> bool:
-    judged.held[:] = 0
-    judged.n_held[:] = 0
+def _passes_rules(checker: JudgedBlock, classes: CostedClasses, label: int, row_out: int, row_in: int) -> bool:
+    checker.held[:] = 0
+    checker.n_held[:] = 0
     size = 0
     row = int(classes.slots[label].first)
-    for place in range(-1, classes.slots[label].n_rows):
-        held = put if place < 0 else row
-        if place >= 0:
+    for position in range(-1, classes.slots[label].n_rows):
+        member = row_in if position < 0 else row
+        if position >= 0:
             row = int(classes.rows[row].after)
-        if held < 0 or (place >= 0 and held == out):
+        if member < 0 or (position >= 0 and member == row_out):
             continue
         size += 1
-        for s in range(judged.sensitive.shape[0]):
-            code = judged.sensitive[s, held]
-            judged.n_held[s] += int(code > 0 and judged.held[s, code] == 0)
-            judged.held[s, code] += 1
-    return judge.passes(judged.rules, size, 0, judged.held, judged.n_held, judged.nodes)
+        for s in range(checker.sensitive.shape[0]):
+            code = checker.sensitive[s, member]
+            checker.n_held[s] += int(code > 0 and checker.held[s, code] == 0)
+            checker.held[s, code] += 1
+    return judge.passes(checker.rules, size, 0, checker.held, checker.n_held, checker.nodes)
 
 
 @jit_inner
@@ -92,33 +92,35 @@ def _try_exchange(
     space: Space,
     classes: CostedClasses,
     limits: tuple[int, int],
-    judged: JudgedBlock | None,
+    checker: JudgedBlock | None,
     pair: tuple[int, int],
     bar: float,
 ) -> bool:
-    """Move a row to the class of another, or swap it with one of that class, whichever costs least under the bar."""
-    row, other = pair
-    source, target = int(classes.rows[row].label), int(classes.rows[other].label)
+    """Move a row to another row's class, or swap it with a row there: the cheapest change, if it is below the bar."""
+    row, neighbour = pair
+    source, target = int(classes.rows[row].label), int(classes.rows[neighbour].label)
     n_source, n_target = classes.slots[source].n_rows, classes.slots[target].n_rows
     before = n_source * classes.slots[source].share + n_target * classes.slots[target].share
     best, partner, none = before + bar, int(np.int64(-2)), int(np.int64(-1))
-    member = other
+    member = neighbour
     for turn in range(min(_N_SWAPS, n_target) + 1):
-        out = member if turn > 0 else none
+        candidate = member if turn > 0 else none
         if turn > 0:
             member = int(classes.rows[member].after)
         elif n_source <= limits[0] or n_target >= limits[1]:
             continue
         n_left, n_grown = (n_source, n_target) if turn > 0 else (n_source - 1, n_target + 1)
-        after = n_grown * share_after_change(space, classes, target, out, row, best / n_grown)
+        after = n_grown * share_after_change(space, classes, target, candidate, row, best / n_grown)
         if after >= best:
             continue
-        after += n_left * share_after_change(space, classes, source, row, out, (best - after) / n_left)
+        after += n_left * share_after_change(space, classes, source, row, candidate, (best - after) / n_left)
         if after < best:
-            best, partner = after, out
+            best, partner = after, candidate
     if partner == -2:
         return False
-    if not (_is_allowed(judged, classes, source, row, partner) and _is_allowed(judged, classes, target, partner, row)):
+    if not (
+        _is_allowed(checker, classes, source, row, partner) and _is_allowed(checker, classes, target, partner, row)
+    ):
         return False
     leave_class(classes, row)
     if partner >= 0:
@@ -132,9 +134,9 @@ def _try_exchange(
 
 @jit_inner
 def _try_split(
-    space: Space, classes: CostedClasses, limits: tuple[int, int], judged: JudgedBlock | None, row: int, bar: float
+    space: Space, classes: CostedClasses, limits: tuple[int, int], checker: JudgedBlock | None, row: int, bar: float
 ) -> bool:
-    """Split the class of a row by distance to it and to the row farthest from it, unless that goes above the bar."""
+    """Split a row's class around it and the row farthest from it, unless the change of the cost is above the bar."""
     label, min_size = int(classes.rows[row].label), limits[0]
     n_rows = int(classes.slots[label].n_rows)
     if n_rows < 2 * min_size or n_rows > _MAX_ROWS_TO_SPLIT or classes.free[0] == 0:
@@ -144,42 +146,44 @@ def _try_split(
     far, farthest, member = 0, -1.0, row
     for i in range(n_rows):
         rows[i] = member
-        apart = pair_cost(space, row, member, np.inf)
-        if i > 0 and apart > farthest:
-            far, farthest = i, apart
+        cost = pair_cost(space, row, member, np.inf)
+        if i > 0 and cost > farthest:
+            far, farthest = i, cost
         member = int(classes.rows[member].after)
     rows[1], rows[far] = rows[far], rows[1]
-    other = int(classes.free[classes.free[0]])
+    new_label = int(classes.free[classes.free[0]])
     classes.slots[label].n_rows = 0
     for i in range(n_rows):
-        to = label if i == 0 else other
+        to = label if i == 0 else new_label
         if i > 1:
             n_left = n_rows - i
-            n_one, n_two = classes.slots[label].n_rows, classes.slots[other].n_rows
+            n_one, n_two = classes.slots[label].n_rows, classes.slots[new_label].n_rows
             if min_size - n_one >= n_left:
                 to = label
             elif min_size - n_two < n_left:
                 one = (n_one + 1) * share_after_change(space, classes, label, none, int(rows[i]), np.inf)
-                two = (n_two + 1) * share_after_change(space, classes, other, none, int(rows[i]), np.inf)
+                two = (n_two + 1) * share_after_change(space, classes, new_label, none, int(rows[i]), np.inf)
                 grown_one, grown_two = (
                     one - n_one * classes.slots[label].share,
-                    two - n_two * classes.slots[other].share,
+                    two - n_two * classes.slots[new_label].share,
                 )
-                to = label if grown_one < grown_two else other
+                to = label if grown_one < grown_two else new_label
         enter_class(space, classes, to, int(rows[i]))
         classes.slots[to].share = share_after_change(space, classes, to, none, none, np.inf)
     after = (
         classes.slots[label].n_rows * classes.slots[label].share
-        + classes.slots[other].n_rows * classes.slots[other].share
+        + classes.slots[new_label].n_rows * classes.slots[new_label].share
     )
     is_taken = after - before < bar
-    if is_taken and judged is not None:
-        is_taken = _is_allowed(judged, classes, label, none, none) and _is_allowed(judged, classes, other, none, none)
+    if is_taken and checker is not None:
+        is_taken = _is_allowed(checker, classes, label, none, none) and _is_allowed(
+            checker, classes, new_label, none, none
+        )
     if is_taken:
         classes.free[0] -= 1
         return True
     classes.slots[label].n_rows = 0
-    classes.slots[other].n_rows = 0
+    classes.slots[new_label].n_rows = 0
     for i in range(n_rows):
         enter_class(space, classes, label, int(rows[i]))
     recompute_class(space, classes, label)
@@ -192,12 +196,12 @@ def _try_dissolve(
     classes: CostedClasses,
     near: Near,
     limits: tuple[int, int],
-    judged: JudgedBlock | None,
+    checker: JudgedBlock | None,
     row: int,
     bar: float,
     state: CountArray,
 ) -> bool:
-    """Give every row of a class to the class near it that grows least; undone where that is not under the bar."""
+    """Move every row of a class to the near class that grows least; undo it if the change is not below the bar."""
     label = int(classes.rows[row].label)
     n_rows = int(classes.slots[label].n_rows)
     if n_rows > limits[0] + limits[0] // 3:
@@ -212,14 +216,14 @@ def _try_dissolve(
         row = int(rows[n_moved])
         best, home = np.inf, none
         for _ in range(_N_HOMES):
-            other = _draw_near_row(near, row, state)
-            to = int(classes.rows[other].label) if other >= 0 else label
+            neighbour = _draw_near_row(near, row, state)
+            to = int(classes.rows[neighbour].label) if neighbour >= 0 else label
             n_to = classes.slots[to].n_rows
             if to == label or n_to >= limits[1] or home == to:
                 continue
-            kept = n_to * classes.slots[to].share
-            grown = (n_to + 1) * share_after_change(space, classes, to, none, row, (best + kept) / (n_to + 1)) - kept
-            if grown < best and _is_allowed(judged, classes, to, none, row):
+            cost = n_to * classes.slots[to].share
+            grown = (n_to + 1) * share_after_change(space, classes, to, none, row, (best + cost) / (n_to + 1)) - cost
+            if grown < best and _is_allowed(checker, classes, to, none, row):
                 best, home = grown, to
         if home < 0:
             break
@@ -242,13 +246,13 @@ def _try_dissolve(
 
 
 def adopt_rows(space: Space, classes: CostedClasses, check: Check, rows: CountArray) -> int:
-    """Give rows in no class to the classes that grow least, up to the first that none may have; return how many."""
+    """Add rows without a class to the classes that grow least, until one fits in none; return how many were added."""
     return int(_adopt_rows(space, classes, (check.min_size, check.room), check.judged, rows))
 
 
 @jit_bare
 def _adopt_rows(
-    space: Space, classes: CostedClasses, limits: tuple[int, int], judged: JudgedBlock | None, rows: CountArray
+    space: Space, classes: CostedClasses, limits: tuple[int, int], checker: JudgedBlock | None, rows: CountArray
 ) -> int:
     none = int(np.int64(-1))
     for i in range(rows.size):
@@ -258,11 +262,11 @@ def _adopt_rows(
             n_rows = classes.slots[label].n_rows
             if n_rows == 0:
                 continue
-            kept = n_rows * classes.slots[label].share
+            cost = n_rows * classes.slots[label].share
             grown = (n_rows + 1) * share_after_change(
-                space, classes, label, none, row, (best + kept) / (n_rows + 1)
-            ) - kept
-            if grown < best and _is_allowed(judged, classes, label, none, row):
+                space, classes, label, none, row, (best + cost) / (n_rows + 1)
+            ) - cost
+            if grown < best and _is_allowed(checker, classes, label, none, row):
                 best, home = grown, label
         if home < 0:
             return i
@@ -272,7 +276,7 @@ def _adopt_rows(
 
 
 def anneal(space: Space, classes: CostedClasses, near: Near, check: Check, schedule: Schedule) -> CountArray:
-    """Change classes step by step; return steps, exchanges, splits and dissolves that were made, each."""
+    """Change classes step by step; return the numbers of steps, exchanges, splits and dissolved classes."""
     counts = np.zeros(_N_COUNTS, dtype=np.int64)
     anneal_steps(space, classes, near, (check.min_size, check.room), check.judged, schedule, counts)
     return counts
@@ -284,7 +288,7 @@ def anneal_steps(
     classes: CostedClasses,
     near: Near,
     limits: tuple[int, int],
-    judged: JudgedBlock | None,
+    checker: JudgedBlock | None,
     schedule: Schedule,
     counts: CountArray,
 ) -> None:
@@ -299,10 +303,10 @@ def anneal_steps(
         bar = -temperature * math.log(draw_number(state) / MODULUS)
         if draw_number(state) < schedule.share_big * MODULUS:
             if draw_number(state) % 2 == 0:
-                counts[2] += int(_try_split(space, classes, limits, judged, row, bar))
+                counts[2] += int(_try_split(space, classes, limits, checker, row, bar))
             else:
-                counts[3] += int(_try_dissolve(space, classes, near, limits, judged, row, bar, state))
+                counts[3] += int(_try_dissolve(space, classes, near, limits, checker, row, bar, state))
             continue
-        other = _draw_near_row(near, row, state)
-        if other >= 0 and classes.rows[row].label != classes.rows[other].label:
-            counts[1] += int(_try_exchange(space, classes, limits, judged, (row, other), bar))
+        neighbour = _draw_near_row(near, row, state)
+        if neighbour >= 0 and classes.rows[row].label != classes.rows[neighbour].label:
+            counts[1] += int(_try_exchange(space, classes, limits, checker, (row, neighbour), bar))

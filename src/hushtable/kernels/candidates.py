@@ -1,4 +1,4 @@
-"""Persons whose rows could be some known records, looked up through an index; rows near one; rows of queries."""
+"""Rows that match what an attacker knows: known records, looked up in an index; near rows; rows that queries select."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def count_matches(
     n_queries, n_conditions = columns.shape
     for query in range(n_queries):
         n_found = 0
-        place = -1
+        last_match = -1
         for row in range(codes.shape[1]):
             holds = True
             for c in range(n_conditions):
@@ -42,26 +42,26 @@ def count_matches(
                     break
             if holds:
                 n_found += 1
-                place = row
+                last_match = row
                 if n_found > limit:
                     break
         counts[query] = n_found
-        last[query] = place
+        last[query] = last_match
 
 
 class LookedUp(NamedTuple):
-    """Published rows, those of a person side by side."""
+    """Published rows, grouped by person."""
 
     cells: CodeArray  # (n_rows, n_columns), which cell of `runs` each is
-    runs: CountArray  # (n_cells, 3), places from one to below another, and where its bytes begin, -1: all of them
-    bits: ByteArray  # 1 at the places of a run that a cell stands for
+    runs: CountArray  # (n_cells, 3), positions from one to below another, and where its bits begin; -1: all of them
+    bits: ByteArray  # 1 at the positions of a run that a cell stands for
     persons: CodeArray
     starts: CountArray  # (n_persons + 1,), where the rows of a person begin
     order: CodeArray  # rows in the order of the index
 
 
 class Sought(NamedTuple):
-    """Known records, those of a trial side by side."""
+    """Known records, grouped by trial."""
 
     places: CountArray  # (n_records, n_columns, 3), what is known of each value, as in `LookedUp.runs`
     windows: CountArray  # (n_records, n_windows, 2), the runs of the index that hold every row which may be the record
@@ -69,23 +69,23 @@ class Sought(NamedTuple):
 
 
 @jit_inner
-def _fits_record(looked: LookedUp, row: int, places: CountArray, record: int) -> bool:
-    """Tell whether a published row may be a known record: whether they share a place in every column."""
-    for j in range(places.shape[1]):
+def _fits_record(looked: LookedUp, row: int, record_runs: CountArray, record: int) -> bool:
+    """Tell whether a published row may be a known record: whether they share a position in every column."""
+    for j in range(record_runs.shape[1]):
         cell = looked.cells[row, j]
-        low = max(looked.runs[cell, 0], places[record, j, 0])
-        high = min(looked.runs[cell, 1], places[record, j, 1])
+        low = max(looked.runs[cell, 0], record_runs[record, j, 0])
+        high = min(looked.runs[cell, 1], record_runs[record, j, 1])
         if low >= high:
             return False
-        ours, theirs = looked.runs[cell, 2], places[record, j, 2]
-        if ours < 0 and theirs < 0:
+        cell_bits, record_bits = looked.runs[cell, 2], record_runs[record, j, 2]
+        if cell_bits < 0 and record_bits < 0:
             continue
-        ours -= looked.runs[cell, 0] if ours >= 0 else 0
-        theirs -= places[record, j, 0] if theirs >= 0 else 0
+        cell_bits -= looked.runs[cell, 0] if cell_bits >= 0 else 0
+        record_bits -= record_runs[record, j, 0] if record_bits >= 0 else 0
         is_shared = False
-        for place in range(low, high):
-            if (looked.runs[cell, 2] < 0 or looked.bits[ours + place]) and (
-                places[record, j, 2] < 0 or looked.bits[theirs + place]
+        for position in range(low, high):
+            if (looked.runs[cell, 2] < 0 or looked.bits[cell_bits + position]) and (
+                record_runs[record, j, 2] < 0 or looked.bits[record_bits + position]
             ):
                 is_shared = True
                 break
@@ -95,8 +95,11 @@ def _fits_record(looked: LookedUp, row: int, places: CountArray, record: int) ->
 
 
 @jit_inner
-def _has_all(looked: LookedUp, person: int, places: CountArray, run: tuple[int, int], room: CountArray) -> bool:
-    """Tell whether a person has a row of their own for each of some known records: a matching that grows by paths."""
+def _has_all(looked: LookedUp, person: int, record_runs: CountArray, run: tuple[int, int], room: CountArray) -> bool:
+    """Tell whether a person has a different row for each known record: a bipartite matching by augmenting paths.
+
+    ``room`` holds, by record, its row, the record that asked it for that row (-2: not asked yet), and a queue.
+    """
     first, last = run
     n = last - first
     for i in range(n):
@@ -107,26 +110,26 @@ def _has_all(looked: LookedUp, person: int, places: CountArray, run: tuple[int, 
         room[1, i], room[2, 0] = -1, i
         head, tail, is_placed = 0, 1, False
         while head < tail and not is_placed:
-            asked = room[2, head]
+            record = room[2, head]
             head += 1
             for row in range(looked.starts[person], looked.starts[person + 1]):
-                if not _fits_record(looked, row, places, first + asked):
+                if not _fits_record(looked, row, record_runs, first + record):
                     continue
                 owner = -1
                 for q in range(n):
                     if room[0, q] == row:
                         owner = q
                 if owner < 0:
-                    # Everyone on the way back takes the row of whom they asked.
+                    # A free row ends the path: going back, each record takes the row of the one it asked.
                     free = row
-                    while asked >= 0:
-                        taken = room[0, asked]
-                        room[0, asked] = free
-                        free, asked = taken, room[1, asked]
+                    while record >= 0:
+                        freed = room[0, record]
+                        room[0, record] = free
+                        free, record = freed, room[1, record]
                     is_placed = True
                     break
                 if room[1, owner] == -2:
-                    room[1, owner] = asked
+                    room[1, owner] = record
                     room[2, tail] = owner
                     tail += 1
         if not is_placed:
@@ -135,25 +138,25 @@ def _has_all(looked: LookedUp, person: int, places: CountArray, run: tuple[int, 
 
 
 @jit
-def count_candidates(looked: LookedUp, asked: Sought, enough: int, counts: CountArray, first: CodeArray) -> None:
+def count_candidates(looked: LookedUp, sought: Sought, enough: int, counts: CountArray, first: CodeArray) -> None:
     """Count the persons who may have all known records of each trial, up to ``enough``; ``first`` is one, or -1."""
-    n_persons, n_trials = looked.starts.size - 1, asked.starts.size - 1
-    seen = np.full(n_persons, -1, dtype=np.int32)
-    most = 1
+    n_persons, n_trials = looked.starts.size - 1, sought.starts.size - 1
+    last_trial = np.full(n_persons, -1, dtype=np.int32)
+    largest = 1
     for t in range(n_trials):
-        most = max(most, asked.starts[t + 1] - asked.starts[t])
-    room = np.empty((3, most), dtype=np.int64)
+        largest = max(largest, sought.starts[t + 1] - sought.starts[t])
+    room = np.empty((3, largest), dtype=np.int64)
     for t in range(n_trials):
-        run = (asked.starts[t], asked.starts[t + 1])
+        run = (sought.starts[t], sought.starts[t + 1])
         counts[t], first[t] = 0, -1
-        for w in range(asked.windows.shape[1]):
-            for i in range(asked.windows[run[0], w, 0], asked.windows[run[0], w, 1]):
+        for w in range(sought.windows.shape[1]):
+            for i in range(sought.windows[run[0], w, 0], sought.windows[run[0], w, 1]):
                 row = looked.order[i]
                 person = looked.persons[row]
-                if seen[person] == t or not _fits_record(looked, row, asked.places, run[0]):
+                if last_trial[person] == t or not _fits_record(looked, row, sought.places, run[0]):
                     continue
-                seen[person] = t
-                if run[1] - run[0] == 1 or _has_all(looked, person, asked.places, run, room):
+                last_trial[person] = t
+                if run[1] - run[0] == 1 or _has_all(looked, person, sought.places, run, room):
                     if counts[t] == 0:
                         first[t] = person
                     counts[t] += 1
@@ -164,7 +167,7 @@ def count_candidates(looked: LookedUp, asked: Sought, enough: int, counts: Count
 
 
 class RoughRows(NamedTuple):
-    """Distinct rows in the order of the columns that are known exactly, then of one that is known roughly."""
+    """Distinct rows, sorted by the exactly known columns, then by the first roughly known one."""
 
     codes: CodeArray  # (n_columns, n_rows), the columns that are known roughly; -1 is missing
     low: CodeArray  # (n_columns, n_rows), the codes that are as near as is tolerated, from this one
@@ -175,8 +178,8 @@ class RoughRows(NamedTuple):
 
 
 @jit
-def count_near_records(near: RoughRows, enough: int, out: CountArray) -> None:
-    """Count the records that every row could be taken for, its own among them, up to ``enough``."""
+def count_near_records(near: RoughRows, enough: int, counts: CountArray) -> None:
+    """Count, for every row, the records that are as near as is tolerated, its own included, up to ``enough``."""
     n_columns, n_rows = near.codes.shape
     first = near.codes[0]
     begin = end = 0
@@ -199,4 +202,4 @@ def count_near_records(near: RoughRows, enough: int, out: CountArray) -> None:
                 n += near.counts[row]
                 if n >= enough:
                     break
-        out[i] = n
+        counts[i] = n

@@ -1,7 +1,8 @@
-"""What classes cost from the places that they span, and what they would cost with other rows: one row at a time.
+"""Costs of classes from the codes that they span, and how a cost changes when a row leaves or joins.
 
-A row has a place in every column; 0 is the missing value. A class keeps the two lowest and two highest places of an
-ordered column, so that what it spans without a row takes no look at others, and which places of others occur (twice).
+A row has a code in every column; 0 is the missing value. A class keeps the two lowest and two highest codes of an
+ordered column, so that its span without one row needs no look at the others. Of a set column it keeps which codes
+occur, and which occur twice.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit_bare, jit_inner, record_dtype
 
+# How a column's cost is found: in a table of all runs, from positions, in a tree, from the number of values.
 KIND_TABLE, KIND_SPAN, KIND_TREE, KIND_SET = 0, 1, 2, 3
 _ABOVE_ALL_PLACES = 2**31 - 1
 
 COLUMN: Final = record_dtype(
     ("kind", np.int64),
-    ("begin", np.int64),  # where its costs follow: of runs in the table, of places elsewhere
+    ("begin", np.int64),  # where its costs begin: of runs in the table, of codes elsewhere
     ("n_places", np.int64),
     ("word", np.int64),  # of a set column: where its bits begin
     ("star", np.float64),  # what "*" costs
@@ -41,13 +43,13 @@ ROW: Final = record_dtype(
 
 
 class Space(NamedTuple):
-    """Rows, and what runs of places cost."""
+    """Rows, and what runs of codes cost."""
 
     codes: CodeArray  # (n_rows, n_columns)
     columns: NDArray[Any]  # COLUMN (n_columns,)
-    table: NDArray[np.float32]  # entry ``begin + low * n_places + high`` of a column of few places
-    positions: FloatArray  # entry ``begin + place`` of an ordered column of many
-    nodes: CodeArray  # (n_levels, n_entries), of a tree of many places
+    table: NDArray[np.float32]  # entry ``begin + low * n_places + high`` of a column of few codes
+    positions: FloatArray  # entry ``begin + code`` of an ordered column of many
+    nodes: CodeArray  # (n_levels, n_entries), of a tree of many codes
     prices: FloatArray  # (n_levels, n_entries), of the lowest node over several places that is first theirs there
 
 
@@ -56,15 +58,15 @@ class CostedClasses(NamedTuple):
 
     slots: NDArray[Any]  # CLASS (n_slots,)
     rows: NDArray[Any]  # ROW (n_rows,)
-    ends: CodeArray  # (n_slots, n_columns, 4), two lowest and two highest places; of sets how many occur
-    bits: CountArray  # (n_slots, n_words, 2), the places of set columns that occur, and those that occur twice
+    ends: CodeArray  # (n_slots, n_columns, 4), two lowest and two highest codes; of sets how many occur
+    bits: CountArray  # (n_slots, n_words, 2), the codes of set columns that occur, and those that occur twice
     free: CountArray  # (n_slots + 1,), how many slots are free, then which
     mixed: CodeArray  # (1, n_rows), scratch: the rows of a class
 
 
 @jit_inner
 def run_cost(space: Space, j: int, low: int, high: int) -> float:
-    """Return what a cell costs that covers the places from ``low`` to ``high`` of an ordered column."""
+    """Return the cost of a cell that covers the codes from ``low`` to ``high`` of an ordered column."""
     column = space.columns[j]
     if column.kind == KIND_TABLE:
         return float(space.table[np.uint64(column.begin + low * column.n_places + high)])
@@ -82,11 +84,11 @@ def run_cost(space: Space, j: int, low: int, high: int) -> float:
 
 
 @jit_inner
-def pair_cost(space: Space, one: int, other: int, limit: float) -> float:
-    """Return what a class of two rows costs each of them, or something past the limit."""
+def pair_cost(space: Space, row: int, other_row: int, limit: float) -> float:
+    """Return the cost of either row in a class of two, or any number above the limit."""
     total = 0.0
     for j in range(space.columns.size):
-        p, q = int(space.codes[one, j]), int(space.codes[other, j])
+        p, q = int(space.codes[row, j]), int(space.codes[other_row, j])
         if space.columns[j].kind == KIND_SET:
             if p != q:
                 total += 2.0 * space.columns[j].each + space.columns[j].rest
@@ -98,28 +100,32 @@ def pair_cost(space: Space, one: int, other: int, limit: float) -> float:
 
 
 @jit_inner
-def share_after_change(space: Space, classes: CostedClasses, label: int, out: int, put: int, limit: float) -> float:
-    """Return what a row of a class costs without one of its rows and with another (-1: none), or past the limit."""
+def share_after_change(
+    space: Space, classes: CostedClasses, label: int, row_out: int, row_in: int, limit: float
+) -> float:
+    """Return a class's cost per row, one row removed and one added (-1: none), or any number above the limit."""
     total = 0.0
     for j in range(space.columns.size):
-        left = int(space.codes[np.uint64(out), j]) if out >= 0 else -1
-        came = int(space.codes[np.uint64(put), j]) if put >= 0 else -1
+        old_code = int(space.codes[np.uint64(row_out), j]) if row_out >= 0 else -1
+        new_code = int(space.codes[np.uint64(row_in), j]) if row_in >= 0 else -1
         if space.columns[j].kind == KIND_SET:
             n_codes = int(classes.ends[label, j, 0])
-            is_last = left >= 0 and not _has_place(space, classes, label, j, left, 1)
+            is_last = old_code >= 0 and not _has_place(space, classes, label, j, old_code, 1)
             n_codes -= int(is_last)
-            if came >= 0 and (not _has_place(space, classes, label, j, came, 0) or (is_last and came == left)):
+            if new_code >= 0 and (
+                not _has_place(space, classes, label, j, new_code, 0) or (is_last and new_code == old_code)
+            ):
                 n_codes += 1
             if n_codes > 1:
                 total += n_codes * space.columns[j].each + space.columns[j].rest
         else:
             low, high = int(classes.ends[np.uint64(label), j, 0]), int(classes.ends[np.uint64(label), j, 3])
-            if left == low:
+            if old_code == low:
                 low = int(classes.ends[np.uint64(label), j, 1])
-            if left == high:
+            if old_code == high:
                 high = int(classes.ends[np.uint64(label), j, 2])
-            if came >= 0:
-                low, high = min(low, came), max(high, came)
+            if new_code >= 0:
+                low, high = min(low, new_code), max(high, new_code)
             total += run_cost(space, j, low, high)
         if total > limit:
             break
@@ -127,14 +133,14 @@ def share_after_change(space: Space, classes: CostedClasses, label: int, out: in
 
 
 @jit_inner
-def _has_place(space: Space, classes: CostedClasses, label: int, j: int, place: int, times: int) -> bool:
-    word = classes.bits[label, space.columns[j].word + (place >> 6), times]
-    return bool(word & (np.uint64(1) << np.uint64(place & 63)) != 0)
+def _has_place(space: Space, classes: CostedClasses, label: int, j: int, code: int, times: int) -> bool:
+    word = classes.bits[label, space.columns[j].word + (code >> 6), times]
+    return bool(word & (np.uint64(1) << np.uint64(code & 63)) != 0)
 
 
 @jit_inner
 def leave_class(classes: CostedClasses, row: int) -> None:
-    """Take a row out of the ring of its class; what the class spans is not settled."""
+    """Remove a row from the ring of its class; the class's span and share are not updated."""
     label, after, before = classes.rows[row].label, classes.rows[row].after, classes.rows[row].before
     classes.rows[before].after = after
     classes.rows[after].before = before
@@ -145,7 +151,7 @@ def leave_class(classes: CostedClasses, row: int) -> None:
 
 @jit_inner
 def enter_class(space: Space, classes: CostedClasses, label: int, row: int) -> None:
-    """Put a row into a class, and widen what that spans; its share is not settled."""
+    """Add a row to a class and widen its span; its share is not updated."""
     if classes.slots[label].n_rows == 0:
         classes.slots[label].first = row
         classes.rows[row].after = row
@@ -178,31 +184,31 @@ def _clear_class(space: Space, classes: CostedClasses, label: int) -> None:
 
 @jit_inner
 def _widen_class(space: Space, classes: CostedClasses, label: int, row: int) -> None:
-    """Let a class span one row more."""
+    """Widen a class's span by one row."""
     ends = classes.ends
     for j in range(space.columns.size):
-        place = int(space.codes[row, j])
+        code = int(space.codes[row, j])
         if space.columns[j].kind == KIND_SET:
-            word, bit = space.columns[j].word + (place >> 6), np.uint64(1) << np.uint64(place & 63)
+            word, bit = space.columns[j].word + (code >> 6), np.uint64(1) << np.uint64(code & 63)
             if classes.bits[label, word, 0] & bit != 0:
                 classes.bits[label, word, 1] |= bit
             else:
                 classes.bits[label, word, 0] |= bit
                 ends[label, j, 0] += 1
             continue
-        if place < ends[label, j, 0]:
-            ends[label, j, 1], ends[label, j, 0] = ends[label, j, 0], place
-        elif place < ends[label, j, 1]:
-            ends[label, j, 1] = place
-        if place > ends[label, j, 3]:
-            ends[label, j, 2], ends[label, j, 3] = ends[label, j, 3], place
-        elif place > ends[label, j, 2]:
-            ends[label, j, 2] = place
+        if code < ends[label, j, 0]:
+            ends[label, j, 1], ends[label, j, 0] = ends[label, j, 0], code
+        elif code < ends[label, j, 1]:
+            ends[label, j, 1] = code
+        if code > ends[label, j, 3]:
+            ends[label, j, 2], ends[label, j, 3] = ends[label, j, 3], code
+        elif code > ends[label, j, 2]:
+            ends[label, j, 2] = code
 
 
 @jit_inner
 def recompute_class(space: Space, classes: CostedClasses, label: int) -> None:
-    """Set what a class spans and costs from its rows."""
+    """Compute a class's span and share from its rows."""
     _clear_class(space, classes, label)
     row = classes.slots[label].first
     for _ in range(classes.slots[label].n_rows):
@@ -214,7 +220,7 @@ def recompute_class(space: Space, classes: CostedClasses, label: int) -> None:
 
 @jit_bare
 def recompute_all_classes(space: Space, classes: CostedClasses) -> float:
-    """Settle every class; return what all rows cost."""
+    """Compute the span and share of every class; return the cost of all rows."""
     total = 0.0
     for label in range(classes.slots.size):
         if classes.slots[label].n_rows > 0:

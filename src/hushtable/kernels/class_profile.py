@@ -1,4 +1,4 @@
-"""What a class holds of every column: its distinct codes, their records, and the share they publish."""
+"""Profiles of classes: of every column the distinct codes, their records, and the share that they publish."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def class_ranges(labels: CodeArray, codes: CodeArray, n_classes: int) -> tuple[C
 
 @jit_bare
 def find_known_ranges(
-    labels: CodeArray, codes: CodeArray, place: CodeArray, low: CodeArray, high: CodeArray, has_missing: BoolArray
+    labels: CodeArray, codes: CodeArray, ranks: CodeArray, low: CodeArray, high: CodeArray, has_missing: BoolArray
 ) -> None:
-    """Set the first and the last known place of every class, from 0 (-1 for none), and whether it misses some."""
+    """Set the lowest and highest known rank of every class, from 0 (-1: none), and whether a value is missing."""
     low[:], high[:], has_missing[:] = 2**31 - 1, -1, False
     for row in range(labels.size):
-        label, at = labels[row], place[codes[row] + 1] - 1
+        label, rank = labels[row], ranks[codes[row] + 1] - 1
         if label < 0:
             continue
-        if at < 0:
+        if rank < 0:
             has_missing[label] = True
         else:
-            low[label] = min(low[label], at)
-            high[label] = max(high[label], at)
+            low[label] = min(low[label], rank)
+            high[label] = max(high[label], rank)
     for label in range(low.size):
         low[label] = min(low[label], high[label])
 
@@ -48,25 +48,25 @@ def find_known_ranges(
 @jit
 def class_codes(labels: CodeArray, codes: CodeArray, n_codes: int, n_classes: int) -> tuple[CountArray, CodeArray]:
     """Return the distinct codes (at most 63) of every class: c has ``codes[offsets[c]:offsets[c + 1]]``, ascending."""
-    held = np.zeros(n_classes, np.uint64)
+    code_bits = np.zeros(n_classes, np.uint64)
     for row in range(labels.size):
         if labels[row] >= 0:
-            held[labels[row]] |= np.uint64(1) << np.uint64(codes[row] + 1)
+            code_bits[labels[row]] |= np.uint64(1) << np.uint64(codes[row] + 1)
     offsets, n_found = np.zeros(n_classes + 1, np.int64), 0
     for label in range(n_classes):
-        word = held[label]
+        word = code_bits[label]
         while word:
             word &= word - np.uint64(1)
             n_found += 1
         offsets[label + 1] = n_found
-    found = np.empty(n_found, np.int32)
+    found_codes = np.empty(n_found, np.int32)
     for label in range(n_classes):
-        place = offsets[label]
+        position = offsets[label]
         for code in range(-1, n_codes):
-            if held[label] >> np.uint64(code + 1) & np.uint64(1):
-                found[place] = code
-                place += 1
-    return offsets, found
+            if code_bits[label] >> np.uint64(code + 1) & np.uint64(1):
+                found_codes[position] = code
+                position += 1
+    return offsets, found_codes
 
 
 @jit
@@ -97,39 +97,39 @@ def class_values(
 
 @jit_inner
 def sort_codes(records: CountArray, codes: CodeArray, counts: CountArray) -> None:
-    """Put the codes of a class in order, and set how many records each has; ``records`` is 0 everywhere afterwards.
+    """Sort a class's codes, and set how many records each has; ``records`` is 0 everywhere afterwards.
 
-    Many codes are looked through; few are sorted by Shell's sort, which compiles in a tenth of the time of numpy's.
+    If they are many, all entries are scanned; few are sorted by Shell's sort, which compiles ten times faster than
+    numpy's.
     """
-    n_held, place = codes.size, 0
+    n_held, position = codes.size, 0
     if _MAX_ENTRIES_PER_CODE * n_held > records.size:
         for entry in range(records.size):
             if records[entry] > 0:
-                codes[place], counts[place], records[entry] = entry - 1, records[entry], 0
-                place += 1
+                codes[position], counts[position], records[entry] = entry - 1, records[entry], 0
+                position += 1
         return
     gap = 1
     while gap < n_held // 9:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, n_held):
-            code, place = codes[i], i
-            while place >= gap and codes[place - gap] > code:
-                codes[place] = codes[place - gap]
-                place -= gap
-            codes[place] = code
+            code, position = codes[i], i
+            while position >= gap and codes[position - gap] > code:
+                codes[position] = codes[position - gap]
+                position -= gap
+            codes[position] = code
         gap //= 3
-    for place in range(n_held):
-        counts[place] = records[codes[place] + 1]
-        records[codes[place] + 1] = 0
+    for position in range(n_held):
+        counts[position] = records[codes[position] + 1]
+        records[codes[position] + 1] = 0
 
 
-_MAX_ENTRIES_PER_CODE = 16  # times the codes of a class
+_MAX_ENTRIES_PER_CODE = 16  # with more entries per code of a class, sorting is faster than a scan
 
 N_EXPONENTS = 2**11
-LOW_MANTISSA_BITS = (
-    26  # bits of the lower part of a mantissa of 53, so that 2^36 of either part add up without overflow
-)
+# Bits of the lower part of a mantissa of 53: 2^36 of either part add up without overflow.
+LOW_MANTISSA_BITS = 26
 
 
 @jit_bare
@@ -145,9 +145,8 @@ def add_mantissas(bits: NDArray[np.uint64], sums: CountArray) -> None:
         sums[exponent, 1] += sign * (mantissa >> LOW_MANTISSA_BITS)
 
 
-COST_PER_CHARACTER = (
-    0.006  # of the domain: what a character of a list costs, so that of equal cuts the shorter text wins
-)
+# Of the domain: what a character of a list costs, so that of equal cuts the shorter text wins.
+COST_PER_CHARACTER = 0.006
 UNITS_PER_DOMAIN = 2**40  # what shares of a domain are counted in
 
 AXIS: Final = record_dtype(
@@ -172,7 +171,7 @@ PLACE: Final = record_dtype(
 )
 
 LEVEL: Final = record_dtype(
-    ("step", np.float64),  # how wide a class of the column is at least that is widened to round units of a level
+    ("step", np.float64),  # classes at least as wide are widened to round units of this level
     ("start", np.float64),  # where the round unit over a code begins
     ("end", np.float64),  # and ends
     ("share", np.float64),  # of the domain, under the node
@@ -181,7 +180,7 @@ LEVEL: Final = record_dtype(
 
 
 class Axes(NamedTuple):
-    """What the codes of each column are worth."""
+    """What publishing the codes of each column costs."""
 
     columns: NDArray[Any]  # AXIS (n_columns,)
     places: NDArray[Any]  # PLACE (n_entries,), entry ``begin`` + shifted code of a column
@@ -195,8 +194,8 @@ def _unit_start(axes: Axes, level: int, entry: int) -> float:
 
 
 @jit_inline
-def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int, listed: int) -> float:
-    """Return the share of a column that a class publishes, and something for the length of a list."""
+def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int, listed_share: int) -> float:
+    """Return the share of a column that a class publishes, plus a little for the length of a list."""
     axis = axes.columns[j]
     is_short = 0 < n_units <= axis.most_units and n_chars <= axis.most_chars
     if not axis.is_ordered:
@@ -207,7 +206,7 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int
     elif low == high and (axis.n_rounds == 0 or low == 0):
         return 0.0
     elif is_short and n_units > 1:
-        return float(min(1.0, listed / UNITS_PER_DOMAIN) + COST_PER_CHARACTER * n_chars)
+        return float(min(1.0, listed_share / UNITS_PER_DOMAIN) + COST_PER_CHARACTER * n_chars)
     if low == 0:
         # Neither an interval nor a node but the top holds the missing value beside others: the cell becomes "*".
         return 1.0
@@ -231,24 +230,24 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int
 
 @jit_bare
 def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) -> None:
-    """Set what the first entry of a column's profile costs, the first two, and so on; or the last, the last two.
+    """Set the price of the first entry of a column's profile, of the first two, and so on; or of the last ones.
 
-    This is `share_of`, written out: levels and units, whose entries come together, go on from the prefix before.
+    This is `share_of`, step by step: level and round unit continue from the prefix before.
     """
     axis = axes.columns[j]
     begin = axis.begin
-    place, step = (entries.size - 1, -1) if from_end else (0, 1)
-    low, high, last, level, unit = entries[place].code, entries[place].code, -1, 0, 0
-    n_units, n_chars, listed = 0, 0, 0
+    position, step = (entries.size - 1, -1) if from_end else (0, 1)
+    low, high, last, level, unit = entries[position].code, entries[position].code, -1, 0, 0
+    n_units, n_chars, listed_share = 0, 0, 0
     for _ in range(entries.size):
-        code = entries[place].code
+        code = entries[position].code
         low, high = min(low, code), max(high, code)
         if axis.most_units > 0:
             unit = axes.places[begin + code].unit
             if unit != last:
                 n_units, last = n_units + 1, unit
                 n_chars += axes.places[begin + unit].chars
-                listed += axes.places[begin + unit].listed
+                listed_share += axes.places[begin + unit].listed
         is_short = 0 < n_units <= axis.most_units and n_chars <= axis.most_chars
         if not axis.is_ordered and n_units == 1:
             price = 0.0
@@ -257,7 +256,7 @@ def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) ->
         elif axis.is_ordered and low == high and (axis.n_rounds == 0 or low == 0):
             price = 0.0
         elif axis.is_ordered and is_short and n_units > 1:
-            price = min(1.0, listed / UNITS_PER_DOMAIN) + COST_PER_CHARACTER * n_chars
+            price = min(1.0, listed_share / UNITS_PER_DOMAIN) + COST_PER_CHARACTER * n_chars
         elif low == 0:
             price = 1.0
         elif axis.depth > 0:
@@ -270,19 +269,19 @@ def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) ->
             if axis.n_rounds > 0:
                 while level + 1 < axis.n_rounds and price >= axes.levels[level + 1, begin].step:
                     level += 1
-                chosen = level
+                chosen_level = level
                 if axis.keeps_labels:
                     while unit < axis.n_rounds and _unit_start(axes, unit, begin + low) != _unit_start(
                         axes, unit, begin + high
                     ):
                         unit += 1
-                    chosen = level if unit == axis.n_rounds else unit
-                price = axes.levels[chosen, begin + high].end - axes.levels[chosen, begin + low].start
+                    chosen_level = level if unit == axis.n_rounds else unit
+                price = axes.levels[chosen_level, begin + high].end - axes.levels[chosen_level, begin + low].start
         if from_end:
-            entries[place].right = price
+            entries[position].right = price
         else:
-            entries[place].left = price
-        place += step
+            entries[position].left = price
+        position += step
 
 
 @jit_inline
@@ -294,9 +293,8 @@ def cut_level(axes: Axes, low: int, high: int) -> int:
     return level
 
 
-BONUS_PER_ROUND_LEVEL = (
-    0.01  # of its gain: by how much a cut may fall short that falls between wider units, level by level
-)
+# Of its gain: by how much a cut between wider units may fall short, level by level.
+BONUS_PER_ROUND_LEVEL = 0.01
 
 ENTRY: Final = record_dtype(
     ("records", np.int64),
@@ -308,14 +306,14 @@ ENTRY: Final = record_dtype(
 
 COLUMN: Final = record_dtype(
     ("n_codes", np.int64),  # entries of the profile
-    ("level", np.int64),  # of the children that are cut apart
+    ("level", np.int64),  # of the children that a cut separates
     ("share", np.float64),  # that the class publishes
     ("is_sorted", np.bool_),  # by records
 )
 
 
 class Profile(NamedTuple):
-    """What one class holds."""
+    """The codes of one class, column by column."""
 
     columns: NDArray[Any]  # COLUMN (n_columns,)
     entries: NDArray[Any]  # ENTRY (all codes,), at each column's begin
@@ -324,44 +322,44 @@ class Profile(NamedTuple):
 
 
 @jit_inner
-def profile_rows(rows: Rows, axes: Axes, held: Profile, start: int, end: int, bounds: CountArray) -> None:
-    """List the codes of all columns of a run of rows by code, and tighten the bounds between which they lie.
+def profile_rows(rows: Rows, axes: Axes, profile: Profile, start: int, end: int, bounds: CountArray) -> None:
+    """List the codes of every column in a run of rows, ascending, and tighten the columns' bounds.
 
-    Codes are counted in bins where they lie close together, else sorted, which touches less memory.
+    Codes in a narrow range are counted in bins; others are sorted, which touches less memory.
     """
     n_counted = 0
     for j in range(axes.columns.size):
-        column = held.columns[j]
+        column = profile.columns[j]
         begin = axes.columns[j].begin
         column.n_codes, column.share, column.is_sorted = 1, 0.0, False
         low, high = bounds[2 * j], bounds[2 * j + 1]
-        held.entries[begin].code = low
+        profile.entries[begin].code = low
         if low == high:
             continue
         if high - low < 4 * (end - start) + 64:
-            held.counted[0, n_counted], held.counted[1, n_counted] = j, begin
+            profile.counted[0, n_counted], profile.counted[1, n_counted] = j, begin
             n_counted += 1
         else:
-            held.columns[j].n_codes = _list_rows(rows, held.entries[begin : begin + end - start], j, start)
-    tally_codes(rows, start, end, held.counted[:, :n_counted], held.bins)
+            profile.columns[j].n_codes = _list_rows(rows, profile.entries[begin : begin + end - start], j, start)
+    tally_codes(rows, start, end, profile.counted[:, :n_counted], profile.bins)
     for c in range(n_counted):
-        j, begin = int(held.counted[0, c]), int(held.counted[1, c])
+        j, begin = int(profile.counted[0, c]), int(profile.counted[1, c])
         n_codes = 0
         for code in range(bounds[2 * j], bounds[2 * j + 1] + 1):
-            n_records = held.bins[begin + code]
-            held.entries[begin + n_codes].code = code
-            held.entries[begin + n_codes].records = max(n_records, 0)
-            held.bins[begin + code] = 0
+            n_records = profile.bins[begin + code]
+            profile.entries[begin + n_codes].code = code
+            profile.entries[begin + n_codes].records = max(n_records, 0)
+            profile.bins[begin + code] = 0
             n_codes += int(n_records != 0)
-        held.columns[j].n_codes = n_codes
+        profile.columns[j].n_codes = n_codes
     for j in range(axes.columns.size):
-        axis, column = axes.columns[j], held.columns[j]
+        axis, column = axes.columns[j], profile.columns[j]
         first, n_codes = axis.begin, column.n_codes
-        bounds[2 * j], bounds[2 * j + 1] = held.entries[first].code, held.entries[first + n_codes - 1].code
+        bounds[2 * j], bounds[2 * j + 1] = profile.entries[first].code, profile.entries[first + n_codes - 1].code
         if n_codes == 1:
             continue
         if not axis.is_plain:
-            _price_profile(axes, held, j)
+            _price_profile(axes, profile, j)
         elif not axis.is_ordered:
             column.share = n_codes / axis.domain
         elif bounds[2 * j] == 0:
@@ -372,7 +370,7 @@ def profile_rows(rows: Rows, axes: Axes, held: Profile, start: int, end: int, bo
 
 @jit_inner
 def _list_rows(rows: Rows, entries: NDArray[Any], j: int, start: int) -> int:
-    """List a column's codes by sorting the rows, of which there is an entry each; return how many there are."""
+    """List a column's codes by sorting an entry per row; return the number of distinct codes."""
     for i in range(entries.size):
         row, entry = start + i, entries[i]
         entry.code, entry.key, entry.records = rows.codes[row, j], 0, 1
@@ -391,28 +389,28 @@ def _list_rows(rows: Rows, entries: NDArray[Any], j: int, start: int) -> int:
 
 @jit_inner
 def _sort_entries(entries: NDArray[Any]) -> None:
-    """Sort entries by falling keys, those of a key by their codes: Shell's sort, which few entries suit."""
+    """Sort entries by falling key, then by rising code: Shell's sort, which suits few entries."""
     gap = 1
     while gap < entries.size // 9:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, entries.size):
             code, records, key = entries[i].code, entries[i].records, entries[i].key
-            place = i
-            while place >= gap:
-                other = entries[place - gap]
+            slot = i
+            while slot >= gap:
+                other = entries[slot - gap]
                 if other.key > key or (other.key == key and other.code < code):
                     break
-                entries[place].code, entries[place].records, entries[place].key = other.code, other.records, other.key
-                place -= gap
-            entries[place].code, entries[place].records, entries[place].key = code, records, key
+                entries[slot].code, entries[slot].records, entries[slot].key = (other.code, other.records, other.key)
+                slot -= gap
+            entries[slot].code, entries[slot].records, entries[slot].key = code, records, key
         gap //= 3
 
 
 @jit_inner
-def sort_profile(axes: Axes, held: Profile, j: int) -> None:
-    """Sort a profile by falling records; where it publishes a node, by those of the children."""
-    axis, column = axes.columns[j], held.columns[j]
+def sort_profile(axes: Axes, profile: Profile, j: int) -> None:
+    """Sort a column's profile by falling records; if it publishes a node, by the records of the node's children."""
+    axis, column = axes.columns[j], profile.columns[j]
     # One entry needs no order, and a class that holds only missing cells has no node to look for.
     if column.is_sorted or column.n_codes == 1:
         return
@@ -420,7 +418,7 @@ def sort_profile(axes: Axes, held: Profile, j: int) -> None:
     if axis.is_ordered and axis.depth == 0:
         return
     begin, n_codes = axis.begin, column.n_codes
-    entries = held.entries[begin : begin + n_codes]
+    entries = profile.entries[begin : begin + n_codes]
     is_list = not axis.is_ordered and n_codes <= axis.most_units
     if is_list:
         n_chars = 0
@@ -439,7 +437,7 @@ def sort_profile(axes: Axes, held: Profile, j: int) -> None:
 
 @jit_inner
 def _sum_by_node(axes: Axes, begin: int, level: int, entries: NDArray[Any]) -> None:
-    """Give every entry, by code, the records of its node."""
+    """Set the key of every entry, which are in the order of codes, to the records of its node."""
     first, n_records = 0, 0
     for i in range(entries.size):
         n_records += entries[i].records
@@ -451,27 +449,27 @@ def _sum_by_node(axes: Axes, begin: int, level: int, entries: NDArray[Any]) -> N
 
 
 @jit_inner
-def _price_profile(axes: Axes, held: Profile, j: int) -> None:
-    """Sort a profile, and set what its prefixes and the whole publish."""
-    sort_profile(axes, held, j)
-    begin, n_codes = axes.columns[j].begin, held.columns[j].n_codes
-    entries = held.entries[begin : begin + n_codes]
+def _price_profile(axes: Axes, profile: Profile, j: int) -> None:
+    """Sort a column's profile, and set the shares that its prefixes, suffixes and the whole publish."""
+    sort_profile(axes, profile, j)
+    begin, n_codes = axes.columns[j].begin, profile.columns[j].n_codes
+    entries = profile.entries[begin : begin + n_codes]
     for way in range(2):
-        # Not True and False, for each of which the compiler would make a kernel of its own.
+        # Not the literals True and False: the compiler would make a kernel for each.
         price_prefixes(axes, j, entries, way == 1)
-    held.columns[j].share = entries[n_codes - 1].left
+    profile.columns[j].share = entries[n_codes - 1].left
 
 
 @jit_inner
-def foresee_gains(axes: Axes, held: Profile, j: int, min_size: int) -> None:
-    """Lower the prices of a hierarchical column's prefixes, and of what follows them, by what later cuts will gain.
+def foresee_gains(axes: Axes, profile: Profile, j: int, min_size: int) -> None:
+    """Lower the prices of a hierarchical column's prefixes and suffixes by what later cuts will gain.
 
-    A run of several children publishes the node over them, so that the first cuts between them gain nothing: what
-    cutting all apart will gain is credited to the cuts that lead there, in proportion to the entropy of the children
+    A run of several children publishes the node over them, so that the first cuts between them gain nothing. The gain
+    of separating all children is credited to the cuts that lead there, in proportion to the entropy of the children
     they take.
     """
-    begin, n_codes, level = axes.columns[j].begin, held.columns[j].n_codes, held.columns[j].level
-    entries = held.entries[begin : begin + n_codes]
+    begin, n_codes, level = axes.columns[j].begin, profile.columns[j].n_codes, profile.columns[j].level
+    entries = profile.entries[begin : begin + n_codes]
     entropy, n, n_child = 0.0, 0, 0
     for i in range(n_codes):
         n += entries[i].records
@@ -483,14 +481,14 @@ def foresee_gains(axes: Axes, held: Profile, j: int, min_size: int) -> None:
     if entropy > 0:
         entropy /= n
         for way in range(2):
-            _foresee_runs(axes, begin, held.columns[j], entries, entropy, min_size, way == 1)
+            _foresee_runs(axes, begin, profile.columns[j], entries, entropy, min_size, way == 1)
 
 
 @jit_inner
-def _differ_in_child(axes: Axes, begin: int, level: int, entries: NDArray[Any], one: int, other: int) -> bool:
-    """Tell whether two entries are of two children."""
-    node = axes.levels[level, begin + entries[one].code].node
-    return bool(node != axes.levels[level, begin + entries[other].code].node)
+def _differ_in_child(axes: Axes, begin: int, level: int, entries: NDArray[Any], first: int, second: int) -> bool:
+    """Tell whether two entries belong to different children."""
+    node = axes.levels[level, begin + entries[first].code].node
+    return bool(node != axes.levels[level, begin + entries[second].code].node)
 
 
 @jit_inner
@@ -502,33 +500,33 @@ def _foresee_runs(
     step = -1 if from_end else 1
     first = entries.size - 1 if from_end else 0
     n, n_child, largest, gain, logs = 0, 0, 0, 0.0, 0.0
-    place = first
+    position = first
     for i in range(entries.size):
-        n_child += entries[place].records
-        if i + 1 < entries.size and not _differ_in_child(axes, begin, level, entries, place, place + step):
-            place += step
+        n_child += entries[position].records
+        if i + 1 < entries.size and not _differ_in_child(axes, begin, level, entries, position, position + step):
+            position += step
             continue
         n, largest = n + n_child, max(largest, n_child)
         logs += n_child * math.log(n_child) if n_child > 0 else 0.0
         if n_child >= min_size:
-            code = entries[place].code
-            is_one = first == place or code == 0
+            code = entries[position].code
+            is_one = first == position or code == 0
             gain += n_child * (share - (0.0 if is_one else axes.levels[level, begin + code].share))
-        # Two classes at least must come of it.
+        # Only if the run can be divided into two classes or more.
         if gain > 0 and n - largest >= min_size:
             foreseen = share - gain / n * (1.0 - (math.log(n) - logs / n) / entropy)
             if from_end:
-                entries[place].right = min(entries[place].right, foreseen)
+                entries[position].right = min(entries[position].right, foreseen)
             else:
-                entries[place].left = min(entries[place].left, foreseen)
+                entries[position].left = min(entries[position].left, foreseen)
         n_child = 0
-        place += step
-        first = place
+        position += step
+        first = position
 
 
 @jit_inner
 def cut_preference(axes: Axes, j: int, entries: NDArray[Any], length: int) -> float:
-    """Return the factor by which a cut after a prefix is preferred: the more, the rounder the point where it falls."""
+    """Return the factor by which a cut after a prefix is preferred: the rounder the cut point, the higher."""
     axis = axes.columns[j]
     if axis.n_rounds == 0:
         return 1.0
@@ -541,5 +539,5 @@ def cut_preference(axes: Axes, j: int, entries: NDArray[Any], length: int) -> fl
 
 @jit_inner
 def may_cut(axes: Axes, j: int, level: int, entries: NDArray[Any], length: int) -> bool:
-    """Tell whether a prefix of a hierarchical column's profile ends between two children of its node."""
+    """Tell whether a cut after a prefix of a hierarchical column's profile separates two children of its node."""
     return _differ_in_child(axes, axes.columns[j].begin, level, entries, length - 1, length)

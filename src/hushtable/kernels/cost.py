@@ -1,4 +1,4 @@
-"""What rows cost that publish one candidate value in every column, and the cheapest partition of a few rows."""
+"""Costs of rows that publish one common value in every column, and the cheapest partition of a few rows."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit, jit_bare, jit_inner, record_dtype
 
 COLUMN: Final = record_dtype(
-    ("begin", np.int64),  # its places follow from here on
+    ("begin", np.int64),  # where the entries of its codes begin
     ("star", np.float64),  # what "*" costs
     ("is_span", np.bool_),  # whether intervals are candidates, else the nodes of a hierarchy
 )
 
 NODE: Final = record_dtype(
-    ("least", np.float64),  # the least cost of the node over a place and of all above it
+    ("least", np.float64),  # the least cost of the node over a code and of all above it
     ("node", np.int32),
 )
 
 
 class Costs(NamedTuple):
-    """The cheapest common candidate of the values from one place to another, in every column.
+    """What the cheapest value costs that covers a run of codes, in every column.
 
-    Place 0 is missing; leaves stand in the order of branches, so that what two share, all between them share.
+    Code 0 is missing. Leaves are in depth-first order, so that a node over two leaves is over all between them.
     """
 
     columns: NDArray[Any]  # COLUMN (n_columns,)
-    positions: FloatArray  # (n_places,), of a span column, times its weight
-    nodes: NDArray[Any]  # NODE (n_levels, n_places)
+    positions: FloatArray  # (n_entries,), of a span column, times its weight
+    nodes: NDArray[Any]  # NODE (n_levels, n_entries)
 
 
 @jit_inner
 def cell_cost(costs: Costs, j: int, low: int, high: int) -> float:
-    """Return what one cell costs that covers the places from ``low`` to ``high``."""
+    """Return the cost of one cell that covers the codes from ``low`` to ``high``."""
     if low == high:
         return 0.0
     column = costs.columns[j]
@@ -50,30 +50,30 @@ def cell_cost(costs: Costs, j: int, low: int, high: int) -> float:
     return float(costs.nodes[level, first].least)
 
 
-def pair_costs(places: CodeArray, costs: Costs) -> FloatArray:
-    """Return what one row costs when it is made equal to another; float64 (n_rows, n_rows)."""
-    out = np.zeros((len(places), len(places)))
-    _cost_pairs(places, costs, out)
-    return out
+def pair_costs(codes: CodeArray, costs: Costs) -> FloatArray:
+    """Return the cost of either row when two are made equal; float64 (n_rows, n_rows)."""
+    matrix = np.zeros((len(codes), len(codes)))
+    _cost_pairs(codes, costs, matrix)
+    return matrix
 
 
 @jit_bare
-def _cost_pairs(places: CodeArray, costs: Costs, out: FloatArray) -> None:
-    n_rows, n_columns = places.shape
+def _cost_pairs(codes: CodeArray, costs: Costs, matrix: FloatArray) -> None:
+    n_rows, n_columns = codes.shape
     for a in range(n_rows):
         for b in range(a + 1, n_rows):
             cost = 0.0
             for j in range(n_columns):
-                p, q = int(places[a, j]), int(places[b, j])
+                p, q = int(codes[a, j]), int(codes[b, j])
                 if p != q:
                     cost += cell_cost(costs, j, min(p, q), max(p, q))
-            out[a, b] = cost
-            out[b, a] = cost
+            matrix[a, b] = cost
+            matrix[b, a] = cost
 
 
 @jit_bare
 def find_nearest(
-    places: CodeArray,
+    codes: CodeArray,
     costs: Costs,
     n_near: int,
     near: CodeArray,
@@ -81,8 +81,8 @@ def find_nearest(
     begin: int = 0,
     end: int = 2**31 - 1,
 ) -> None:
-    """Find for the rows ``begin`` to ``end`` - 1 the others that each is made equal to most cheaply, cheapest first."""
-    n_rows, n_columns = places.shape
+    """Find, for the rows ``begin`` to ``end`` - 1, the other rows that are cheapest to be equal to, cheapest first."""
+    n_rows, n_columns = codes.shape
     for a in range(begin, min(end, n_rows)):
         n_found = 0
         for b in range(n_rows):
@@ -91,64 +91,64 @@ def find_nearest(
             worst = distances[a, n_near - 1] if n_found == n_near else np.inf
             cost = 0.0
             for j in range(n_columns):
-                p, q = int(places[a, j]), int(places[b, j])
+                p, q = int(codes[a, j]), int(codes[b, j])
                 if p != q:
                     cost += cell_cost(costs, j, min(p, q), max(p, q))
                     if cost >= worst:
                         break
             if cost >= worst:
                 continue
-            place = min(n_found, n_near - 1)
-            while place > 0 and distances[a, place - 1] > cost:
-                distances[a, place] = distances[a, place - 1]
-                near[a, place] = near[a, place - 1]
-                place -= 1
-            distances[a, place] = cost
-            near[a, place] = b
+            rank = min(n_found, n_near - 1)
+            while rank > 0 and distances[a, rank - 1] > cost:
+                distances[a, rank] = distances[a, rank - 1]
+                near[a, rank] = near[a, rank - 1]
+                rank -= 1
+            distances[a, rank] = cost
+            near[a, rank] = b
             n_found = min(n_found + 1, n_near)
 
 
 @jit_bare
-def block_costs(places: CodeArray, costs: Costs, offsets: CountArray, rows: CodeArray, out: FloatArray) -> None:
+def block_costs(codes: CodeArray, costs: Costs, offsets: CountArray, rows: CodeArray, row_costs: FloatArray) -> None:
     """Cost one row of each block ``rows[offsets[b]:offsets[b + 1]]``."""
     for block in range(offsets.size - 1):
         begin, end = offsets[block], offsets[block + 1]
         cost = 0.0
-        for j in range(places.shape[1]):
-            low = high = int(places[rows[begin], j])
+        for j in range(codes.shape[1]):
+            low = high = int(codes[rows[begin], j])
             for i in range(begin, end):
-                place = int(places[rows[i], j])
-                low, high = min(low, place), max(high, place)
+                code = int(codes[rows[i], j])
+                low, high = min(low, code), max(high, code)
             cost += cell_cost(costs, j, low, high)
-        out[block] = cost
+        row_costs[block] = cost
 
 
-def subset_costs(places: CodeArray, costs: Costs) -> FloatArray:
-    """Cost all rows of every subset together; entry i is the subset of the bits of i."""
-    n_rows, n_columns = places.shape
+def subset_costs(codes: CodeArray, costs: Costs) -> FloatArray:
+    """Return the cost of all rows of every subset as one block; the bits of i are the rows of subset i."""
+    n_rows, n_columns = codes.shape
     spans, sizes = np.zeros((2, 1 << n_rows, n_columns), dtype=np.int32), np.zeros(1 << n_rows, dtype=np.int64)
-    out = np.zeros(1 << n_rows)
-    _cost_subsets(places, costs, spans, sizes, out)
-    return out
+    totals = np.zeros(1 << n_rows)
+    _cost_subsets(codes, costs, spans, sizes, totals)
+    return totals
 
 
 @jit_bare
-def _cost_subsets(places: CodeArray, costs: Costs, spans: CodeArray, sizes: CountArray, out: FloatArray) -> None:
-    """Cost the subsets; ``spans`` and ``sizes`` are theirs, of the empty one 0."""
-    n_rows, n_columns = places.shape
+def _cost_subsets(codes: CodeArray, costs: Costs, spans: CodeArray, sizes: CountArray, totals: FloatArray) -> None:
+    """Cost the subsets, each from the subset without its last row; ``spans`` and ``sizes`` are those of subsets."""
+    n_rows, n_columns = codes.shape
     for row in range(n_rows):
         first = 1 << row
-        for rest in range(first):
-            subset = first | rest
-            sizes[subset] = sizes[rest] + 1
+        for without_row in range(first):
+            subset = first | without_row
+            sizes[subset] = sizes[without_row] + 1
             cost = 0.0
             for j in range(n_columns):
-                low = high = int(places[row, j])
-                if rest > 0:
-                    low, high = min(low, int(spans[0, rest, j])), max(high, int(spans[1, rest, j]))
+                low = high = int(codes[row, j])
+                if without_row > 0:
+                    low, high = min(low, int(spans[0, without_row, j])), max(high, int(spans[1, without_row, j]))
                 spans[0, subset, j], spans[1, subset, j] = low, high
                 cost += cell_cost(costs, j, low, high)
-            out[subset] = cost * sizes[subset]
+            totals[subset] = cost * sizes[subset]
 
 
 COST_TOLERANCE = 1e-9
@@ -159,9 +159,9 @@ COST_TOLERANCE = 1e-9
 def cheapest_partitions(
     first: FloatArray, second: FloatArray, is_block: BoolArray, value: FloatArray, again: FloatArray, ways: FloatArray
 ) -> tuple[CountArray, int, int, int]:
-    """Find the cheapest partition of every subset into blocks; return blocks, and what was settled, pruned, looked up.
+    """Find the cheapest partition of every subset into blocks; return blocks, and how many were solved, pruned, tried.
 
-    Blocks come by their lowest row, and the first is returned. ``second`` decides among equals; ``value`` and ``again``
+    The block returned for a subset is that of its lowest row. ``second`` decides among equals; ``value`` and ``again``
     are both costs of the best, inf where there is none, ``ways`` how many have the same first cost (as floats: very
     many).
     """
@@ -172,12 +172,13 @@ def cheapest_partitions(
     ways[0] = 1.0
     n_settled = n_pruned = n_looked_up = 0
     for free in range(1, n_subsets):
+        # Some block holds the lowest row: all its mates are tried.
         lowest = free & -free
-        others = free ^ lowest
+        candidates = free ^ lowest
         best, best_again, n_ways = np.inf, np.inf, 0.0
-        rest = others
+        mates = candidates
         while True:
-            block = lowest | rest
+            block = lowest | mates
             if is_block[block]:
                 n_looked_up += 1
                 if first[block] > best + COST_TOLERANCE:
@@ -191,9 +192,9 @@ def cheapest_partitions(
                         if second[block] + again[free ^ block] < best_again - COST_TOLERANCE:
                             best_again = second[block] + again[free ^ block]
                             blocks[free] = block
-            if rest == 0:
+            if mates == 0:
                 break
-            rest = (rest - 1) & others
+            mates = (mates - 1) & candidates
         value[free], again[free], ways[free] = best, best_again, n_ways
         n_settled += int(best < np.inf)
     return blocks, n_settled, n_pruned, n_looked_up
@@ -203,18 +204,18 @@ def cheapest_partitions(
 def optimal_blocks(free: int, first: FloatArray, is_block: BoolArray, value: FloatArray) -> CodeArray:
     """List the blocks that hold the lowest free row in some cheapest partition of the free rows."""
     lowest = free & -free
-    others = free ^ lowest
+    candidates = free ^ lowest
     blocks = np.empty(64, np.int32)
     n_found = 0
-    rest = others
+    mates = candidates
     while True:
-        block = lowest | rest
+        block = lowest | mates
         if is_block[block] and first[block] + value[free ^ block] <= value[free] + COST_TOLERANCE:
             if n_found == blocks.size:
                 blocks = np.append(blocks, np.empty_like(blocks))
             blocks[n_found] = block
             n_found += 1
-        if rest == 0:
+        if mates == 0:
             break
-        rest = (rest - 1) & others
+        mates = (mates - 1) & candidates
     return blocks[:n_found]

@@ -14,14 +14,14 @@ ColumnWords = NDArray[np.uint64]
 KeyCodes = NDArray[np.signedinteger[Any]]
 
 MAX_PAIRS_ENUMERATED: Final = 400
-"""So many pairs of rows all become evidence: then a set's whole subtree needs no other."""
+"""Up to this many pairs of rows, all become evidence: then a set's whole subtree needs no other."""
 _SAMPLED_ROWS: Final = 1 << 13
 _DRAW_EXPONENT: Final = 0.3  # of the pairs of a partition: how many of them are drawn (HPIValid)
 _ONE: Final = np.uint64(1)
 
 
 class KeyRows(NamedTuple):
-    """Rows by column and by row, and how many codes each column has, missing counted."""
+    """Codes column by column and row by row, and how many codes each column has, missing included."""
 
     codes: KeyCodes  # (n_columns, n_rows), -1 is missing
     cells: KeyCodes  # (n_rows, n_columns), the same
@@ -50,7 +50,7 @@ def split_classes(
     bins: CodeArray,
     touched: CodeArray,
 ) -> tuple[int, int, int]:
-    """Split classes of two rows or more by one column; write what still has two rows or more behind them.
+    """Split classes by one column; write the new classes of two rows or more behind the old ones.
 
     ``at`` is where members begin and end, and the ends of classes; ``bins`` are 0 between uses. Returns where the new
     members and the new ends end, and the pairs of rows that share a class.
@@ -89,10 +89,10 @@ def split_classes(
         for i in range(begin, end):
             row = members[i]
             code = codes[row] + 1
-            place = bins[code]
-            if place >= 0:
-                members[place] = row
-                bins[code] = place + 1
+            position = bins[code]
+            if position >= 0:
+                members[position] = row
+                bins[code] = position + 1
         for t in range(n_touched):
             bins[touched[t]] = 0
         begin = end
@@ -100,13 +100,13 @@ def split_classes(
 
 
 @jit_inner
-def write_difference(cells: KeyCodes, a: int, b: int, out: ColumnWords, n: int) -> None:
-    """Write the columns in which two rows differ, as the n-th of some."""
-    for w in range(out.shape[1]):
+def write_difference(cells: KeyCodes, a: int, b: int, differences: ColumnWords, n: int) -> None:
+    """Write the columns in which two rows differ, a bit each, as entry n."""
+    for w in range(differences.shape[1]):
         word = np.uint64(0)
         for j in range(64 * w, min(64 * w + 64, cells.shape[1])):
             word |= np.uint64(cells[a, j] != cells[b, j]) << np.uint64(j & 63)
-        out[n, w] = word
+        differences[n, w] = word
 
 
 @jit_inner
@@ -135,36 +135,36 @@ def draw_pairs(
     n_words = (cells.shape[1] + 63) // 64
     n = 0
     if pairs <= MAX_PAIRS_ENUMERATED:
-        drawn = np.zeros((pairs, n_words), np.uint64)
+        differences = np.zeros((pairs, n_words), np.uint64)
         for c in range(first_end, last_end):
             for i in range(begin, ends[c]):
                 for k in range(i + 1, ends[c]):
-                    write_difference(cells, members[i], members[k], drawn, n)
+                    write_difference(cells, members[i], members[k], differences, n)
                     n += 1
             begin = ends[c]
-        return minimal_sets(drawn)
-    drawn = np.zeros((n_pairs_to_draw(pairs), n_words), np.uint64)
+        return minimal_sets(differences)
+    differences = np.zeros((n_pairs_to_draw(pairs), n_words), np.uint64)
     n_classes = last_end - first_end
-    for n in range(len(drawn)):
-        # A class of every size has its turn: large ones differ in few columns, small ones in others.
+    for n in range(len(differences)):
+        # First a class, so that small ones have their turn: their rows differ in other columns than large ones' do.
         c = first_end + draw_below(state, n_classes)
         start = begin if c == first_end else ends[c - 1]
         size = ends[c] - start
         i = draw_below(state, size)
         k = (i + 1 + draw_below(state, size - 1)) % size
-        write_difference(cells, members[start + i], members[start + k], drawn, n)
-    return minimal_sets(drawn)
+        write_difference(cells, members[start + i], members[start + k], differences, n)
+    return minimal_sets(differences)
 
 
 @jit
 def minimal_sets(sets: ColumnWords) -> ColumnWords:
-    """Return the sets that hold no other one, the smallest first; each once, and none that is empty."""
+    """Return the non-empty sets that contain no other one, each once, the smallest first."""
     n, n_words = sets.shape
     sizes = np.zeros(n, np.int64)
     for i in range(n):
         for w in range(n_words):
             sizes[i] += count_bits(sets[i, w])
-    kept = np.empty_like(sets)
+    minimal = np.empty_like(sets)
     n_kept = 0
     for i in np.argsort(sizes):
         if sizes[i] == 0:
@@ -173,16 +173,16 @@ def minimal_sets(sets: ColumnWords) -> ColumnWords:
         for k in range(n_kept):
             holds = True
             for w in range(n_words):
-                if kept[k, w] & ~sets[i, w]:
+                if minimal[k, w] & ~sets[i, w]:
                     holds = False
                     break
             if holds:
                 is_new = False
                 break
         if is_new:
-            kept[n_kept] = sets[i]
+            minimal[n_kept] = sets[i]
             n_kept += 1
-    return kept[:n_kept].copy()
+    return minimal[:n_kept].copy()
 
 
 @jit
@@ -201,6 +201,6 @@ def first_evidence(rows: KeyRows, seed: int) -> ColumnWords:
         ends[0] = n_sampled
         filled, n_ends, pairs = split_classes(rows.codes[j], members, ends, (0, n_sampled, 0, 1), bins, touched)
         if pairs > 0:
-            drawn = draw_pairs(rows.cells, members, ends, (n_sampled, filled, 1, n_ends), pairs, state)
-            evidence = np.concatenate((evidence, drawn))
+            differences = draw_pairs(rows.cells, members, ends, (n_sampled, filled, 1, n_ends), pairs, state)
+            evidence = np.concatenate((evidence, differences))
     return minimal_sets(evidence)

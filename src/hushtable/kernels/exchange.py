@@ -1,7 +1,7 @@
 """Move rows between neighbouring classes, or swap two of them, while that lowers the loss.
 
-Neighbours in number, which is depth first, are neighbours in space. Rows of a class are a linked list. Neither round
-ends nor lists are looked at: whoever knows what is published asks what is gained.
+Classes are numbered depth first, so that neighbours in number are neighbours in space. Rows of a class are a linked
+list. Rounded ends and lists of values are ignored here: the caller measures the gain in what is published.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ExchangedClasses(NamedTuple):
 
 
 class ClassScratch(NamedTuple):
-    """What one class would be: its rows, its span, and its sensitive counts."""
+    """Scratch for one changed class: its rows, its span, and its sensitive counts."""
 
     rows: CodeArray  # (n_rows,)
     low: CodeArray  # (n_columns,)
@@ -59,7 +59,7 @@ class ClassScratch(NamedTuple):
 
 @jit_bare
 def recompute_all_classes(points: RowPoints, axes: Axes, classes: ExchangedClasses, scratch: ClassScratch) -> None:
-    """Set what every class spans."""
+    """Compute the span and shares of every class."""
     for label in range(classes.sizes.size):
         _recompute_class(points, axes, classes, scratch, label)
 
@@ -75,7 +75,7 @@ def exchange_rows(
     window: int,
     sources: tuple[int, int],
 ) -> float:
-    """Take every row of a run of classes once to where it costs least among the neighbours; return what was gained."""
+    """Exchange every row of a run of classes once with neighbouring classes, where that gains; return the gain."""
     total = 0.0
     for source in range(sources[0], min(sources[1], classes.sizes.size)):
         row = classes.first[source]
@@ -96,14 +96,14 @@ def _exchange_row(
     source_row: tuple[int, int],
     limits: tuple[int, int],
 ) -> float:
-    """Move one row, or swap it with one of a neighbour, where that gains most; return the gain."""
+    """Move one row to a neighbouring class, or swap it with a row there, whatever gains most; return the gain."""
     source, row = source_row
     min_size, window = limits
     sizes, shares, counts = classes.sizes, classes.shares, points.counts
     if classes.next_[classes.first[source]] < 0:
         return 0.0
-    left = sizes[source] - counts[row]
-    freed = sizes[source] * shares[source] - left * classes.share_without[row]
+    n_left = sizes[source] - counts[row]
+    freed = sizes[source] * shares[source] - n_left * classes.share_without[row]
     best, best_target, best_partner = MIN_GAIN, -1, -1
     first, last = max(0, source - window), min(sizes.size, source + window + 1)
     _grow_neighbours(points, axes, classes, scratch, row, freed, (first, last))
@@ -111,11 +111,11 @@ def _exchange_row(
     rest_low, rest_high, rest_bits = scratch.rest_low, scratch.rest_high, scratch.rest_bits
     _copy_span(scratch.low, scratch.high, scratch.bits, rest_low, rest_high, rest_bits)
     for target in range(first, last):
-        # Whatever else happens, the class that is joined grows by this much.
+        # Move or swap: the class that is joined grows by at least this much.
         growth = scratch.growths[target - first]
         if target == source or growth * sizes[target] >= freed:
             continue
-        if left >= min_size:
+        if n_left >= min_size:
             gain = freed - counts[row] * shares[target] - (sizes[target] + counts[row]) * growth
             if gain > best:
                 best, best_target, best_partner = gain, target, -1
@@ -152,17 +152,17 @@ def _best_swap(
     classes: ExchangedClasses,
     scratch: ClassScratch,
     swap: tuple[int, int, int, int],
-    known: tuple[float, float],
-    rest: tuple[CodeArray, CodeArray, CountArray],
+    growth_and_best: tuple[float, float],
+    rest_span: tuple[CodeArray, CodeArray, CountArray],
 ) -> tuple[float, int]:
-    """Find the row of the target whose exchange for ours gains most; 0 and -1 where none gains more than the best.
+    """Find the target's row to swap with ours; return gain and row, or 0 and -1 where none beats the best so far.
 
-    What the target would span is looked at only where a bound lets the swap win: a span grows by our row at least as
-    much without the partner as with it. ``rest`` is what the source spans without our row.
+    The target's new span is computed only where a bound allows a gain: our row widens a span without the partner at
+    least as much as one with it. ``rest_span`` is the source's span without our row.
     """
     source, row, target, min_size = swap
-    growth, best = known
-    low, high, bits = rest
+    growth, best = growth_and_best
+    low, high, bits = rest_span
     sizes = classes.sizes
     before = sizes[source] * classes.shares[source] + sizes[target] * classes.shares[target]
     best_partner = -1
@@ -269,7 +269,7 @@ def _grow_neighbours(
     freed: float,
     targets: tuple[int, int],
 ) -> None:
-    """Set how much the share of each target grows by one more row, or something past what is freed; all in one call."""
+    """Set how much the share of each target grows by one more row, or any number above what is freed; in one call."""
     first, last = targets
     for target in range(first, last):
         limit = freed / classes.sizes[target]
@@ -309,7 +309,7 @@ def _count_bits(word: np.uint64) -> int:
 def _recompute_class(
     points: RowPoints, axes: Axes, classes: ExchangedClasses, scratch: ClassScratch, label: int
 ) -> None:
-    """Set what a class spans from its rows."""
+    """Compute a class's span and shares from its rows."""
     classes.shares[label] = _share_after_change(points, axes, classes, scratch, label, (-1, -1))
     _copy_span(scratch.low, scratch.high, scratch.bits, classes.low[label], classes.high[label], classes.bits[label])
     row = classes.first[label]
@@ -325,7 +325,7 @@ def _recompute_class(
 def _copy_span(
     low: CodeArray, high: CodeArray, bits: CountArray, to_low: CodeArray, to_high: CodeArray, to_bits: CountArray
 ) -> None:
-    """Copy a span, entry by entry: of whole arrays the compiler would make a copy first."""
+    """Copy a span, entry by entry: for whole arrays the compiler would make a temporary copy."""
     for j in range(low.size):
         to_low[j], to_high[j] = low[j], high[j]
     for i in range(bits.size):
@@ -372,7 +372,7 @@ def _passes_rules(
         if points.population.size > 0:
             population += points.population[added]
         _count_sensitive_values(points, scratch, added, 1)
-    judged = passes(rules, size, population, scratch.held, scratch.n_held, scratch.nodes)
+    holds = passes(rules, size, population, scratch.held, scratch.n_held, scratch.nodes)
     row = classes.first[label]
     while row >= 0:
         if row != without:
@@ -380,7 +380,7 @@ def _passes_rules(
         row = classes.next_[row]
     if added >= 0:
         _count_sensitive_values(points, scratch, added, -1)
-    return judged
+    return holds
 
 
 @jit_inner

@@ -1,4 +1,4 @@
-"""Partition refinement, one column at a time, and where keys stand among known ones: a table with open addressing."""
+"""Partition refinement, one column at a time, and lookup of keys among known ones: tables with open addressing."""
 
 from __future__ import annotations
 
@@ -9,30 +9,33 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import jit, jit_inner
 
 _ROWS_PER_BLOCK = 1024  # rows whose keys are made together
-_N_FIRST_SLOTS = 2**16  # at first
+_FIRST_BITS = 16
+_N_FIRST_SLOTS = 2**_FIRST_BITS
+# A table of all possible keys is faster than hashing while it is not much larger than the rows.
+SLOTS_PER_ROW, SLOTS_ALWAYS = 4, 65_536
 _LOW_FACTOR, _HIGH_FACTOR, _LOW_MASK = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
 
 
 @jit
-def refine_classes(labels: CodeArray, n_classes: int, codes: CodeArray, n_codes: int, out: CodeArray) -> int:
-    """Split every class by a column's codes, of which -1 is one; return the number of classes, by first appearance.
+def refine_classes(labels: CodeArray, n_classes: int, codes: CodeArray, n_codes: int, new_labels: CodeArray) -> int:
+    """Split every class by a column's codes, -1 included; return the number of classes, numbered by first appearance.
 
-    A key is a class and a code only, so that it fits 64 bits whatever the number of columns.
+    Rows labelled -1 stay so. A key is a class and a code only, so that it fits 64 bits whatever the number of columns.
     """
     n_rows = labels.size
     width = n_codes + 1
     n_keys = n_classes * width
-    if n_keys <= 4 * n_rows + 65_536:
-        return _refine_by_address(labels, codes, width, np.full(n_keys, np.int32(-1), np.int32), out)
-    return _refine_by_hash(labels, codes, width, out)
+    if n_keys <= SLOTS_PER_ROW * n_rows + SLOTS_ALWAYS:
+        return _refine_by_address(labels, codes, width, np.full(n_keys, np.int32(-1), np.int32), new_labels)
+    return _refine_by_hash(labels, codes, width, new_labels)
 
 
 @jit
-def _refine_by_address(labels: CodeArray, codes: CodeArray, width: int, table: CodeArray, out: CodeArray) -> int:
+def _refine_by_address(labels: CodeArray, codes: CodeArray, width: int, table: CodeArray, new_labels: CodeArray) -> int:
     n_found = 0
     for row in range(labels.size):
         if labels[row] < 0:
-            out[row] = -1
+            new_labels[row] = -1
             continue
         key = np.int64(labels[row]) * width + codes[row] + 1
         label = table[key]
@@ -40,12 +43,12 @@ def _refine_by_address(labels: CodeArray, codes: CodeArray, width: int, table: C
             label = n_found
             table[key] = label
             n_found += 1
-        out[row] = label
+        new_labels[row] = label
     return n_found
 
 
 @jit
-def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeArray) -> int:
+def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, new_labels: CodeArray) -> int:
     """Open addressing; at most half of the slots are used."""
     n_rows = labels.size
     bits = 1
@@ -57,7 +60,7 @@ def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeAr
     n_found = 0
     for row in range(n_rows):
         if labels[row] < 0:
-            out[row] = -1
+            new_labels[row] = -1
             continue
         key = np.int64(labels[row]) * width + codes[row] + 1
         # Folded to 31 bits and spread by an odd factor; no product passes 63 bits.
@@ -69,7 +72,7 @@ def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeAr
             slots[slot] = n_found
             keys[n_found] = key
             n_found += 1
-        out[row] = slots[slot]
+        new_labels[row] = slots[slot]
     return n_found
 
 
@@ -79,12 +82,12 @@ def group_equal_rows(
 ) -> int:
     """Group the rows that are equal in all columns, by first appearance; return how many differ.
 
-    A row is one number of 63 bits; at most half of the slots are used, and four for a distinct row: few stay in the
-    cache.
+    The columns make one key of 63 bits for a row. The table is doubled before it is half full: two to four slots for
+    a distinct row, so few that they stay in the cache.
     """
     n_columns, n_rows = codes.shape
     keys, block = np.empty(n_rows, np.uint64), np.empty(_ROWS_PER_BLOCK, np.uint64)
-    slots, shift, n_found = np.empty(_N_FIRST_SLOTS, np.int32), np.uint64(16), 0
+    slots, shift, n_found = np.empty(_N_FIRST_SLOTS, np.int32), np.uint64(32 - _FIRST_BITS), 0
     slots[:] = -1
     for begin in range(0, n_rows, _ROWS_PER_BLOCK):
         end = min(begin + _ROWS_PER_BLOCK, n_rows)
@@ -94,6 +97,7 @@ def group_equal_rows(
             for row in range(begin, end):
                 block[row - begin] = block[row - begin] * width + np.uint64(codes[j, row] + 1)
         while 2 * (n_found + _ROWS_PER_BLOCK) > slots.size:
+            # A slot is 32 bits of hash, shifted: one bit less at every doubling.
             slots, shift = np.empty(2 * slots.size, np.int32), shift - np.uint64(1)
             slots[:] = -1
             for label in range(n_found):
@@ -145,7 +149,7 @@ def first_rows(labels: CodeArray, n_classes: int) -> CodeArray:
 
 @jit
 def rows_by_class(labels: CodeArray, n_classes: int) -> tuple[CountArray, CodeArray]:
-    """Counting sort: the rows of class c are ``rows[offsets[c]:offsets[c + 1]]``, ascending."""
+    """Sort rows by class: the rows of class c are ``rows[offsets[c]:offsets[c + 1]]``, ascending."""
     offsets = np.zeros(n_classes + 1, np.int64)
     for row in range(labels.size):
         if labels[row] >= 0:
@@ -153,44 +157,41 @@ def rows_by_class(labels: CodeArray, n_classes: int) -> tuple[CountArray, CodeAr
     for label in range(n_classes):
         offsets[label + 1] += offsets[label]
     rows = np.empty(offsets[n_classes], np.int32)
-    place = offsets[:n_classes].copy()
+    next_position = offsets[:n_classes].copy()
     for row in range(labels.size):
         if labels[row] >= 0:
-            rows[place[labels[row]]] = row
-            place[labels[row]] += 1
+            rows[next_position[labels[row]]] = row
+            next_position[labels[row]] += 1
     return offsets, rows
-
-
-_LOW_FACTOR, _HIGH_FACTOR, _LOW_MASK = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
 
 
 @jit
 def fill_slots(keys: CountArray, slots: CodeArray) -> None:
-    """Put the places of different keys into a table: ``slots``, a power of 2 of them and more than keys, all -1."""
+    """Enter the positions of different keys into ``slots``: all -1 before, a power of 2 of them, more than keys."""
     last = np.uint64(slots.size - 1)
-    for place in range(keys.size):
-        slot = _hash_key(keys[place]) & last
+    for position in range(keys.size):
+        slot = _hash_key(keys[position]) & last
         while slots[slot] >= 0:
             slot = (slot + np.uint64(1)) & last
-        slots[slot] = place
+        slots[slot] = position
 
 
 @jit
-def find_keys(keys: CountArray, slots: CodeArray, wanted: CountArray, out: CodeArray) -> int:
-    """Look up the places of wanted keys, or -1, in a table that `fill_slots` made; return how many are not there."""
+def find_keys(keys: CountArray, slots: CodeArray, queries: CountArray, positions: CodeArray) -> int:
+    """Look up keys in a table that `fill_slots` made: their positions, or -1; return how many are not there."""
     last = np.uint64(slots.size - 1)
     n_missing = 0
-    for i in range(wanted.size):
-        slot = _hash_key(wanted[i]) & last
-        while slots[slot] >= 0 and keys[slots[slot]] != wanted[i]:
+    for i in range(queries.size):
+        slot = _hash_key(queries[i]) & last
+        while slots[slot] >= 0 and keys[slots[slot]] != queries[i]:
             slot = (slot + np.uint64(1)) & last
-        out[i] = slots[slot]
+        positions[i] = slots[slot]
         n_missing += slots[slot] < 0
     return n_missing
 
 
 @jit
 def _hash_key(key: int) -> np.uint64:
-    """Return where to look for a key first: odd factors of 32 bits spread its halves; no product passes 64 bits."""
+    """Return the hash of a key: odd factors of 32 bits spread its halves; no product passes 64 bits."""
     spread = ((np.uint64(key) & _LOW_MASK) * _LOW_FACTOR) ^ ((np.uint64(key) >> np.uint64(32)) * _HIGH_FACTOR)
     return spread ^ (spread >> np.uint64(29))

@@ -1,4 +1,4 @@
-"""A privacy model's rule, applied to one class inside a cut; a test holds the formulas to those of ``passes``."""
+"""Rules of privacy models, applied to one class inside a cut; a test compares the formulas with each ``passes``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hushtable._types import (
 from hushtable.kernels._jit import call_own_model, jit_bare, jit_inner
 
 RULES_WITHOUT_HISTOGRAMS: Final = frozenset({RULE_SIZE, RULE_DISTINCT, RULE_POPULATION, RULE_PRESENCE, RULE_OWN})
-"""Rules that need no code of their own for how many records of each value a class holds."""
+"""Rules that need no compiled code for the records of each value in a class."""
 
 
 class Rules(NamedTuple):
@@ -42,20 +42,22 @@ class Rules(NamedTuple):
     own: CountArray | None = None  # (1,), the address of a function that judges by models without a rule
 
     def allocate_nodes(self) -> FloatArray:
-        """Return room for the nodes of a level."""
+        """Return scratch for the nodes of a level."""
         return np.empty(0 if self.tables is None else self.tables.shape[2])
 
 
 @jit_bare
-def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: CountArray, nodes: FloatArray) -> bool:
-    """Tell whether a class of ``size`` records, at least 1, satisfies every rule; entries of ``held`` are codes + 1."""
+def passes(
+    rules: Rules, size: int, population: int, counts: CountArray, n_distinct: CountArray, nodes: FloatArray
+) -> bool:
+    """Tell whether a class of ``size`` records, at least 1, satisfies every rule; ``counts`` are by code + 1."""
     for i in range(rules.kinds.size):
         kind, threshold = rules.kinds[i], rules.thresholds[i]
         if kind == RULE_SIZE:
             if size < threshold:
                 return False
         elif kind == RULE_DISTINCT:
-            if n_held[rules.columns[i]] < threshold:
+            if n_distinct[rules.columns[i]] < threshold:
                 return False
         elif kind == RULE_POPULATION:
             if population < threshold:
@@ -67,122 +69,122 @@ def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: C
             if share < threshold - TOLERANCE or share > rules.seconds[i] + TOLERANCE:
                 return False
         elif kind == RULE_OWN:
-            if not _passes_own(rules.own, int(threshold), size, population, held):
+            if not _passes_own(rules.own, int(threshold), size, population, counts):
                 return False
         elif not _passes_by_counts(
-            rules, rules.tables, i, size, held[rules.columns[i]], n_held[rules.columns[i]], nodes
+            rules, rules.tables, i, size, counts[rules.columns[i]], n_distinct[rules.columns[i]], nodes
         ):
             return False
     return True
 
 
 @jit_inner
-def _passes_own(own: CountArray | None, model: int, size: int, population: int, held: CountArray) -> bool:
-    return own is not None and call_own_model(own[0], model, size, population, held)
+def _passes_own(own: CountArray | None, model: int, size: int, population: int, counts: CountArray) -> bool:
+    return own is not None and call_own_model(own[0], model, size, population, counts)
 
 
 @jit_inner
 def _passes_by_counts(
-    rules: Rules, tables: FloatArray | None, i: int, size: int, held: CountArray, n_held: int, nodes: FloatArray
+    rules: Rules, tables: FloatArray | None, i: int, size: int, counts: CountArray, n_distinct: int, nodes: FloatArray
 ) -> bool:
     """Judge by the counts of one sensitive column."""
     if tables is None:
         return False
     kind, threshold, second = rules.kinds[i], rules.thresholds[i], rules.seconds[i]
-    held = held[: rules.n_values[i]]
+    counts = counts[: rules.n_values[i]]
     if kind == RULE_SHARE:
-        return bool(size >= second and _highest_count(held) / size <= threshold + TOLERANCE)
+        return bool(size >= second and _highest_count(counts) / size <= threshold + TOLERANCE)
     if kind == RULE_ENTROPY:
-        return bool(_entropy(held) >= threshold - TOLERANCE)
+        return bool(_entropy(counts) >= threshold - TOLERANCE)
     if kind == RULE_RECURSIVE:
-        return bool(n_held >= second and _recursive_ratio(held, int(second)) < threshold - TOLERANCE)
+        return bool(n_distinct >= second and _recursive_ratio(counts, int(second)) < threshold - TOLERANCE)
     table = tables[i]
     if kind == RULE_ORDERED:
-        return bool(_cumulative_distance(table[0], size, held) / second <= threshold + TOLERANCE)
+        return bool(_cumulative_distance(table[0], size, counts) / second <= threshold + TOLERANCE)
     if kind == RULE_LEVELS:
-        return bool(_levels_distance(table, size, held, int(second), nodes) <= threshold + TOLERANCE)
+        return bool(_levels_distance(table, size, counts, int(second), nodes) <= threshold + TOLERANCE)
     if kind == RULE_GAIN:
-        return _gains_little(table[0], table[1], size, held)
+        return _gains_little(table[0], table[1], size, counts)
     if kind == RULE_RATIO:
-        return _is_about_as_frequent(table[0], size, held, threshold)
+        return _is_about_as_frequent(table[0], size, counts, threshold)
     return False
 
 
 @jit_inner
-def _highest_count(held: CountArray) -> int:
+def _highest_count(counts: CountArray) -> int:
     highest = 0
-    for count in held[1:]:
+    for count in counts[1:]:
         highest = max(highest, count)
     return highest
 
 
 @jit_inner
-def _entropy(held: CountArray) -> float:
+def _entropy(counts: CountArray) -> float:
     n_known = 0
-    spread = 0.0
-    for count in held[1:]:
+    log_sum = 0.0
+    for count in counts[1:]:
         if count > 0:
             n_known += count
-            spread += count * math.log(count)
-    return math.log(n_known) - spread / n_known if n_known > 0 else -math.inf
+            log_sum += count * math.log(count)
+    return math.log(n_known) - log_sum / n_known if n_known > 0 else -math.inf
 
 
 @jit_inner
-def _recursive_ratio(held: CountArray, n_first: int) -> float:
+def _recursive_ratio(counts: CountArray, n_first: int) -> float:
     """Return r_1 / (r_l + ... + r_m) of a class that holds at least l = ``n_first`` values."""
-    # From the largest on, values of equal counts together, until the l - 1 largest are taken away.
-    highest, left, n_taken, below = _highest_count(held), 0, 0, -1
-    for count in held[1:]:
-        left += count
+    # The l - 1 largest counts are taken off the tail, equal ones at once: nothing is sorted or allocated.
+    highest, tail, n_taken, below = _highest_count(counts), 0, 0, -1
+    for count in counts[1:]:
+        tail += count
     while n_taken < n_first - 1:
         largest, n_equal = 0, 0
-        for count in held[1:]:
+        for count in counts[1:]:
             if below < 0 or count < below:
                 if count > largest:
                     largest, n_equal = count, 0
                 n_equal += int(count == largest)
         n_equal = min(n_equal, n_first - 1 - n_taken)
-        left -= n_equal * largest
+        tail -= n_equal * largest
         n_taken, below = n_taken + n_equal, largest
-    return float(highest / left)
+    return float(highest / tail)
 
 
 @jit_inner
-def _cumulative_distance(shares: FloatArray, size: int, held: CountArray) -> float:
-    """Return the sum of the cumulated differences over the values that the whole holds."""
+def _cumulative_distance(shares: FloatArray, size: int, counts: CountArray) -> float:
+    """Return the sum of the absolute cumulated differences over the values that the whole holds."""
     carried = moved = 0.0
-    for value in range(held.size):
+    for value in range(counts.size):
         if shares[value] > 0:
-            carried += shares[value] - held[value] / size
+            carried += shares[value] - counts[value] / size
             moved += abs(carried)
     return moved
 
 
 @jit_inner
-def _levels_distance(table: FloatArray, size: int, held: CountArray, n_levels: int, nodes: FloatArray) -> float:
+def _levels_distance(table: FloatArray, size: int, counts: CountArray, n_levels: int, nodes: FloatArray) -> float:
     """Return the mean over the levels of half the summed differences between their nodes."""
     distance = 0.0
     if n_levels == 1:
         # The leaves themselves, which are their own nodes.
-        for value in range(held.size):
-            distance += abs(table[1, value] - held[value] / size)
+        for value in range(counts.size):
+            distance += abs(table[1, value] - counts[value] / size)
         return distance / 2
     for level in range(n_levels):
         for node in range(nodes.size):
             nodes[node] = table[2 * level + 1, node]
-        for value in range(held.size):
-            nodes[int(table[2 * level, value])] -= held[value] / size
-        apart = 0.0
+        for value in range(counts.size):
+            nodes[int(table[2 * level, value])] -= counts[value] / size
+        level_distance = 0.0
         for node in range(nodes.size):
-            apart += abs(nodes[node])
-        distance += apart
+            level_distance += abs(nodes[node])
+        distance += level_distance
     return distance / (2 * n_levels) if n_levels > 0 else 0.0
 
 
 @jit_inner
-def _gains_little(shares: FloatArray, bounds: FloatArray, size: int, held: CountArray) -> bool:
-    for value in range(held.size):
-        share = held[value] / size
+def _gains_little(shares: FloatArray, bounds: FloatArray, size: int, counts: CountArray) -> bool:
+    for value in range(counts.size):
+        share = counts[value] / size
         if share > shares[value] and (
             shares[value] == 0 or (share - shares[value]) / shares[value] > bounds[value] + TOLERANCE
         ):
@@ -191,11 +193,11 @@ def _gains_little(shares: FloatArray, bounds: FloatArray, size: int, held: Count
 
 
 @jit_inner
-def _is_about_as_frequent(shares: FloatArray, size: int, held: CountArray, delta: float) -> bool:
-    for value in range(held.size):
-        if shares[value] > 0 and held[value] == 0:
+def _is_about_as_frequent(shares: FloatArray, size: int, counts: CountArray, delta: float) -> bool:
+    for value in range(counts.size):
+        if shares[value] > 0 and counts[value] == 0:
             return False
-    for value in range(held.size):
-        if shares[value] > 0 and abs(math.log(held[value] / size / shares[value])) >= delta - TOLERANCE:
+    for value in range(counts.size):
+        if shares[value] > 0 and abs(math.log(counts[value] / size / shares[value])) >= delta - TOLERANCE:
             return False
     return True

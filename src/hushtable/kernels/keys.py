@@ -33,7 +33,7 @@ from hushtable.kernels.evidence import (
 )
 
 _LISTED_PAIRS: Final = 1 << 13
-"""So many pairs of rows are kept as the columns in which they differ: to sift them is faster than to split classes."""
+"""Up to so many pairs of rows are kept as the columns in which they differ: filtering them beats splitting classes."""
 _ONE: Final = np.uint64(1)
 
 
@@ -41,7 +41,7 @@ class KeyRules(NamedTuple):
     """What a key is."""
 
     by_pairs: bool  # whether pairs of rows that agree are counted, else the rows that are not alone
-    most: int  # how many of them a key may leave
+    most: int  # how many of them a key may leave over
     max_size: int  # the most columns of a key
     seed: int  # of the pairs that are drawn
 
@@ -121,7 +121,7 @@ def search_keys(
     n_columns, n_rows = rows.codes.shape
     n_words = (n_columns + 63) // 64
     log, n_log = evidence.copy(), len(evidence)
-    keys, told, n_keys = np.zeros((64, n_words), np.uint64), np.zeros((64, 2), np.int64), 0
+    keys, key_counts, n_keys = np.zeros((64, n_words), np.uint64), np.zeros((64, 2), np.int64), 0
     state = np.array([rules.seed * 2 + 0x2545F4914F6CDD1], dtype=np.uint64)
     bins = np.zeros(rows.widths.max() + 1, np.int32)
     touched = np.empty(min(rows.widths.max(), n_rows) + 1, np.int32)
@@ -136,31 +136,31 @@ def search_keys(
             _fold_evidence(alive, log, n_log, walk, level)
         if not walk.is_open[level]:
             if pulse[0] >= pulse[1]:
-                return keys[:n_keys].copy(), told[:n_keys].copy(), log[:n_log].copy(), True, False
+                return keys[:n_keys].copy(), key_counts[:n_keys].copy(), log[:n_log].copy(), True, False
             pulse[0] += 1
             if alive.best[level] < 0:
                 if agreeing.known[0] < level:
                     agreeing = _refine_agreeing(agreeing, rows, rules, walk, level, bins, touched)
                 n_pairs, n_repeated = _count_agreeing(agreeing, level)
                 if (n_pairs if rules.by_pairs else n_repeated) <= rules.most:
-                    keys, told = _more_keys(keys, told, n_keys)
+                    keys, key_counts = _more_keys(keys, key_counts, n_keys)
                     keys[n_keys] = walk.chosen[level]
-                    told[n_keys, 0], told[n_keys, 1] = n_pairs, n_repeated
+                    key_counts[n_keys, 0], key_counts[n_keys, 1] = n_pairs, n_repeated
                     n_keys += 1
                     level -= 1
                     continue
                 if rules.most == 0:
-                    found = _draw_evidence(agreeing, rows.cells, level, state)
+                    new_evidence = _draw_evidence(agreeing, rows.cells, level, state)
                 else:
-                    found, agreeing = _complement_of_non_key(
+                    new_evidence, agreeing = _complement_of_non_key(
                         agreeing, rows, rules, walk.chosen[level], level, bins, touched
                     )
-                    if not found.any():
+                    if not new_evidence.any():
                         # Not even all columns are a key.
-                        return keys[:0].copy(), told[:0].copy(), log[:n_log].copy(), False, True
-                log = _more_words(log, n_log + len(found))
-                log[n_log : n_log + len(found)] = found
-                n_log += len(found)
+                        return keys[:0].copy(), key_counts[:0].copy(), log[:n_log].copy(), False, True
+                log = _more_words(log, n_log + len(new_evidence))
+                log[n_log : n_log + len(new_evidence)] = new_evidence
+                n_log += len(new_evidence)
                 continue
             if level >= rules.max_size:
                 is_cut = True
@@ -185,7 +185,7 @@ def search_keys(
                 agreeing = _refine_agreeing(agreeing, rows, rules, walk, level, bins, touched)
             if level >= agreeing.known[1] and agreeing.separating[level, word] & bit:
                 pulse[0] += 1
-                keys, told = _more_keys(keys, told, n_keys)
+                keys, key_counts = _more_keys(keys, key_counts, n_keys)
                 keys[n_keys] = walk.chosen[level]
                 keys[n_keys, word] |= bit
                 n_keys += 1
@@ -193,7 +193,7 @@ def search_keys(
         alive = _more_alive(alive, 2 * alive.ends[level + 1] - alive.ends[level])
         _descend(alive, walk, level, column)
         level += 1
-    return keys[:n_keys].copy(), told[:n_keys].copy(), log[:n_log].copy(), is_cut, True
+    return keys[:n_keys].copy(), key_counts[:n_keys].copy(), log[:n_log].copy(), is_cut, True
 
 
 @jit
@@ -238,8 +238,8 @@ def _all_rows(rows: KeyRows, as_pairs: bool) -> _Agreeing:
     ends[0] = n_rows
     counts = np.zeros((4, n_levels + 1), np.int64)
     counts[0, 1], counts[1, 1], counts[2, 0] = n_rows, 1, n_rows * (n_rows - 1) // 2
-    known = np.array([0, n_levels])
-    settling = np.zeros((n_levels, n_words), np.uint64)
+    known_levels = np.array([0, n_levels])
+    separating = np.zeros((n_levels, n_words), np.uint64)
     first = _Agreeing(
         members,
         ends,
@@ -248,8 +248,8 @@ def _all_rows(rows: KeyRows, as_pairs: bool) -> _Agreeing:
         counts[2],
         np.zeros((_LISTED_PAIRS if as_pairs else 0, n_words), np.uint64),
         counts[3],
-        settling,
-        known,
+        separating,
+        known_levels,
     )
     if as_pairs and counts[2, 0] <= _LISTED_PAIRS:
         _list_pairs(first, rows.cells, 0)
@@ -257,19 +257,19 @@ def _all_rows(rows: KeyRows, as_pairs: bool) -> _Agreeing:
 
 
 @jit
-def _more_keys(keys: ColumnWords, told: CountArray, n_keys: int) -> tuple[ColumnWords, CountArray]:
-    """Make room for one more."""
+def _more_keys(keys: ColumnWords, key_counts: CountArray, n_keys: int) -> tuple[ColumnWords, CountArray]:
+    """Make room for one more key."""
     if n_keys < len(keys):
-        return keys, told
+        return keys, key_counts
     keys = _more_words(keys, n_keys + 1)
     more = np.zeros((len(keys), 2), np.int64)
-    more[:n_keys] = told
+    more[:n_keys] = key_counts
     return keys, more
 
 
 @jit_inner
 def _note_evidence(alive: _Alive, walk: _KeyWalk, level: int, e: int) -> None:
-    """Take evidence that a level does not hit into what it knows of all of it."""
+    """Update what a level knows of all evidence that it does not hit, by one more."""
     n_free = 0
     for w in range(alive.sets.shape[1]):
         alive.common[level, w] &= alive.sets[e, w]
@@ -280,7 +280,7 @@ def _note_evidence(alive: _Alive, walk: _KeyWalk, level: int, e: int) -> None:
 
 @jit_inner
 def _fold_evidence(alive: _Alive, log: ColumnWords, n_log: int, walk: _KeyWalk, level: int) -> None:
-    """Tell a level new evidence: of branches before, or of its own set."""
+    """Add new evidence to a level: from earlier branches, or from its own set."""
     filled = alive.ends[level + 1]
     for e in range(alive.folded[level], n_log):
         n_hits = 0
@@ -313,7 +313,7 @@ def _more_alive(alive: _Alive, needed: int) -> _Alive:
 
 @jit_inner
 def _open_level(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> bool:
-    """Write which columns are added to a level's set in turn; return whether one was left out that may be of a key.
+    """List the columns to add to a level's set in turn; return whether one was left out that may be part of a key.
 
     They are free columns of one evidence that is not hit, but for those that leave another column nothing to hit alone.
     """
@@ -332,7 +332,7 @@ def _open_level(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> boo
             free[level, w] &= ~shared[walk.path[i], w]
     is_cut = False
     walk.n_todo[level] = walk.n_done[level] = 0
-    # The most telling column last: most keys are in its branch, in which all others are free, and soon few rows agree.
+    # The most distinctive column last: in its branch all others are free, most keys lie there, and few rows agree.
     for j in range(walk.todo.shape[1] - 1, -1, -1):
         word, bit = j >> 6, _column_bit(j)
         if alive.sets[alive.best[level], word] & free[level, word] & bit:
@@ -348,7 +348,7 @@ def _open_level(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> boo
 
 @jit_inner
 def _descend(alive: _Alive, walk: _KeyWalk, level: int, column: int) -> None:
-    """Begin the level below, with one column more."""
+    """Start the level below, with one column more."""
     word, bit, below = column >> 6, _column_bit(column), level + 1
     walk.path[level] = column
     for w in range(walk.free.shape[1]):
@@ -376,7 +376,7 @@ def _descend(alive: _Alive, walk: _KeyWalk, level: int, column: int) -> None:
 
 @jit_inner
 def _count_agreeing(agreeing: _Agreeing, level: int) -> tuple[int, int]:
-    """Return how many pairs of rows agree on a level, and how many rows are not alone; of a key, where it is exact."""
+    """Return the pairs of rows that agree on a level, and the rows not alone: a lower bound, exact for keys."""
     if level >= agreeing.known[1]:
         return agreeing.pairs[level], min(1, agreeing.pairs[level])
     return agreeing.pairs[level], agreeing.member_ends[level + 1] - agreeing.member_ends[level]
@@ -393,23 +393,23 @@ def _refine_agreeing(
     touched: CodeArray,
 ) -> _Agreeing:
     """Find the rows that agree on a level, from those of the levels above it."""
-    known = agreeing.known
-    while known[0] < level:
-        last, column = known[0], walk.path[known[0]]
-        if known[1] > last:
+    known_levels = agreeing.known
+    while known_levels[0] < level:
+        last, column = known_levels[0], walk.path[known_levels[0]]
+        if known_levels[1] > last:
             at = _level_bounds(agreeing, last)
             agreeing = _more_members(agreeing, at)
             agreeing.member_ends[last + 2], agreeing.end_ends[last + 2], agreeing.pairs[last + 1] = split_classes(
                 rows.codes[column], agreeing.members, agreeing.ends, at, bins, touched
             )
-            known[1] = len(agreeing.pairs)
+            known_levels[1] = len(agreeing.pairs)
             if rules.most == 0 and agreeing.pairs[last + 1] <= _LISTED_PAIRS:
                 _list_pairs(agreeing, rows.cells, last + 1)
         else:
             needed = 2 * agreeing.difference_ends[last + 1] - agreeing.difference_ends[last]
             agreeing = _more_differences(agreeing, needed)
             _sift_pairs(agreeing, last, column)
-        known[0] += 1
+        known_levels[0] += 1
     return agreeing
 
 
@@ -478,15 +478,15 @@ def _list_pairs(agreeing: _Agreeing, cells: KeyCodes, level: int) -> None:
 
 @jit_inner
 def _sift_pairs(agreeing: _Agreeing, level: int, column: int) -> None:
-    """Write behind a level's pairs those that agree in a column too."""
+    """Filter a level's pairs: write those that agree in a column too behind them."""
     begin, end = agreeing.difference_ends[level], agreeing.difference_ends[level + 1]
     differences = agreeing.differences
-    word, place, to = column >> 6, np.uint64(column & 63), end
+    word, shift, to = column >> 6, np.uint64(column & 63), end
     for i in range(begin, end):
-        # Written over where it differs: that is faster than to ask.
+        # Always written, and overwritten if the pair differs: faster than a branch.
         for w in range(differences.shape[1]):
             differences[to, w] = differences[i, w]
-        to += 1 - np.int64((differences[i, word] >> place) & _ONE)
+        to += 1 - np.int64((differences[i, word] >> shift) & _ONE)
     agreeing.difference_ends[level + 2] = to
     agreeing.pairs[level + 1] = to - end
     _set_common_columns(agreeing, level + 1)
@@ -511,10 +511,10 @@ def _draw_evidence(agreeing: _Agreeing, cells: KeyCodes, level: int, state: Colu
     pairs = agreeing.differences[begin : begin + n_pairs]
     if n_pairs <= MAX_PAIRS_ENUMERATED:
         return minimal_sets(pairs)
-    drawn = np.empty((n_pairs_to_draw(n_pairs), pairs.shape[1]), np.uint64)
-    for n in range(len(drawn)):
-        drawn[n] = pairs[draw_below(state, n_pairs)]
-    return minimal_sets(drawn)
+    sample = np.empty((n_pairs_to_draw(n_pairs), pairs.shape[1]), np.uint64)
+    for n in range(len(sample)):
+        sample[n] = pairs[draw_below(state, n_pairs)]
+    return minimal_sets(sample)
 
 
 @jit
@@ -522,24 +522,24 @@ def _complement_of_non_key(
     agreeing: _Agreeing,
     rows: KeyRows,
     rules: KeyRules,
-    chosen: ColumnWords,
+    columns: ColumnWords,
     level: int,
     bins: CodeArray,
     touched: CodeArray,
 ) -> tuple[ColumnWords, _Agreeing]:
-    """Return the columns outside a largest set that holds a level's and is no key."""
-    found = np.zeros((1, len(chosen)), np.uint64)
+    """Extend a level's set while it is no key; return the columns outside the largest set found."""
+    complement = np.zeros((1, len(columns)), np.uint64)
     at = _level_bounds(agreeing, level)
     for j in range(len(rows.codes) - 1, -1, -1):
-        if chosen[j >> 6] & _column_bit(j):
+        if columns[j >> 6] & _column_bit(j):
             continue
         agreeing = _more_members(agreeing, at)
         to, n_ends, n_pairs = split_classes(rows.codes[j], agreeing.members, agreeing.ends, at, bins, touched)
         if (n_pairs if rules.by_pairs else to - at[1]) > rules.most:
             at = (at[1], to, at[3], n_ends)
         else:
-            found[0, j >> 6] |= _column_bit(j)
-    return found, agreeing
+            complement[0, j >> 6] |= _column_bit(j)
+    return complement, agreeing
 
 
 @jit
@@ -563,7 +563,7 @@ def add_until_key(rows: KeyRows, rules: KeyRules, columns: CountArray) -> tuple[
 
 @jit
 def _keep_last(members: CodeArray, ends: CodeArray, at: tuple[int, int, int, int]) -> tuple[int, int]:
-    """Move what was split to the front; return how many members and classes that are."""
+    """Move the newest classes to the front; return the numbers of their members and classes."""
     begin, to, first_end, last_end = at
     for i in range(to - begin):
         members[i] = members[begin + i]

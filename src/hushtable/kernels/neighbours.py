@@ -1,4 +1,4 @@
-"""The nearest rows of every row, block by block: in a class of two with it; and the nearest rows of another table."""
+"""Nearest rows: by the cost of a class of two, block by block; and among the rows of another table, by distance."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from hushtable.kernels.class_costs import KIND_SET, Space, pair_cost, run_cost
 
 @jit_bare
 def fill_bounds(space: Space, entries: CountArray, n_block: int, bounds: NDArray[np.float32]) -> None:
-    """Set what any place costs at least beside a place that a block of rows holds: (n_blocks, n_entries)."""
+    """Set lower bounds (n_blocks, n_entries): the least cost of a code with any code of a block's rows."""
     n_rows = space.codes.shape[0]
     for block in range(bounds.shape[0]):
         for j in range(space.columns.size):
             n_places = entries[j + 1] - entries[j]
-            for place in range(n_places):
-                least = np.inf
+            for code in range(n_places):
+                min_cost = np.inf
                 for row in range(block * n_block, min(n_rows, (block + 1) * n_block)):
-                    least = min(least, _place_cost(space, j, place, int(space.codes[row, j])))
-                    if least == 0.0:
+                    min_cost = min(min_cost, _place_cost(space, j, code, int(space.codes[row, j])))
+                    if min_cost == 0.0:
                         break
-                bounds[block, entries[j] + place] = least
+                bounds[block, entries[j] + code] = min_cost
 
 
 @jit_inner
-def _place_cost(space: Space, j: int, place: int, other: int) -> float:
+def _place_cost(space: Space, j: int, code: int, other_code: int) -> float:
     column = space.columns[j]
-    if place == other:
+    if code == other_code:
         return 0.0
     if column.kind == KIND_SET:
         return float(2.0 * column.each + column.rest)
-    low, high = min(place, other), max(place, other)
+    low, high = min(code, other_code), max(code, other_code)
     return float(space.table[column.begin + low * column.n_places + high])
 
 
@@ -60,43 +60,43 @@ def find_nearest(
             near[row, 0], costs[row, 0] = row, 0.0
             n_found = 1
         first, last = max(0, own - n_sides), min(bounds.shape[0], own + n_sides + 1)
-        # The own block first, so that soon nothing far away is looked at.
+        # Its own block first: near rows are known soon, and blocks far away are skipped.
         for turn in range(first - 1, last):
             block = own if turn < first else turn
             if turn == own:
                 continue
             worst = costs[row, n_near - 1] if n_found == n_near else np.inf
-            least = 0.0
+            min_cost = 0.0
             for j in range(space.columns.size):
                 if entries[j + 1] > entries[j]:
-                    least += bounds[block, entries[j] + space.codes[row, j]]
-            if least >= worst:
+                    min_cost += bounds[block, entries[j] + space.codes[row, j]]
+            if min_cost >= worst:
                 continue
-            for other in range(block * n_block, min(n_rows, (block + 1) * n_block)):
-                if other == row:
+            for candidate in range(block * n_block, min(n_rows, (block + 1) * n_block)):
+                if candidate == row:
                     continue
                 worst = costs[row, n_near - 1] if n_found == n_near else np.inf
-                apart = pair_cost(space, row, other, worst)
-                if apart >= worst:
+                cost = pair_cost(space, row, candidate, worst)
+                if cost >= worst:
                     continue
-                place = min(n_found, n_near - 1)
-                while place > 0 and costs[row, place - 1] > apart:
-                    costs[row, place] = costs[row, place - 1]
-                    near[row, place] = near[row, place - 1]
-                    place -= 1
-                costs[row, place] = apart
-                near[row, place] = other
+                rank = min(n_found, n_near - 1)
+                while rank > 0 and costs[row, rank - 1] > cost:
+                    costs[row, rank] = costs[row, rank - 1]
+                    near[row, rank] = near[row, rank - 1]
+                    rank -= 1
+                costs[row, rank] = cost
+                near[row, rank] = candidate
                 n_found = min(n_found + 1, n_near)
-        for place in range(n_found, n_near):
-            near[row, place] = -1
+        for rank in range(n_found, n_near):
+            near[row, rank] = -1
 
 
 @jit_inner
-def _triple_cost(space: Space, one: int, two: int, three: int) -> float:
-    """Return what a class of three rows costs each of them."""
+def _triple_cost(space: Space, first: int, second: int, third: int) -> float:
+    """Return the cost of each row in a class of three."""
     total = 0.0
     for j in range(space.columns.size):
-        p, q, r = int(space.codes[one, j]), int(space.codes[two, j]), int(space.codes[three, j])
+        p, q, r = int(space.codes[first, j]), int(space.codes[second, j]), int(space.codes[third, j])
         if space.columns[j].kind == KIND_SET:
             n_codes = 1 + int(p != q) + int(r not in (p, q))
             if n_codes > 1:
@@ -108,7 +108,7 @@ def _triple_cost(space: Space, one: int, two: int, three: int) -> float:
 
 @jit_bare
 def split_rings(space: Space, following: CodeArray, labels: CodeArray, ring: CodeArray, edges: FloatArray) -> int:
-    """Make classes of two and three rows from rings, in which each row has a following one; return how many."""
+    """Cut rings, in which each row has a ``following`` one, into classes of two or three rows; return how many."""
     n_classes = 0
     for row in range(following.size):
         if labels[row] >= 0:
@@ -123,7 +123,7 @@ def split_rings(space: Space, following: CodeArray, labels: CodeArray, ring: Cod
         for i in range(length):
             edges[i] = 2.0 * pair_cost(space, int(ring[i]), int(ring[(i + 1) % length]), 1e300)
         # The sum over every other edge, from the third after a start on; two places further, two edges change.
-        first, start, least = length % 2 * 3, 0, 1e300
+        first, start, min_cost = length % 2 * 3, 0, 1e300
         total = 0.0
         for i in range(first, length - 1, 2):
             total += edges[i]
@@ -139,8 +139,8 @@ def split_rings(space: Space, following: CodeArray, labels: CodeArray, ring: Cod
                 cost = total
                 for i in range(length):
                     cost += edges[i] * (i % 2) - edges[i] * (1 - i % 2) if turn == 1 else 0.0
-            if cost < least:
-                least, start = cost, at
+            if cost < min_cost:
+                min_cost, start = cost, at
         for i in range(length):
             labels[ring[(start + i) % length]] = n_classes + (max(0, i - first) // 2 + int(first > 0 and i >= 3))
         n_classes += length // 2
@@ -148,27 +148,27 @@ def split_rings(space: Space, following: CodeArray, labels: CodeArray, ring: Cod
 
 
 @jit_inner
-def _row_distance(one: FloatArray, other: FloatArray, n_numbers: int, enough: float) -> float:
-    """Return how far two rows are apart, or anything from `enough` on; a cell that only one of them has says nothing.
+def _row_distance(first: FloatArray, second: FloatArray, n_numbers: int, enough: float) -> float:
+    """Return the distance of two rows, or any number from `enough` on; cells that only one of them has are ignored.
 
-    The mean of the compared cells and an imagined one that differs is scaled to all: few cells make no row near to all.
+    The compared cells and an imagined one that differs are scaled to all: few cells make no row near to all others.
     """
-    apart = 0.0
+    distance = 0.0
     n_compared = 0
-    for j in range(one.size):
-        a, b = one[j], other[j]
+    for j in range(first.size):
+        a, b = first[j], second[j]
         if np.isnan(a) != np.isnan(b):
             continue
         n_compared += 1
         if a == b or np.isnan(a):
             continue
-        apart += 1.0 if j >= n_numbers else abs(a - b)
-        # What is left out makes it larger only.
-        if apart >= enough:
-            return apart
-    if n_compared == one.size:
-        return apart
-    return (apart + 1.0) * (one.size + 1) / (n_compared + 1) - 1.0
+        distance += 1.0 if j >= n_numbers else abs(a - b)
+        # The cells left, and the scaling, can only make it larger.
+        if distance >= enough:
+            return distance
+    if n_compared == first.size:
+        return distance
+    return (distance + 1.0) * (first.size + 1) / (n_compared + 1) - 1.0
 
 
 @jit_bare
@@ -185,16 +185,16 @@ def find_nearest_rows(
         n_found = 0
         worst = np.inf
         for row in range(candidates.shape[0]):
-            apart = _row_distance(targets[target], candidates[row], n_numbers, worst)
-            if apart >= worst:
+            distance = _row_distance(targets[target], candidates[row], n_numbers, worst)
+            if distance >= worst:
                 continue
-            place = min(n_found, n_near - 1)
-            while place > 0 and distances[target, place - 1] > apart:
-                distances[target, place] = distances[target, place - 1]
-                near[target, place] = near[target, place - 1]
-                place -= 1
-            distances[target, place] = apart
-            near[target, place] = row
+            rank = min(n_found, n_near - 1)
+            while rank > 0 and distances[target, rank - 1] > distance:
+                distances[target, rank] = distances[target, rank - 1]
+                near[target, rank] = near[target, rank - 1]
+                rank -= 1
+            distances[target, rank] = distance
+            near[target, rank] = row
             n_found = min(n_found + 1, n_near)
             if n_found == n_near:
                 worst = distances[target, n_near - 1]
@@ -211,15 +211,15 @@ def share_nearest(
 ) -> None:
     """Count for every candidate the targets that it is nearest to; equally near records share a target."""
     for target in range(targets.shape[0]):
-        least = np.inf
+        min_distance = np.inf
         n_tied, n_records = 0, 0
         for row in range(candidates.shape[0]):
             # Ties count, so that the distance must be known up to the least one itself.
-            apart = _row_distance(targets[target], candidates[row], n_numbers, np.nextafter(least, np.inf))
-            if apart > least:
+            distance = _row_distance(targets[target], candidates[row], n_numbers, np.nextafter(min_distance, np.inf))
+            if distance > min_distance:
                 continue
-            if apart < least:
-                least, n_tied, n_records = apart, 0, 0
+            if distance < min_distance:
+                min_distance, n_tied, n_records = distance, 0, 0
             tied[n_tied] = row
             n_tied += 1
             n_records += counts[row]

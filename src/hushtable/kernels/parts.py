@@ -1,6 +1,6 @@
-"""Cuts that are chosen in one place and counted in many: where the rows of a class lie in parts, on other machines.
+"""Cuts of classes whose rows lie in parts, on several machines: chosen in one place, counted in many.
 
-Each part counts its rows on the left of every cut that may be the best; the same cut is made as over all rows.
+Each part counts its rows on the left of every cut that may be the best; the result is the same cut as over all rows.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from hushtable.kernels.split import (
 def rank_cuts(
     rows: Rows,
     axes: Axes,
-    judged: JudgedCut | None,
+    checker: JudgedCut | None,
     by_gain: bool | None,
     deals_ties: bool | None,
     options: Options,
     work: Work,
     bounds: CountArray,
 ) -> int:
-    """Choose the cuts of one class that are worth a closer look, and return how many: of the median rule, the best.
+    """Choose the candidate cuts of one class, and return how many; the median rule has one, the best.
 
     They are the first of ``work.choice.cuts``, and what the class holds is in ``work.held``; bounds are tightened.
     """
@@ -50,27 +50,27 @@ def rank_cuts(
     node = CutNode(0, rows.order.size, size)
     profile_rows(rows, axes, work.held, 0, rows.order.size, bounds)
     if by_gain is not None:
-        return rank_by_gain(rows, axes, judged, options, work.held, work.choice, node)
+        return rank_by_gain(rows, axes, checker, options, work.held, work.choice, node)
     if deals_ties is not None:
-        return 1 + best_by_median(rows, axes, judged, options, work.held, work.choice, node, deals_ties)
+        return 1 + best_by_median(rows, axes, checker, options, work.held, work.choice, node, deals_ties)
     return 0
 
 
 @jit_bare
-def best_by_marks(axes: Axes, held: Profile, choice: Choice, n_cuts: int, marks: ByteArray, size: int) -> int:
-    """Return the one of ranked cuts that gains most in all columns, by marks of the sides of codes, two bits a cut."""
-    n_varying = varying_columns(axes, held)
-    varying = held.counted[:, :n_varying]
-    best, most = 0, -1.0
-    for together in range(marks.shape[0]):
-        first = together * CUTS_PER_BYTE
+def best_by_marks(axes: Axes, profile: Profile, choice: Choice, n_cuts: int, marks: ByteArray, size: int) -> int:
+    """Return the ranked cut that gains most over all columns; marks are the sides of codes, two bits a cut."""
+    n_varying = varying_columns(axes, profile)
+    varying = profile.counted[:, :n_varying]
+    best, best_gain = 0, -1.0
+    for group in range(marks.shape[0]):
+        first = group * CUTS_PER_BYTE
         last = min(first + CUTS_PER_BYTE, n_cuts)
         for c in range(varying.shape[1]):
             j, begin = int(varying[0, c]), int(varying[1, c])
-            for place in range(begin, begin + held.columns[j].n_codes):
-                entry = begin + held.entries[place].code
-                choice.marks[entry] = marks[together, entry]
-        best, most = compare_cuts(axes, held, choice, varying, (first, last), size, (best, most))
+            for position in range(begin, begin + profile.columns[j].n_codes):
+                entry = begin + profile.entries[position].code
+                choice.marks[entry] = marks[group, entry]
+        best, best_gain = compare_cuts(axes, profile, choice, varying, (first, last), size, (best, best_gain))
     return best
 
 
@@ -78,7 +78,7 @@ class Sides(NamedTuple):
     """Cuts of several classes whose left sides are counted."""
 
     columns: CodeArray  # (n_classes, n_cuts), which column each cuts; -1 where a class has no more cuts
-    starts: CountArray  # (n_classes, n_cuts), where what it says of each code of its column begins
+    starts: CountArray  # (n_classes, n_cuts), where its flags of its column's codes begin
     goes_left: ByteArray  # 1 where a code goes left
     begins: CountArray  # (n_columns + 1,), where the entries of each column begin
 
@@ -87,7 +87,7 @@ class Sides(NamedTuple):
 def tally_left_sides(
     codes: NDArray[Any], class_of_row: CodeArray, kinds: CodeArray, sides: Sides, counts: CountArray
 ) -> None:
-    """Add rows, one record each, to what the left sides of cuts hold; a class of -1 is not counted."""
+    """Add rows, one record each, to the counts of the left sides of cuts; rows of class -1 are skipped."""
     n_columns = sides.begins.size - 1
     for i in range(class_of_row.size):
         label, kind = class_of_row[i], kinds[i]

@@ -15,7 +15,7 @@ from hushtable.kernels.cost import Costs, cell_cost
 from hushtable.kernels.park_miller import draw_number
 
 _N_COUNTS = 5
-_MAX_ROWS_TO_SPLIT = 4_096  # rows; parting takes the square of them
+_MAX_ROWS_TO_SPLIT = 4_096  # rows; a split takes time quadratic in them
 
 ROW: Final = record_dtype(
     ("block", np.int64),
@@ -85,17 +85,17 @@ def new_blocks(labels: CodeArray, values: FloatArray, room: int) -> Blocks:
 
 
 @jit_inner
-def _cost_of(places: CodeArray, costs: Costs, members: CodeArray, size: int, without: int, extra: int) -> float:
-    """Cost one row of a block with another row in the place of one of its slots; -1 for none of either."""
+def _cost_of(codes: CodeArray, costs: Costs, members: CodeArray, size: int, without: int, extra: int) -> float:
+    """Cost one row of a block, the row in one slot removed and an extra one added; -1 for none of either."""
     total = 0.0
-    for j in range(places.shape[1]):
+    for j in range(codes.shape[1]):
         low, high = 2_147_483_647, -1
         if extra >= 0:
-            low = high = int(places[extra, j])
+            low = high = int(codes[extra, j])
         for slot in range(size):
             if slot != without:
-                place = int(places[members[slot], j])
-                low, high = min(low, place), max(high, place)
+                code = int(codes[members[slot], j])
+                low, high = min(low, code), max(high, code)
         if low < high:
             total += cell_cost(costs, j, low, high)
     return total
@@ -111,33 +111,33 @@ def _append_row(blocks: Blocks, row: int, block: int) -> None:
 
 @jit_inner
 def _is_allowed(
-    limits: tuple[int, int], judged: JudgedBlock | None, members: CodeArray, n_members: int, without: int, extra: int
+    limits: tuple[int, int], checker: JudgedBlock | None, members: CodeArray, n_members: int, without: int, extra: int
 ) -> bool:
-    """Tell whether a block satisfies the models, changed as for its cost."""
+    """Tell whether a block, changed as in `_cost_of`, satisfies the models."""
     min_size, room = limits
     size = n_members - int(without >= 0) + int(extra >= 0)
     if size < min_size or size > room:
         return False
-    if judged is not None:
-        return _passes_rules(judged, members, n_members, without, extra)
+    if checker is not None:
+        return _passes_rules(checker, members, n_members, without, extra)
     return True
 
 
 @jit_inner
-def _passes_rules(judged: JudgedBlock, members: CodeArray, n_members: int, without: int, extra: int) -> bool:
-    judged.held[:] = 0
-    judged.n_held[:] = 0
+def _passes_rules(checker: JudgedBlock, members: CodeArray, n_members: int, without: int, extra: int) -> bool:
+    checker.held[:] = 0
+    checker.n_held[:] = 0
     size = 0
     for slot in range(-1, n_members):
         row = extra if slot < 0 else int(members[slot])
         if row < 0 or slot == without >= 0:
             continue
         size += 1
-        for s in range(judged.sensitive.shape[0]):
-            code = judged.sensitive[s, row]
-            judged.n_held[s] += int(code > 0 and judged.held[s, code] == 0)
-            judged.held[s, code] += 1
-    return judge.passes(judged.rules, size, 0, judged.held, judged.n_held, judged.nodes)
+        for s in range(checker.sensitive.shape[0]):
+            code = checker.sensitive[s, row]
+            checker.n_held[s] += int(code > 0 and checker.held[s, code] == 0)
+            checker.held[s, code] += 1
+    return judge.passes(checker.rules, size, 0, checker.held, checker.n_held, checker.nodes)
 
 
 @jit_inner
@@ -149,38 +149,38 @@ def _is_taken(delta: float, temperature: float, state: CountArray) -> bool:
 
 @jit_inner
 def _try_exchange(
-    places: CodeArray,
+    codes: CodeArray,
     costs: Costs,
     blocks: Blocks,
     limits: tuple[int, int],
-    judged: JudgedBlock | None,
+    checker: JudgedBlock | None,
     change: tuple[int, int, int],
     temperature: float,
     state: CountArray,
 ) -> float:
     """Move a row to another block, or swap it with the row in a slot there; return the change, 0 where none is made."""
-    row, to, place = change
+    row, to, partner_slot = change
     block, slot = blocks.rows[row].block, blocks.rows[row].slot
-    other = int(blocks.members[to, place]) if place >= 0 else -1
+    partner = int(blocks.members[to, partner_slot]) if partner_slot >= 0 else -1
     delta = -blocks.blocks[block].value - blocks.blocks[to].value
     # One loop instead of two calls: what is called twice is compiled twice.
     for side in range(2):
-        changed, without, extra = (block, slot, other) if side == 0 else (to, place, row)
+        changed, without, extra = (block, slot, partner) if side == 0 else (to, partner_slot, row)
         n_members = blocks.blocks[changed].n_rows
         size = n_members - int(without >= 0) + int(extra >= 0)
-        after = _cost_of(places, costs, blocks.members[changed], n_members, without, extra) * size
+        after = _cost_of(codes, costs, blocks.members[changed], n_members, without, extra) * size
         blocks.blocks[changed].other = after
         delta += after
     if not _is_taken(delta, temperature, state):
         return 0.0
     for side in range(2):
-        changed, without, extra = (block, slot, other) if side == 0 else (to, place, row)
-        if not _is_allowed(limits, judged, blocks.members[changed], blocks.blocks[changed].n_rows, without, extra):
+        changed, without, extra = (block, slot, partner) if side == 0 else (to, partner_slot, row)
+        if not _is_allowed(limits, checker, blocks.members[changed], blocks.blocks[changed].n_rows, without, extra):
             return 0.0
-    if other >= 0:
-        blocks.members[block, slot], blocks.members[to, place] = other, row
-        blocks.rows[row].block, blocks.rows[row].slot = to, place
-        blocks.rows[other].block, blocks.rows[other].slot = block, slot
+    if partner >= 0:
+        blocks.members[block, slot], blocks.members[to, partner_slot] = partner, row
+        blocks.rows[row].block, blocks.rows[row].slot = to, partner_slot
+        blocks.rows[partner].block, blocks.rows[partner].slot = block, slot
     else:
         last = blocks.blocks[block].n_rows - 1
         moved = blocks.members[block, last]
@@ -196,14 +196,14 @@ def _try_exchange(
 
 @jit_inner
 def _split_between_blocks(
-    places: CodeArray, costs: Costs, blocks: Blocks, limits: tuple[int, int], n_rows: int, pair: tuple[int, int]
+    codes: CodeArray, costs: Costs, blocks: Blocks, limits: tuple[int, int], n_rows: int, pair: tuple[int, int]
 ) -> None:
-    """Part the mixed rows among two blocks: the first row begins one, the dearest beside it the other."""
+    """Split the mixed rows into two blocks: one begins with the first row, one with the row farthest from it."""
     min_size, room = limits
     rows = blocks.mixed
     _append_row(blocks, int(rows[0]), pair[0])
     far, farthest = 1, -1.0
-    # Not a literal, for each of which the compiler would make a kernel of its own.
+    # Not a literal: the compiler would make a kernel for each.
     none = int(np.int64(-1))
     for i in range(1, 2 * n_rows):
         row = int(rows[i % n_rows])
@@ -213,7 +213,7 @@ def _split_between_blocks(
             continue
         for side in range(1 if i < n_rows else 2):
             block = blocks.blocks[pair[side]]
-            grown = _cost_of(places, costs, blocks.members[pair[side]], block.n_rows, none, row)
+            grown = _cost_of(codes, costs, blocks.members[pair[side]], block.n_rows, none, row)
             if i >= n_rows:
                 block.other = grown * (block.n_rows + 1) - block.value
             elif grown > farthest:
@@ -234,16 +234,16 @@ def _split_between_blocks(
 
 @jit_inner
 def _try_regroup(
-    places: CodeArray,
+    codes: CodeArray,
     costs: Costs,
     blocks: Blocks,
     limits: tuple[int, int],
-    judged: JudgedBlock | None,
+    checker: JudgedBlock | None,
     change: tuple[int, int],
     temperature: float,
     state: CountArray,
 ) -> float:
-    """Merge a row's block with another, or part one or both of them anew; return the change, 0 where none is made."""
+    """Merge a row's block with another, or split one or both anew; return the change, 0 where none is made."""
     row, to = change
     min_size, room = limits
     block = blocks.rows[row].block
@@ -256,7 +256,7 @@ def _try_regroup(
     pair = (block, to)
     n_rows = n_first + blocks.blocks[to].n_rows
     is_one = not is_split and n_rows <= room and draw_number(state) % 2 == 0
-    # What was given may hold a block of more than ``room`` rows; with another one it would fill both.
+    # The partition at the start may have a block of more than ``room`` rows; with another one it would fill both.
     if n_rows > min(_MAX_ROWS_TO_SPLIT, 2 * room) and not is_one:
         return 0.0
     rows = blocks.mixed
@@ -271,17 +271,17 @@ def _try_regroup(
         for i in range(n_rows):
             _append_row(blocks, int(rows[i]), block)
     else:
-        _split_between_blocks(places, costs, blocks, limits, n_rows, pair)
+        _split_between_blocks(codes, costs, blocks, limits, n_rows, pair)
     delta = -(values[0] + values[1])
     none, holds = int(np.int64(-1)), True
     for side in range(2):
         changed = pair[side]
         size = blocks.blocks[changed].n_rows
         if size > 0:
-            after = _cost_of(places, costs, blocks.members[changed], size, none, none) * size
+            after = _cost_of(codes, costs, blocks.members[changed], size, none, none) * size
             blocks.blocks[changed].value = after
             delta += after
-            holds = holds and _is_allowed(limits, judged, blocks.members[changed], size, none, none)
+            holds = holds and _is_allowed(limits, checker, blocks.members[changed], size, none, none)
     if holds and _is_taken(delta, temperature, state):
         if is_split:
             blocks.free[0] -= 1
@@ -298,24 +298,24 @@ def _try_regroup(
 
 
 def anneal(
-    places: CodeArray, costs: Costs, near: CodeArray, blocks: Blocks, check: Check, draws: DrawSchedule
+    codes: CodeArray, costs: Costs, near: CodeArray, blocks: Blocks, check: Check, draws: DrawSchedule
 ) -> CountArray:
     """Change a partition step by step until it has looked at enough; return steps, moves, swaps, merges and splits."""
     counts = np.zeros(_N_COUNTS, dtype=np.int64)
     if check.judged is not None:
         draws = draws._replace(idle=draws.idle + check.judged.held.size)
-    _anneal(places, costs, near, blocks, (check.min_size, check.room), check.judged, draws, counts)
+    _anneal(codes, costs, near, blocks, (check.min_size, check.room), check.judged, draws, counts)
     return counts
 
 
 @jit_bare
 def _anneal(
-    places: CodeArray,
+    codes: CodeArray,
     costs: Costs,
     near: CodeArray,
     blocks: Blocks,
     limits: tuple[int, int],
-    judged: JudgedBlock | None,
+    checker: JudgedBlock | None,
     draws: DrawSchedule,
     counts: CountArray,
 ) -> None:
@@ -323,20 +323,20 @@ def _anneal(
     min_size, room = limits
     state, temperature = draws.state, draws.hot
     cooling = (draws.cold / draws.hot) ** (1.0 / max(1, draws.n_steps))
-    looked = 0
-    while counts[0] < draws.n_steps and looked < draws.most:
+    n_looked = 0
+    while counts[0] < draws.n_steps and n_looked < draws.most:
         counts[0] += 1
         temperature *= cooling
         row = draw_number(state) % n_rows
         to = blocks.rows[near[row, draw_number(state) % n_near]].block
         own = blocks.rows[row].block
         n_own, n_to = blocks.blocks[own].n_rows, blocks.blocks[to].n_rows
-        looked += draws.idle + n_to + n_own
+        n_looked += draws.idle + n_to + n_own
         if draw_number(state) % (1 << 20) < draws.share_big * (1 << 20):
-            if _try_regroup(places, costs, blocks, limits, judged, (row, to), temperature, state) != 0.0:
+            if _try_regroup(codes, costs, blocks, limits, checker, (row, to), temperature, state) != 0.0:
                 counts[4 if to == own else 3] += 1
         elif to != own:
             may_move = n_own > min_size and n_to < room
-            place = -1 if may_move and draw_number(state) % 2 == 0 else draw_number(state) % n_to
-            if _try_exchange(places, costs, blocks, limits, judged, (row, to, place), temperature, state) != 0.0:
-                counts[1 if place < 0 else 2] += 1
+            partner_slot = -1 if may_move and draw_number(state) % 2 == 0 else draw_number(state) % n_to
+            if _try_exchange(codes, costs, blocks, limits, checker, (row, to, partner_slot), temperature, state) != 0.0:
+                counts[1 if partner_slot < 0 else 2] += 1

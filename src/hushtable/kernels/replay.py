@@ -1,4 +1,4 @@
-"""A tree of cuts, replayed: the cells that it leaves, a column's codes cut as its classes were; the rows in them.
+"""Replay a tree of cuts: the cell of every class in a column, and the class whose cell a row lies in.
 
 A tree is its nodes in depth-first order, left first: cut column (-1: a finished class) and left codes, in ``members``.
 """
@@ -85,11 +85,11 @@ def cell_sets(
             continue
         left_last, right_first = last, first
         if columns[node] == column:
-            left = members[starts[node] : starts[node + 1]]
-            for code in left:
+            left_codes = members[starts[node] : starts[node + 1]]
+            for code in left_codes:
                 is_left[code + 1] = True
             run = order[first:last].copy()
-            left_last = right_first = first + left.size
+            left_last = right_first = first + left_codes.size
             n_left, n_right = 0, 0
             for code in run:
                 if is_left[code + 1]:
@@ -98,7 +98,7 @@ def cell_sets(
                 else:
                     order[right_first + n_right] = code
                     n_right += 1
-            for code in left:
+            for code in left_codes:
                 is_left[code + 1] = False
         stack[n_stacked, 0], stack[n_stacked, 1] = right_first, last
         stack[n_stacked + 1, 0], stack[n_stacked + 1, 1] = first, left_last
@@ -110,7 +110,7 @@ def cell_sets(
 def build_signposts(
     columns: CodeArray, starts: CountArray, members: CodeArray, is_ordered: BoolArray
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the nodes of a tree as a row that walks down it asks them: NODE and WORD, of codes shifted by one.
+    """Return the nodes of a tree in the form that routes rows: NODE and WORD, of codes shifted by one.
 
     A set is as many words as its codes need. Of an ordered column all codes up to the left side's last go left.
     """
@@ -132,7 +132,7 @@ def build_signposts(
         if is_ordered[column]:
             nodes[i].last = members[starts[i + 1] - 1] + 1
             continue
-        # Of a set without codes, which all rows pass by, not even the missing value is one.
+        # Below all shifted codes: past an empty set all rows go right, even those with a missing value.
         nodes[i].last = -1
         nodes[i].begin = n_words
         for member in np.sort(members[starts[i] : starts[i + 1]]):
@@ -168,14 +168,14 @@ def route_rows(
     words: NDArray[Any],
     codes: CodeArray,
     columns: CountArray,
-    places: CodeArray,
+    tree_codes: CodeArray,
     begins: CountArray,
-    out: CodeArray,
+    labels: CodeArray,
     run: tuple[int, int],
 ) -> None:
-    """Write the finished class into whose cell each of a run of rows falls, by nodes and words of `build_signposts`.
+    """Set the class whose cell each of a run of rows lies in, by nodes and words of `build_signposts`.
 
-    ``places``, from ``begins`` on, are the tree's codes by the table's; a code beyond them goes right at every cut.
+    ``tree_codes``, from ``begins`` on, are the tree's codes by the table's; a code beyond them goes right at every cut.
     """
     block = np.empty((ROWS_PER_BLOCK, columns.size), np.int32)
     start, end = run
@@ -184,12 +184,12 @@ def route_rows(
         for c in range(columns.size):
             j, begin, after = columns[c], begins[c] + 1, begins[c + 1]
             for i in range(first, last):
-                place = begin + codes[j, i]
-                block[i - first, c] = places[place] if place < after else UNSEEN_CODE
+                entry = begin + codes[j, i]
+                block[i - first, c] = tree_codes[entry] if entry < after else UNSEEN_CODE
         for i in range(U64(last - first)):
             at = 0
             node = nodes[U64(at)]
             while node.right >= 0:
                 at = at + 1 if goes_left(node, words, block[i, U64(node.column)]) else node.right
                 node = nodes[U64(at)]
-            out[U64(first) + i] = -1 - node.right
+            labels[U64(first) + i] = -1 - node.right

@@ -1,4 +1,4 @@
-"""Roll-ups: the classes of a node of a lattice, from those of a node below it; passes over rows that are left over."""
+"""Roll-ups: the classes of a node of a lattice, from those of a node below it; and grouping of rows that remain."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def roll_up(
     counts: CountArray,
     min_size: int,
     keys: NDArray[np.uint64],
-    held: CountArray,
+    slot_sizes: CountArray,
     slots: CodeArray,
 ) -> int:
     """Group rows by their nodes of some levels; return how many records are in groups of the least size or more.
@@ -43,28 +43,28 @@ def roll_up(
     Rows whose keys of 64 bits are equal by chance make a group wider, no more. There are twice as many slots as rows.
     """
     last = np.uint64(keys.size - 1)
-    held[:] = 0
+    slot_sizes[:] = 0
     for row in range(counts.size):
         key = np.uint64(0)
         for level in levels:
             key = (key ^ np.uint64(nodes[level, row])) * np.uint64(_HASH_FACTOR)
             key ^= key >> np.uint64(29)
         slot = key & last
-        while held[slot] > 0 and keys[slot] != key:
+        while slot_sizes[slot] > 0 and keys[slot] != key:
             slot = (slot + np.uint64(1)) & last
         keys[slot] = key
-        held[slot] += counts[row]
+        slot_sizes[slot] += counts[row]
         slots[row] = slot
     n_kept = 0
-    for place in range(held.size):
-        if held[place] >= min_size:
-            n_kept += held[place]
+    for i in range(slot_sizes.size):
+        if slot_sizes[i] >= min_size:
+            n_kept += slot_sizes[i]
     return n_kept
 
 
 @jit_bare
-def judge_groups(groups: Groups, judged: JudgedBlock, min_size: int) -> int:
-    """Empty the slots of groups that fail the rules; return how many records are in the others of the least size."""
+def judge_groups(groups: Groups, checker: JudgedBlock, min_size: int) -> int:
+    """Empty the slots of groups that fail the rules; return the records of the others that have the least size."""
     groups.first[:] = -1
     for i in range(groups.rows.size):
         groups.after[i] = groups.first[groups.slots[i]]
@@ -74,18 +74,18 @@ def judge_groups(groups: Groups, judged: JudgedBlock, min_size: int) -> int:
         size = groups.held[slot]
         if size < min_size:
             continue
-        judged.held[:] = 0
-        judged.n_held[:] = 0
+        checker.held[:] = 0
+        checker.n_held[:] = 0
         i = int(groups.first[slot])
         while i >= 0:
             row = groups.rows[i]
-            for place in range(groups.offsets[row], groups.offsets[row + 1]):
-                for s in range(judged.sensitive.shape[0]):
-                    code = judged.sensitive[s, groups.records[place]]
-                    judged.n_held[s] += int(code > 0 and judged.held[s, code] == 0)
-                    judged.held[s, code] += 1
+            for position in range(groups.offsets[row], groups.offsets[row + 1]):
+                for s in range(checker.sensitive.shape[0]):
+                    code = checker.sensitive[s, groups.records[position]]
+                    checker.n_held[s] += int(code > 0 and checker.held[s, code] == 0)
+                    checker.held[s, code] += 1
             i = int(groups.after[i])
-        if judge.passes(judged.rules, size, 0, judged.held, judged.n_held, judged.nodes):
+        if judge.passes(checker.rules, size, 0, checker.held, checker.n_held, checker.nodes):
             n_kept += size
         else:
             groups.held[slot] = 0
@@ -97,7 +97,7 @@ _LOW_FACTOR, _HIGH_FACTOR, _LOW_MASK = np.uint64(0x9E3779B1), np.uint64(0x85EBCA
 
 @jit_bare
 def add_node_keys(codes: CodeArray, rows: CodeArray, picked: CountArray, table: CountArray, keys: CountArray) -> None:
-    """Add to the key of every row the nodes of its values, times what makes the sum a number of its own."""
+    """Add the nodes of its values to the key of every row, scaled so that different nodes have different sums."""
     for i in range(rows.size):
         row, key = np.uint64(rows[i]), keys[i]
         for j in range(picked.size):
@@ -179,25 +179,25 @@ def add_costs(
 
 @jit
 def merge_values(
-    offsets: CountArray, classes: CodeArray, held_offsets: CountArray, held: CodeArray, counts: CountArray, n_codes: int
+    offsets: CountArray, classes: CodeArray, starts: CountArray, values: CodeArray, counts: CountArray, n_codes: int
 ) -> tuple[CountArray, CodeArray, CountArray]:
     """Return the sparse class-by-value histogram of groups of classes, as `class_profile.class_values` does."""
     n_groups = offsets.size - 1
     found_offsets = np.zeros(n_groups + 1, np.int64)
-    found = np.empty(held.size, np.int32)
-    found_counts = np.empty(held.size, np.int64)
+    found_codes = np.empty(values.size, np.int32)
+    found_counts = np.empty(values.size, np.int64)
     records = np.zeros(n_codes + 1, np.int64)
     n_found = 0
     for group in range(n_groups):
         begin = n_found
-        for place in range(offsets[group], offsets[group + 1]):
-            label = classes[place]
-            for i in range(held_offsets[label], held_offsets[label + 1]):
-                code = held[i]
+        for position in range(offsets[group], offsets[group + 1]):
+            label = classes[position]
+            for i in range(starts[label], starts[label + 1]):
+                code = values[i]
                 if records[code + 1] == 0:
-                    found[n_found] = code
+                    found_codes[n_found] = code
                     n_found += 1
                 records[code + 1] += counts[i]
-        sort_codes(records, found[begin:n_found], found_counts[begin:n_found])
+        sort_codes(records, found_codes[begin:n_found], found_counts[begin:n_found])
         found_offsets[group + 1] = n_found
-    return found_offsets, found[:n_found].copy(), found_counts[:n_found].copy()
+    return found_offsets, found_codes[:n_found].copy(), found_counts[:n_found].copy()

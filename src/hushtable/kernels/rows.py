@@ -15,8 +15,8 @@ from hushtable.kernels._jit import jit, jit_inner
 
 ByteArray = NDArray[np.uint8]
 
-U64 = np.uint64  # of an index: a signed one is checked for being negative, which takes longer than what is done with it
-_LEFT_BITS = 0b01010101
+U64 = np.uint64  # of an index: a signed one is checked for being negative, which takes longer than the work itself
+_LEFT_BITS = 0b01010101  # the left sides of the four cuts that a byte has marks for
 ROWS_PER_BLOCK = 1024  # rows that are looked at column by column before the next ones are
 
 
@@ -33,23 +33,23 @@ class Rows(NamedTuple):
 def pack_rows(
     codes: CodeArray,
     columns: CountArray,
-    places: CodeArray,
+    new_codes: CodeArray,
     begins: CountArray,
-    out: NDArray[Any],
+    packed: NDArray[Any],
     run: tuple[int, int],
 ) -> None:
-    """Write the places of some rows side by side; those of a column's missing value and codes begin at ``begins``."""
+    """Write the new codes of some rows row by row; a column's new codes begin at ``begins``, that of missing first."""
     start, end = run
     for first in range(start, end, ROWS_PER_BLOCK):
         for c in range(columns.size):
             j, begin = columns[c], begins[c] + 1
             for i in range(first, min(first + ROWS_PER_BLOCK, end)):
-                out[i, c] = places[begin + codes[j, i]]
+                packed[i, c] = new_codes[begin + codes[j, i]]
 
 
 @jit_inner
 def tally_codes(rows: Rows, start: int, end: int, columns: CountArray, bins: CountArray) -> None:
-    """Add the records of a run of rows to bins of some columns' codes; -1 marks codes of rows without records."""
+    """Count the records of a run of rows by code, for some columns; -1 marks codes of rows without records alone."""
     codes, n = rows.codes, columns.shape[1]
     last_word = rows.words.shape[1] - 1
     for first in range(U64(start), U64(end), U64(ROWS_PER_BLOCK)):
@@ -75,9 +75,9 @@ def tally_codes(rows: Rows, start: int, end: int, columns: CountArray, bins: Cou
         for i in range(U64(start), U64(end)):
             if rows.words[i, last_word] == 0:
                 for c in range(n):
-                    place = columns[1, c] + U64(codes[i, columns[0, c]])
-                    if bins[place] == 0:
-                        bins[place] = -1
+                    entry = columns[1, c] + U64(codes[i, columns[0, c]])
+                    if bins[entry] == 0:
+                        bins[entry] = -1
 
 
 @jit_inner
@@ -125,20 +125,20 @@ def mark_sides(
 
 @jit_inner
 def split_rows(
-    rows: Rows, start: int, end: int, column: int, goes_left: ByteArray, dealt: tuple[int, int], spare: Rows
+    rows: Rows, start: int, end: int, column: int, goes_left: ByteArray, tie: tuple[int, int], spare: Rows
 ) -> int:
     """Move the rows of a run so that those on the left come first; both sides keep their order. Return the middle.
 
-    ``dealt`` is a code of the right side, and how many of its first rows go left too.
+    ``tie`` is a code of the right side, and how many of its first rows go left too.
     """
     words, order, n_words = rows.words, rows.order, rows.words.shape[1]
-    code_dealt, n_to_deal = dealt
+    code_dealt, n_to_deal = tie
     j, middle, n_right = U64(column), U64(start), U64(0)
     for i in range(U64(start), U64(end)):
         code = rows.codes[i, j]
-        left = U64(goes_left[U64(code)])
+        is_left = U64(goes_left[U64(code)])
         if n_to_deal > 0 and code == code_dealt:
-            left = U64(1)
+            is_left = U64(1)
             n_to_deal -= 1
         # Written to both sides, and kept on one: no branch to guess.
         for w in range(n_words):
@@ -148,8 +148,8 @@ def split_rows(
         row = order[i]
         order[middle] = row
         spare.order[n_right] = row
-        middle += left
-        n_right += U64(1) - left
+        middle += is_left
+        n_right += U64(1) - is_left
     for i in range(n_right):
         for w in range(n_words):
             words[middle + i, w] = spare.words[i, w]

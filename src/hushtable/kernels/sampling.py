@@ -1,7 +1,7 @@
-"""Who is alone with one target, in each of many draws of targets at once: a bit of a word says of each draw.
+"""Find the probes that are alone with one target, in 64 draws of targets at once: every draw is a bit of a word.
 
-Whether a probe is alone among probes does not depend on the draw, so that one walk serves 64. A class goes when none of
-its probes equals, in any draw without a hit, a target there; other rows stay, as they count against being alone.
+Whether a probe is alone among probes does not depend on the draw, so that one walk serves 64. A class is dropped when
+none of its probes equals a target in a draw without a hit; other rows stay, as they count against being alone.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def new_stack(n_rows: int, max_size: int) -> WalkStack:
 
 
 def with_more_room(stack: WalkStack) -> WalkStack:
-    """Return a stack that holds the same, and twice as many rows."""
+    """Return a stack with the same content, and room for twice as many rows."""
     return stack._replace(
         rows=np.concatenate((stack.rows, np.empty_like(stack.rows))),
         starts=np.concatenate((stack.starts, np.empty_like(stack.starts))),
@@ -70,7 +70,7 @@ def with_more_room(stack: WalkStack) -> WalkStack:
 
 @jit_inner
 def next_column(stack: WalkStack, n_columns: int) -> int:
-    """Return the column to split the classes at hand by, going back where none is left; OVER, or NO_ROOM."""
+    """Return the next column to split the current classes by, going back where none is left; or WALK_OVER, NO_ROOM."""
     while stack.size[0] >= 0:
         level = stack.levels[stack.size[0]]
         column = level.next_column
@@ -104,13 +104,13 @@ class _Draws(NamedTuple):
     touched: CodeArray  # (n_rows,), the codes that a class holds
 
 
-def walk_draws(grid: WalkGrid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pulse: CountArray) -> None:
+def walk_draws(grid: WalkGrid, targets: NDArray[np.int64], hits: NDArray[np.int64], pulse: CountArray) -> None:
     """Mark the draws in which each probe is, on some column set, alone and equal to exactly one target.
 
-    ``drawn`` (targets) and ``hit`` have a bit for every draw. ``pulse`` as in `hushtable.kernels.uniques.walk_sets`.
+    ``targets`` (targets) and ``hits`` have a bit for every draw. ``pulse`` as in `hushtable.kernels.uniques.walk_sets`.
     """
     stack = new_stack(grid.codes.shape[1], len(grid.allowed) - 1)
-    draws = _Draws(drawn, hit, np.zeros(grid.widths.max(), dtype=_KEY), np.empty(len(drawn), dtype=np.int32))
+    draws = _Draws(targets, hits, np.zeros(grid.widths.max(), dtype=_KEY), np.empty(len(targets), dtype=np.int32))
     while not _walk_draws(grid, draws, stack, pulse):
         stack = with_more_room(stack)
 
@@ -138,7 +138,7 @@ def _split_classes(grid: WalkGrid, draws: _Draws, stack: WalkStack, column: int,
     codes = grid.codes[column]
     lowest = -1 if grid.missing_matches else 0
     goes_on = size < grid.allowed.size - 1
-    drawn, hit, keys, touched = draws.drawn, draws.hit, draws.keys, draws.touched
+    targets, hits, keys, touched = draws.drawn, draws.hit, draws.keys, draws.touched
     rows, starts, above, level = stack.rows, stack.starts, stack.levels[size - 1], stack.levels[size]
     level.first = above.first + above.n_classes + 1
     level.next_column = column + 1
@@ -146,8 +146,8 @@ def _split_classes(grid: WalkGrid, draws: _Draws, stack: WalkStack, column: int,
     starts[level.first] = n_kept_rows
     for label in range(above.first, above.first + above.n_classes):
         n_touched = 0
-        for place in range(starts[label], starts[label + 1]):
-            row = rows[place]
+        for position in range(starts[label], starts[label + 1]):
+            row = rows[position]
             if codes[row] < lowest:
                 continue
             key = keys[codes[row] + 1]
@@ -159,33 +159,33 @@ def _split_classes(grid: WalkGrid, draws: _Draws, stack: WalkStack, column: int,
                 key.probes += grid.probes[row]
                 key.lone = row
             else:
-                key.twice |= drawn[row] if grid.targets[row] > 1 else key.once & drawn[row]
-                key.once |= drawn[row]
+                key.twice |= targets[row] if grid.targets[row] > 1 else key.once & targets[row]
+                key.once |= targets[row]
         if grid.allowed[size]:
-            for each in range(n_touched):
-                key = keys[touched[each]]
+            for i in range(n_touched):
+                key = keys[touched[i]]
                 if key.probes == 1:
-                    hit[key.lone] |= key.once & ~key.twice
+                    hits[key.lone] |= key.once & ~key.twice
         if goes_on:
-            for place in range(starts[label], starts[label + 1]):
-                row = rows[place]
-                if codes[row] >= lowest and grid.probes[row] == 1 and keys[codes[row] + 1].once & ~hit[row]:
+            for position in range(starts[label], starts[label + 1]):
+                row = rows[position]
+                if codes[row] >= lowest and grid.probes[row] == 1 and keys[codes[row] + 1].once & ~hits[row]:
                     keys[codes[row] + 1].worth = 1
-            for each in range(n_touched):
-                key = keys[touched[each]]
+            for i in range(n_touched):
+                key = keys[touched[i]]
                 if key.worth:
                     # From here on, members holds where the class's next row goes.
                     first, n_kept_rows = n_kept_rows, n_kept_rows + key.members
                     key.members = first
                     n_kept += 1
                     starts[level.first + n_kept] = n_kept_rows
-            for place in range(starts[label], starts[label + 1]):
-                row = rows[place]
+            for position in range(starts[label], starts[label + 1]):
+                row = rows[position]
                 if codes[row] >= lowest and keys[codes[row] + 1].worth:
                     key = keys[codes[row] + 1]
                     rows[key.members] = row
                     key.members += 1
-        for each in range(n_touched):
-            key = keys[touched[each]]
+        for i in range(n_touched):
+            key = keys[touched[i]]
             key.members = key.probes = key.lone = key.once = key.twice = key.worth = 0
     level.n_classes = n_kept

@@ -1,6 +1,6 @@
-"""The class that its members' prices exceed most, by branch and bound; and prices that no class of k records exceeds.
+"""Search the class that its members' prices exceed most, by branch and bound; find prices that exceed no class.
 
-A class is bounded by its box: the lowest and highest place of every ordered column (0, the missing value, takes the
+A class is bounded by its box: the lowest and highest code of every ordered column (0, the missing value, takes the
 whole column with it), the set of places of every other one. A node says what the box holds at least and at most. A
 class of share s exceeds its cost by the sum of price - s; a member outside the least box makes the share grow, so for
 every threshold the best members below it, each paying the threshold, bound what a class can exceed.
@@ -20,16 +20,16 @@ from hushtable.kernels.spacing import SpacedRows, column_share, pair_share
 NODE: Final = record_dtype(
     ("parent", np.int32),
     ("column", np.int32),  # what it decides after its parent
-    ("place", np.int32),
-    ("side", np.int32),  # the box holds the place, ends below it, begins above it, lacks it (of an unordered column)
+    ("code", np.int32),
+    ("side", np.int32),  # the box holds the code, ends below it, begins above it, lacks it (of an unordered column)
     ("bound", np.float64),  # what no class of it exceeds
     ("next_column", np.int32),  # what its children decide
-    ("next_place", np.int32),
+    ("next_code", np.int32),
     ("next_side", np.int32),
     ("is_open", np.bool_),
 )
 MIN_EXCESS = 1e-10  # a lower excess may be rounding
-N_BUCKETS = 128
+N_BUCKETS = 128  # of candidates by share, before they are sorted
 
 
 class SearchLimits(NamedTuple):
@@ -40,7 +40,7 @@ class SearchLimits(NamedTuple):
 
 
 class SeparationScratch(NamedTuple):
-    """What a search writes on."""
+    """Scratch of a search."""
 
     rows: CodeArray  # (n_rows,) the candidates
     copies: CountArray  # (n_rows,) of each, the records that may join
@@ -58,7 +58,7 @@ class SeparationScratch(NamedTuple):
     n_held: CodeArray  # (n_columns,) values of an unordered column in the least box
     held: BoolArray  # (n_places,)
     barred: BoolArray  # (n_places,)
-    seen: CodeArray  # (n_places,) chosen records with a place
+    seen: CodeArray  # (n_places,) chosen records with a code
     chosen: CodeArray  # (n_rows,)
     taken: CountArray  # (n_rows,)
     best: CodeArray  # (n_rows,) members of the class found
@@ -71,7 +71,7 @@ class SeparationScratch(NamedTuple):
 def gather_candidates(
     rows: SpacedRows, scratch: SeparationScratch, prices: FloatArray, rank: CountArray, a: int, limit: float
 ) -> None:
-    """Set as candidates the other copies of a row and the rows nearer than a limit that come before it."""
+    """List the candidates of a row: its other copies, and the rows nearer than a limit that come before it."""
     n = 0
     if rows.counts[a] > 1:
         scratch.rows[0], scratch.copies[0] = a, rows.counts[a] - 1
@@ -97,22 +97,22 @@ def gather_candidates(
 def _start_box(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
     """Make the least box that of one row, and the largest one everything."""
     for j in range(rows.unit.size):
-        place = rows.places[a, j]
-        scratch.low[j] = scratch.high[j] = place
+        code = rows.places[a, j]
+        scratch.low[j] = scratch.high[j] = code
         scratch.first[j], scratch.last[j] = 0, 2**31 - 1
         scratch.n_held[j] = 1
         if not rows.is_ordered[j]:
-            scratch.held[rows.begins[j] + place] = True
+            scratch.held[rows.begins[j] + code] = True
 
 
 @jit_inner
 def _apply_decisions(rows: SpacedRows, scratch: SeparationScratch, node: int, undo: bool) -> None:
-    """Apply the decisions on the way to a node, or forget those of unordered columns."""
+    """Apply the decisions on the way to a node, or undo those of unordered columns."""
     nodes = scratch.nodes
     while node > 0:
-        j, place, side = nodes[node].column, nodes[node].place, nodes[node].side
+        j, code, side = nodes[node].column, nodes[node].code, nodes[node].side
         if not rows.is_ordered[j]:
-            flag = rows.begins[j] + place
+            flag = rows.begins[j] + code
             if side == 0:
                 if not undo and not scratch.held[flag]:
                     scratch.n_held[j] += 1
@@ -120,17 +120,17 @@ def _apply_decisions(rows: SpacedRows, scratch: SeparationScratch, node: int, un
             else:
                 scratch.barred[flag] = not undo
         elif side == 0:
-            scratch.low[j], scratch.high[j] = min(scratch.low[j], place), max(scratch.high[j], place)
+            scratch.low[j], scratch.high[j] = min(scratch.low[j], code), max(scratch.high[j], code)
         elif side == 1:
-            scratch.last[j] = min(scratch.last[j], place - 1)
+            scratch.last[j] = min(scratch.last[j], code - 1)
         else:
-            scratch.first[j] = max(scratch.first[j], place + 1)
+            scratch.first[j] = max(scratch.first[j], code + 1)
         node = nodes[node].parent
 
 
 @jit_inner
 def _clear_box(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
-    """Forget the box of one row."""
+    """Clear the box of one row."""
     for j in range(rows.unit.size):
         if not rows.is_ordered[j]:
             scratch.held[rows.begins[j] + rows.places[a, j]] = False
@@ -153,13 +153,13 @@ def _share_with_row(rows: SpacedRows, scratch: SeparationScratch, q: int, limit:
     """Return the share of the least box with a row; inf where the largest box lacks it, or from a limit on."""
     total = 0.0
     for j in range(rows.unit.size):
-        place = rows.places[q, j]
+        code = rows.places[q, j]
         if rows.is_ordered[j]:
-            if place < scratch.first[j] or place > scratch.last[j]:
+            if code < scratch.first[j] or code > scratch.last[j]:
                 return np.inf
-            total += column_share(rows, j, min(scratch.low[j], place), max(scratch.high[j], place))
+            total += column_share(rows, j, min(scratch.low[j], code), max(scratch.high[j], code))
         else:
-            flag = rows.begins[j] + place
+            flag = rows.begins[j] + code
             if scratch.barred[flag]:
                 return np.inf
             n_held = scratch.n_held[j] + int(not scratch.held[flag])
@@ -171,16 +171,16 @@ def _share_with_row(rows: SpacedRows, scratch: SeparationScratch, q: int, limit:
 
 
 @jit_inner
-def _sort_candidates(scratch: SeparationScratch, least: float, limit: float) -> int:
-    """Put the candidates that are left in order of their share; return how many there are."""
+def _sort_candidates(scratch: SeparationScratch, min_share: float, limit: float) -> int:
+    """Sort the candidates that are left by share, first into buckets; return how many there are."""
     buckets, shares = scratch.buckets, scratch.shares
-    scale = N_BUCKETS / max(1e-300, limit - least)
+    scale = N_BUCKETS / max(1e-300, limit - min_share)
     for i in range(N_BUCKETS + 2):
         buckets[i] = 0
     n = 0
     for i in range(scratch.sizes[0]):
         if shares[i] < np.inf:
-            bucket = min(N_BUCKETS - 1, int(max(0.0, shares[i] - least) * scale))
+            bucket = min(N_BUCKETS - 1, int(max(0.0, shares[i] - min_share) * scale))
             scratch.bucket_of[i] = bucket
             buckets[bucket + 1] += 1
             n += 1
@@ -193,12 +193,12 @@ def _sort_candidates(scratch: SeparationScratch, least: float, limit: float) -> 
             buckets[bucket] += 1
     order = scratch.order
     for i in range(1, n):
-        each = order[i]
+        candidate = order[i]
         at = i
-        while at > 0 and shares[order[at - 1]] > shares[each]:
+        while at > 0 and shares[order[at - 1]] > shares[candidate]:
             order[at] = order[at - 1]
             at -= 1
-        order[at] = each
+        order[at] = candidate
     return n
 
 
@@ -217,7 +217,7 @@ def _push_to_heap(scratch: SeparationScratch, size: int, price: float, candidate
 
 @jit_inner
 def _pop_from_heap(scratch: SeparationScratch, size: int) -> None:
-    """Remove the lowest of so many."""
+    """Remove the lowest price of a heap of so many."""
     prices, heap, n_copies = scratch.heap_prices, scratch.heap, scratch.heap_copies
     size -= 1
     price, candidate, copies = prices[size], heap[size], n_copies[size]
@@ -246,27 +246,27 @@ def _bound_by_thresholds(
     goal: float,
 ) -> tuple[float, float, float, int]:
     """Return the best bound over thresholds, its threshold, the last one above a goal, and the size of the heap."""
-    least, n = start
+    min_share, n = start
     k, size, records, total = limits.k, 0, 1, own
     best, best_at, last_at = -np.inf, -1.0, -1.0
     i = 0
     while i < n:
-        tau = max(least, scratch.shares[scratch.order[i]])
+        tau = max(min_share, scratch.shares[scratch.order[i]])
         if tau > until:
             break
         while i < n and scratch.shares[scratch.order[i]] <= tau:
-            each = scratch.order[i]
+            candidate = scratch.order[i]
             i += 1
-            copies, price = scratch.copies[each], prices[scratch.rows[each]]
-            _push_to_heap(scratch, size, price, each, copies)
+            copies, price = scratch.copies[candidate], prices[scratch.rows[candidate]]
+            _push_to_heap(scratch, size, price, candidate, copies)
             size += 1
             records += copies
             total += copies * price
         while records > k and size > 0 and scratch.heap_prices[0] <= tau:
-            gone = min(scratch.heap_copies[0], records - k)
-            records -= gone
-            total -= gone * scratch.heap_prices[0]
-            scratch.heap_copies[0] -= gone
+            n_removed = min(scratch.heap_copies[0], records - k)
+            records -= n_removed
+            total -= n_removed * scratch.heap_prices[0]
+            scratch.heap_copies[0] -= n_removed
             if scratch.heap_copies[0] == 0:
                 _pop_from_heap(scratch, size)
                 size -= 1
@@ -281,30 +281,30 @@ def _bound_by_thresholds(
 
 @jit_inner
 def _choose_branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int) -> tuple[float, int, int, int]:
-    """Return the share of the chosen class, and the place outside the least box that makes it grow most."""
+    """Return the share of the chosen class, and the code outside the least box that makes it grow most."""
     share, widest = 0.0, 0.0
-    column, place, side = -1, 0, 0
+    column, branch_code, side = -1, 0, 0
     for j in range(rows.unit.size):
-        own = rows.places[a, j]
+        own_code = rows.places[a, j]
         if rows.is_ordered[j]:
-            low = high = own
+            low = high = own_code
             for i in range(n):
-                each = rows.places[scratch.chosen[i], j]
-                low, high = min(low, each), max(high, each)
+                code = rows.places[scratch.chosen[i], j]
+                low, high = min(low, code), max(high, code)
             share += column_share(rows, j, low, high)
             width = column_share(rows, j, scratch.low[j], scratch.high[j])
             if high > scratch.high[j]:
                 grown = column_share(rows, j, scratch.low[j], high) - width
                 if grown > widest:
-                    widest, column, place, side = grown, j, high, 1
+                    widest, column, branch_code, side = grown, j, high, 1
             if low < scratch.low[j]:
                 grown = column_share(rows, j, low, scratch.high[j]) - width
                 if grown > widest:
-                    widest, column, place, side = grown, j, low, 2
+                    widest, column, branch_code, side = grown, j, low, 2
         else:
             n_values = 1
             begin = rows.begins[j]
-            scratch.seen[begin + own] = 1
+            scratch.seen[begin + own_code] = 1
             for i in range(n):
                 flag = begin + rows.places[scratch.chosen[i], j]
                 n_values += int(scratch.seen[flag] == 0)
@@ -312,21 +312,21 @@ def _choose_branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int)
             if n_values > 1:
                 share += n_values * rows.unit[j]
             grown = rows.unit[j] * (2.0 if scratch.n_held[j] == 1 else 1.0)
-            most = 0
+            max_seen = 0
             for i in range(n):
-                each = rows.places[scratch.chosen[i], j]
-                if not scratch.held[begin + each] and scratch.seen[begin + each] > most and grown >= widest:
-                    widest, column, place, side = grown, j, each, 3
-                    most = scratch.seen[begin + each]
+                code = rows.places[scratch.chosen[i], j]
+                if not scratch.held[begin + code] and scratch.seen[begin + code] > max_seen and grown >= widest:
+                    widest, column, branch_code, side = grown, j, code, 3
+                    max_seen = scratch.seen[begin + code]
             for i in range(n):
                 scratch.seen[begin + rows.places[scratch.chosen[i], j]] = 0
-            scratch.seen[begin + own] = 0
-    return share, column, place, side
+            scratch.seen[begin + own_code] = 0
+    return share, column, branch_code, side
 
 
 @jit_inner
 def _drop_far_candidates(scratch: SeparationScratch, last_at: float) -> None:
-    """Drop the candidates that are farther from the row than any class with them may be to be better than the goal."""
+    """Drop candidates with a larger share than any class that is better than the goal."""
     n = 0
     for i in range(scratch.sizes[0]):
         if scratch.shares[i] <= last_at:
@@ -344,40 +344,40 @@ def _bound_node(
     a: int,
     limits: SearchLimits,
     node: int,
-    known: tuple[float, float],
+    goal_and_limit: tuple[float, float],
 ) -> float:
-    """Bound a node, and say what its children decide; return the best value known."""
-    goal, limit = known
+    """Bound a node, and choose what its children decide; return the best value known."""
+    goal, limit = goal_and_limit
     own = prices[a]
     _start_box(rows, scratch, a)
     _apply_decisions(rows, scratch, node, False)
-    least = _least_share(rows, scratch)
-    here = scratch.nodes[node]
-    here.bound, here.is_open = -np.inf, False
+    min_share = _least_share(rows, scratch)
+    current = scratch.nodes[node]
+    current.bound, current.is_open = -np.inf, False
     for i in range(scratch.sizes[0]):
         scratch.shares[i] = _share_with_row(rows, scratch, scratch.rows[i], limit)
-    n = _sort_candidates(scratch, least, limit)
-    bound, best_at, last_at, _ = _bound_by_thresholds(scratch, prices, own, limits, (least, n), np.inf, goal)
-    here.bound = bound
+    n = _sort_candidates(scratch, min_share, limit)
+    bound, best_at, last_at, _ = _bound_by_thresholds(scratch, prices, own, limits, (min_share, n), np.inf, goal)
+    current.bound = bound
     if node == 0:
         _drop_far_candidates(scratch, last_at)
-        n = _sort_candidates(scratch, least, limit)
+        n = _sort_candidates(scratch, min_share, limit)
     if bound > goal:
-        _, _, _, size = _bound_by_thresholds(scratch, prices, own, limits, (least, n), best_at, goal)
+        _, _, _, size = _bound_by_thresholds(scratch, prices, own, limits, (min_share, n), best_at, goal)
         records, total = 1, own
         for i in range(size):
             scratch.chosen[i] = scratch.rows[scratch.heap[i]]
             scratch.taken[i] = scratch.heap_copies[i]
             records += scratch.taken[i]
             total += scratch.taken[i] * scratch.heap_prices[i]
-        share, here.next_column, here.next_place, here.next_side = _choose_branch(rows, scratch, a, size)
+        share, current.next_column, current.next_code, current.next_side = _choose_branch(rows, scratch, a, size)
         value = total - records * share
         if value > goal:
             goal = value
             scratch.sizes[1] = size
             for i in range(size):
                 scratch.best[i], scratch.best_taken[i] = scratch.chosen[i], scratch.taken[i]
-        here.is_open = here.next_column >= 0 and share > best_at and bound > goal
+        current.is_open = current.next_column >= 0 and share > best_at and bound > goal
     _apply_decisions(rows, scratch, node, True)
     _clear_box(rows, scratch, a)
     return goal
@@ -390,14 +390,14 @@ def search_class(
     prices: FloatArray,
     a: int,
     limits: SearchLimits,
-    known: tuple[float, float],
+    goal_and_limit: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return what no class of the candidates with a row exceeds, and the best value found; its members are ``best``.
+    """Return a bound that no class of a row and candidates exceeds, and the best value; its members are ``best``.
 
-    ``known`` is a goal, below which nothing is looked for, and a limit of shares. ``best`` lacks one copy of the row.
+    Nothing below the goal is looked for, and no share from the limit on. ``best`` lacks one copy of the row.
     """
     nodes = scratch.nodes
-    goal, limit = known
+    goal, limit = goal_and_limit
     scratch.sizes[1] = 0
     nodes[0].parent = -1
     goal = _bound_node(rows, scratch, prices, a, limits, 0, (goal, limit))
@@ -412,7 +412,7 @@ def search_class(
         nodes[at].is_open = False
         for child in range(2):
             new = nodes[n]
-            new.parent, new.column, new.place = at, nodes[at].next_column, nodes[at].next_place
+            new.parent, new.column, new.code = at, nodes[at].next_column, nodes[at].next_code
             new.side = 0 if child == 0 else nodes[at].next_side
             goal = _bound_node(rows, scratch, prices, a, limits, n, (goal, limit))
             n += 1
@@ -424,7 +424,7 @@ def search_class(
     return bound, goal
 
 
-N_TRIALS = 4
+N_TRIALS = 4  # prices that are tried for a row
 TRIAL_PRICE_FACTOR = 0.8  # the share of a price that is tried where it was not proven
 N_CLASSES = 3  # classes of one row whose members' prices are lowered in a sweep
 

@@ -1,6 +1,6 @@
-"""How far rows lie apart, by what a class of two publishes: the nearest ones, and pairs that cost too little.
+"""Distances of rows, by what a class of two publishes: the nearest ones, and pairs that cost less than their prices.
 
-Rows that are equal in the columns that tell most apart follow one another: a far run is passed over at once.
+Rows that are equal in the most distinctive columns follow one another: a far run is skipped at once.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from hushtable.kernels._jit import jit_bare, jit_inner
 
 
 class SpacedRows(NamedTuple):
-    """The distinct rows, and how far their places lie apart."""
+    """The distinct rows, and how far their codes lie apart."""
 
     places: CodeArray  # (n_rows, n_columns), 0 is missing
     counts: CountArray
     is_ordered: BoolArray
-    positions: FloatArray  # (n_columns, most places), for ordered columns
+    positions: FloatArray  # (n_columns, most codes), for ordered columns
     unit: FloatArray  # (n_columns,), the share of one value of an unordered column
-    begins: CountArray  # (n_columns + 1,), where the flags of an unordered column's places begin
+    begins: CountArray  # (n_columns + 1,), where the flags of an unordered column's codes begin
     starts: CountArray  # (n_groups + 1,), where runs of rows begin that are equal in the leading columns
     n_leading: int  # how many columns lead
 
 
 @jit_inner
 def column_share(rows: SpacedRows, j: int, low: int, high: int) -> float:
-    """Return the share of an ordered column between two places."""
+    """Return the share of an ordered column between two codes."""
     if low == high:
         return 0.0
     return 1.0 if low == 0 else rows.positions[j, high] - rows.positions[j, low]
@@ -36,13 +36,11 @@ def column_share(rows: SpacedRows, j: int, low: int, high: int) -> float:
 
 @jit_inner
 def pair_share(rows: SpacedRows, a: int, b: int, columns: tuple[int, int], total: float, limit: float) -> float:
-    """Return the share of two rows in some columns, added to a total, or something no less than the limit."""
+    """Return the share of two rows in some columns, added to a total, or any number no less than the limit."""
     for j in range(columns[0], columns[1]):
-        one, other = rows.places[a, j], rows.places[b, j]
-        if one != other:
-            total += (
-                column_share(rows, j, min(one, other), max(one, other)) if rows.is_ordered[j] else 2.0 * rows.unit[j]
-            )
+        p, q = rows.places[a, j], rows.places[b, j]
+        if p != q:
+            total += column_share(rows, j, min(p, q), max(p, q)) if rows.is_ordered[j] else 2.0 * rows.unit[j]
             if total >= limit:
                 break
     return total
@@ -50,7 +48,7 @@ def pair_share(rows: SpacedRows, a: int, b: int, columns: tuple[int, int], total
 
 @jit_bare
 def measure_kth_distances(
-    rows: SpacedRows, k: int, kept: CodeArray, distances: FloatArray, run: tuple[int, int], out: FloatArray
+    rows: SpacedRows, k: int, nearest: CodeArray, distances: FloatArray, run: tuple[int, int], kth_distances: FloatArray
 ) -> None:
     """Set each row's summed share with the farthest of its k nearest records, itself among them."""
     lead, n_columns = rows.n_leading, rows.unit.size
@@ -58,58 +56,58 @@ def measure_kth_distances(
     for row in range(run[0], run[1]):
         own = np.searchsorted(rows.starts, row, side="right") - 1
         # The nearest rows so far by rising distance, just enough of them to hold k records.
-        n_kept, n_held = 1, rows.counts[row]
-        kept[0], distances[0] = row, 0.0
+        n_nearest, n_held = 1, rows.counts[row]
+        nearest[0], distances[0] = row, 0.0
         for at in range(n_groups):
             # Its own group first: what is near is soon known.
             group = own if at == 0 else (at - 1 if at <= own else at)
-            limit = distances[n_kept - 1] if n_held >= k else np.inf
+            limit = distances[n_nearest - 1] if n_held >= k else np.inf
             start = pair_share(rows, row, rows.starts[group], (0, lead), 0.0, limit)
             if start >= limit:
                 continue
-            for other in range(rows.starts[group], rows.starts[group + 1]):
-                limit = distances[n_kept - 1] if n_held >= k else np.inf
+            for candidate in range(rows.starts[group], rows.starts[group + 1]):
+                limit = distances[n_nearest - 1] if n_held >= k else np.inf
                 if start >= limit:
                     break
-                distance = pair_share(rows, row, other, (lead, n_columns), start, limit)
-                if other == row or distance >= limit:
+                distance = pair_share(rows, row, candidate, (lead, n_columns), start, limit)
+                if candidate == row or distance >= limit:
                     continue
-                place = min(n_kept, k - 1)
-                n_held += rows.counts[other] - (rows.counts[kept[k - 1]] if n_kept == k else 0)
-                while place > 0 and distances[place - 1] > distance:
-                    distances[place], kept[place] = distances[place - 1], kept[place - 1]
-                    place -= 1
-                distances[place], kept[place] = distance, other
-                n_kept = min(n_kept + 1, k)
-                while n_held - rows.counts[kept[n_kept - 1]] >= k:
-                    n_kept -= 1
-                    n_held -= rows.counts[kept[n_kept]]
-        out[row] = distances[n_kept - 1]
+                rank = min(n_nearest, k - 1)
+                n_held += rows.counts[candidate] - (rows.counts[nearest[k - 1]] if n_nearest == k else 0)
+                while rank > 0 and distances[rank - 1] > distance:
+                    distances[rank], nearest[rank] = distances[rank - 1], nearest[rank - 1]
+                    rank -= 1
+                distances[rank], nearest[rank] = distance, candidate
+                n_nearest = min(n_nearest + 1, k)
+                while n_held - rows.counts[nearest[n_nearest - 1]] >= k:
+                    n_nearest -= 1
+                    n_held -= rows.counts[nearest[n_nearest]]
+        kth_distances[row] = distances[n_nearest - 1]
 
 
 @jit_bare
-def find_nearest(rows: SpacedRows, found: CodeArray, distances: FloatArray, run: tuple[int, int]) -> None:
+def find_nearest(rows: SpacedRows, nearest: CodeArray, distances: FloatArray, run: tuple[int, int]) -> None:
     """Set the nearest other rows (n_rows, n_nearest), and how far they are; -1 and inf where there are not so many."""
-    lead, n_columns, last = rows.n_leading, rows.unit.size, found.shape[1] - 1
+    lead, n_columns, last = rows.n_leading, rows.unit.size, nearest.shape[1] - 1
     for row in range(run[0], run[1]):
         own = np.searchsorted(rows.starts, row, side="right") - 1
         for i in range(last + 1):
-            found[row, i], distances[row, i] = -1, np.inf
+            nearest[row, i], distances[row, i] = -1, np.inf
         for at in range(rows.starts.size - 1):
             group = own if at == 0 else (at - 1 if at <= own else at)
             start = pair_share(rows, row, rows.starts[group], (0, lead), 0.0, distances[row, last])
-            for other in range(rows.starts[group], rows.starts[group + 1]):
+            for candidate in range(rows.starts[group], rows.starts[group + 1]):
                 limit = distances[row, last]
                 if start >= limit:
                     break
-                distance = pair_share(rows, row, other, (lead, n_columns), start, limit)
-                if other == row or distance >= limit:
+                distance = pair_share(rows, row, candidate, (lead, n_columns), start, limit)
+                if candidate == row or distance >= limit:
                     continue
-                place = last
-                while place > 0 and distances[row, place - 1] > distance:
-                    found[row, place], distances[row, place] = found[row, place - 1], distances[row, place - 1]
-                    place -= 1
-                found[row, place], distances[row, place] = other, distance
+                rank = last
+                while rank > 0 and distances[row, rank - 1] > distance:
+                    nearest[row, rank], distances[row, rank] = nearest[row, rank - 1], distances[row, rank - 1]
+                    rank -= 1
+                nearest[row, rank], distances[row, rank] = candidate, distance
 
 
 @jit_bare
@@ -124,15 +122,15 @@ def find_overpriced_pairs(
             start = pair_share(rows, row, rows.starts[group], (0, lead), 0.0, prices[row])
             if start >= prices[row]:
                 continue
-            for other in range(rows.starts[group], rows.starts[group + 1]):
-                if prices[other] > prices[row] or (prices[other] == prices[row] and other >= row):
+            for candidate in range(rows.starts[group], rows.starts[group + 1]):
+                if prices[candidate] > prices[row] or (prices[candidate] == prices[row] and candidate >= row):
                     continue
-                limit = (prices[row] + prices[other]) / 2 - margin
+                limit = (prices[row] + prices[candidate]) / 2 - margin
                 if start >= limit:
                     continue
-                distance = pair_share(rows, row, other, (lead, n_columns), start, limit)
+                distance = pair_share(rows, row, candidate, (lead, n_columns), start, limit)
                 if distance < limit:
                     if n < pairs.shape[0]:
-                        pairs[n, 0], pairs[n, 1], distances[n] = row, other, distance
+                        pairs[n, 0], pairs[n, 1], distances[n] = row, candidate, distance
                     n += 1
     return n

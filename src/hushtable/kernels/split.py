@@ -1,4 +1,4 @@
-"""Strict Mondrian: cut a class in two where that pays most, by profiles and what is left on either side."""
+"""Strict Mondrian: cut a class in two where that lowers the loss most, by profiles of the class and its sides."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class JudgedCut(NamedTuple):
     n_held: CountArray  # (2, n_sensitive), distinct known values
     people: CountArray  # (2,), records of the population
     order: CodeArray  # (n_rows,), rows of a class by the profile of a column
-    places: CodeArray  # (widest column,), the place of a code in that profile
+    places: CodeArray  # (widest column,), the position of a code in that profile
     moved: CountArray  # (1,), how many of those rows are on the left; -1 between columns
     nodes: FloatArray  # (widest table of a rule,), as `hushtable.kernels.judge.passes` takes it
 
 
 class CutNode(NamedTuple):
-    """A class under the knife: a run of rows and the records in it."""
+    """A class to be cut: a run of rows, and the records in it."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ class CutNode(NamedTuple):
 @jit_inner
 def passes_on_both_sides(
     rows: Rows,
-    judged: JudgedCut,
+    checker: JudgedCut,
     entries: NDArray[Any],
     node: CutNode,
     j: int,
@@ -59,73 +59,75 @@ def passes_on_both_sides(
     n_whole: int,
     n_left: int,
 ) -> bool:
-    """Tell whether both sides of a cut of column j satisfy every rule; of a column, shorter cuts come first."""
-    if judged.moved[0] < 0:
-        _start_sweep(rows, judged, entries, node, j)
+    """Tell whether both sides of a cut of column j satisfy every rule; shorter cuts of a column must come first."""
+    if checker.moved[0] < 0:
+        _start_sweep(rows, checker, entries, node, j)
     until = n_left - n_whole
     if length > 0:
         until += entries[length - 1].key
-    for i in range(judged.moved[0], until):
-        _add_to_side(rows, judged, judged.order[i], 1, -1)
-        _add_to_side(rows, judged, judged.order[i], 0, 1)
-    judged.moved[0] = until
+    for i in range(checker.moved[0], until):
+        _add_to_side(rows, checker, checker.order[i], 1, -1)
+        _add_to_side(rows, checker, checker.order[i], 0, 1)
+    checker.moved[0] = until
     for side in range(2):
         size = node.size - n_left if side else n_left
-        if not passes(judged.rules, size, judged.people[side], judged.held[side], judged.n_held[side], judged.nodes):
+        if not passes(
+            checker.rules, size, checker.people[side], checker.held[side], checker.n_held[side], checker.nodes
+        ):
             return False
     return True
 
 
 @jit_inner
-def _start_sweep(rows: Rows, judged: JudgedCut, entries: NDArray[Any], node: CutNode, j: int) -> None:
+def _start_sweep(rows: Rows, checker: JudgedCut, entries: NDArray[Any], node: CutNode, j: int) -> None:
     """Put all rows on the right side, in the order in which cuts take them; a key is how many come up to its entry."""
-    for place in range(entries.size):
-        entries[place].key = 0
-        judged.places[entries[place].code] = place
+    for position in range(entries.size):
+        entries[position].key = 0
+        checker.places[entries[position].code] = position
     for i in range(node.start, node.end):
-        place = judged.places[rows.codes[i, j]]
-        if place + 1 < entries.size:
-            entries[place + 1].key += 1
-        _add_to_side(rows, judged, i, 1, 1)
-    for place in range(1, entries.size):
-        entries[place].key += entries[place - 1].key
+        position = checker.places[rows.codes[i, j]]
+        if position + 1 < entries.size:
+            entries[position + 1].key += 1
+        _add_to_side(rows, checker, i, 1, 1)
+    for position in range(1, entries.size):
+        entries[position].key += entries[position - 1].key
     for i in range(node.start, node.end):
-        place = judged.places[rows.codes[i, j]]
-        judged.order[entries[place].key] = i
+        position = checker.places[rows.codes[i, j]]
+        checker.order[entries[position].key] = i
         # In the end every start has moved to the end of its run.
-        entries[place].key += 1
-    judged.moved[0] = 0
+        entries[position].key += 1
+    checker.moved[0] = 0
 
 
 @jit_inner
-def end_sweep(rows: Rows, judged: JudgedCut, node: CutNode) -> None:
-    """Forget the sensitive counts of a column's cuts, touching only values that the class holds."""
-    if judged.moved[0] < 0:
+def end_sweep(rows: Rows, checker: JudgedCut, node: CutNode) -> None:
+    """Clear the sensitive counts of a column's cuts, touching only values that the class holds."""
+    if checker.moved[0] < 0:
         return
     for i in range(node.start, node.end):
-        for s in range(judged.n_held.shape[1]):
-            value = judged.sensitive[s, rows.order[i]]
-            judged.held[0, s, value] = 0
-            judged.held[1, s, value] = 0
-    judged.n_held[:] = 0
-    judged.people[:] = 0
-    judged.moved[0] = -1
+        for s in range(checker.n_held.shape[1]):
+            value = checker.sensitive[s, rows.order[i]]
+            checker.held[0, s, value] = 0
+            checker.held[1, s, value] = 0
+    checker.n_held[:] = 0
+    checker.people[:] = 0
+    checker.moved[0] = -1
 
 
 @jit_inner
-def _add_to_side(rows: Rows, judged: JudgedCut, i: int, side: int, sign: int) -> None:
+def _add_to_side(rows: Rows, checker: JudgedCut, i: int, side: int, sign: int) -> None:
     """Add a row's sensitive values and population to one side, or take them away."""
     row = rows.order[i]
     count = rows.words[i, rows.words.shape[1] - 1] if rows.is_weighted else 1
-    if judged.population.size > 0:
-        judged.people[side] += sign * judged.population[row]
-    for s in range(judged.n_held.shape[1]):
-        value = judged.sensitive[s, row]
-        before = judged.held[side, s, value]
+    if checker.population.size > 0:
+        checker.people[side] += sign * checker.population[row]
+    for s in range(checker.n_held.shape[1]):
+        value = checker.sensitive[s, row]
+        before = checker.held[side, s, value]
         after = before + sign * count
-        judged.held[side, s, value] = after
+        checker.held[side, s, value] = after
         if value > 0:
-            judged.n_held[side, s] += int(after > 0) - int(before > 0)
+            checker.n_held[side, s] += int(after > 0) - int(before > 0)
 
 
 _ABOVE_ALL_CODES = 2**31 - 1
@@ -164,16 +166,16 @@ class Options(NamedTuple):
 
 @jit_inner
 def best_by_gain(
-    rows: Rows, axes: Axes, judged: JudgedCut | None, options: Options, held: Profile, choice: Choice, node: CutNode
+    rows: Rows, axes: Axes, checker: JudgedCut | None, options: Options, profile: Profile, choice: Choice, node: CutNode
 ) -> int:
-    """Find the allowable cut that lowers the loss most; return its place in ``choice.cuts``, or -1."""
-    n_cuts = rank_by_gain(rows, axes, judged, options, held, choice, node)
-    return n_cuts - 1 if n_cuts < 2 else _best_of_all(rows, axes, held, choice, node)
+    """Find the allowable cut that lowers the loss most; return its position in ``choice.cuts``, or -1."""
+    n_cuts = rank_by_gain(rows, axes, checker, options, profile, choice, node)
+    return n_cuts - 1 if n_cuts < 2 else _best_of_all(rows, axes, profile, choice, node)
 
 
 @jit_inner
 def rank_by_gain(
-    rows: Rows, axes: Axes, judged: JudgedCut | None, options: Options, held: Profile, choice: Choice, node: CutNode
+    rows: Rows, axes: Axes, checker: JudgedCut | None, options: Options, profile: Profile, choice: Choice, node: CutNode
 ) -> int:
     """Put the allowable cuts that gain most in their own column into ``choice.cuts``; return how many there are."""
     size, min_size, cuts = node.size, options.min_size, choice.cuts
@@ -181,16 +183,16 @@ def rank_by_gain(
     for i in range(cuts.size):
         cuts[i].score = -1.0
     for j in range(axes.columns.size):
-        n_codes = held.columns[j].n_codes
+        n_codes = profile.columns[j].n_codes
         if n_codes == 1:
             continue
-        axis, share, begin = axes.columns[j], held.columns[j].share, axes.columns[j].begin
+        axis, share, begin = axes.columns[j], profile.columns[j].share, axes.columns[j].begin
         is_tree = axis.is_ordered and axis.depth > 0
         most_preferred = 1.0 + BONUS_PER_ROUND_LEVEL * axis.n_rounds
-        sort_profile(axes, held, j)
+        sort_profile(axes, profile, j)
         if is_tree:
-            foresee_gains(axes, held, j, min_size)
-        entries = held.entries[begin : begin + n_codes]
+            foresee_gains(axes, profile, j, min_size)
+        entries = profile.entries[begin : begin + n_codes]
         lowest = axes.places[begin + entries[0].code].position
         highest = axes.places[begin + entries[n_codes - 1].code].position
         n_left = 0
@@ -202,30 +204,35 @@ def rank_by_gain(
             if n_right < min_size:
                 break
             if not axis.is_plain:
-                left, right = entries[length - 1].left, entries[length].right
+                left_share, right_share = entries[length - 1].left, entries[length].right
             elif axis.is_ordered:
-                left = axes.places[begin + entries[length - 1].code].position - lowest
-                right = highest - axes.places[begin + entries[length].code].position
+                left_share = axes.places[begin + entries[length - 1].code].position - lowest
+                right_share = highest - axes.places[begin + entries[length].code].position
                 if entries[0].code == 0:
                     # Missing beside others: the cell becomes "*".
-                    left = 1.0 if length > 1 else 0.0
+                    left_share = 1.0 if length > 1 else 0.0
             else:
-                left = length / axis.domain if length > 1 else 0.0
-                right = (n_codes - length) / axis.domain if n_codes - length > 1 else 0.0
-            score = axis.weight * (size * share - n_left * left - n_right * right)
+                left_share = length / axis.domain if length > 1 else 0.0
+                right_share = (n_codes - length) / axis.domain if n_codes - length > 1 else 0.0
+            score = axis.weight * (size * share - n_left * left_share - n_right * right_share)
             if score >= 0 and score * most_preferred <= cuts[last].score:
                 continue
             if axis.depth == 0:
+                # A mild preference for cuts into halves.
                 score *= math.sqrt(math.sqrt(min(n_left, n_right) / size))
             if axis.n_rounds > 0:
                 score *= cut_preference(axes, j, entries, length)
-            if score <= cuts[last].score or (is_tree and not may_cut(axes, j, held.columns[j].level, entries, length)):
+            if score <= cuts[last].score or (
+                is_tree and not may_cut(axes, j, profile.columns[j].level, entries, length)
+            ):
                 continue
-            if judged is not None and not passes_on_both_sides(rows, judged, entries, node, j, length, n_left, n_left):
+            if checker is not None and not passes_on_both_sides(
+                rows, checker, entries, node, j, length, n_left, n_left
+            ):
                 continue
-            _insert_cut(cuts, score, j, length, n_left, left, right)
-        if judged is not None:
-            end_sweep(rows, judged, node)
+            _insert_cut(cuts, score, j, length, n_left, left_share, right_share)
+        if checker is not None:
+            end_sweep(rows, checker, node)
     n_cuts = 0
     while n_cuts < cuts.size and cuts[n_cuts].score >= 0:
         n_cuts += 1
@@ -233,49 +240,51 @@ def rank_by_gain(
 
 
 @jit_inner
-def _insert_cut(cuts: NDArray[Any], score: float, j: int, length: int, n_left: int, left: float, right: float) -> None:
-    """Insert a cut among the best; an earlier one keeps its place in a tie."""
-    place = cuts.size - 1
-    while place > 0 and cuts[place - 1].score < score:
-        cut, other = cuts[place], cuts[place - 1]
-        cut.score, cut.column, cut.length = other.score, other.column, other.length
-        cut.n_left, cut.left, cut.right = other.n_left, other.left, other.right
-        place -= 1
-    cut = cuts[place]
+def _insert_cut(
+    cuts: NDArray[Any], score: float, j: int, length: int, n_left: int, left_share: float, right_share: float
+) -> None:
+    """Insert a cut among the best; an earlier one keeps its rank in a tie."""
+    rank = cuts.size - 1
+    while rank > 0 and cuts[rank - 1].score < score:
+        cut, before = cuts[rank], cuts[rank - 1]
+        cut.score, cut.column, cut.length = before.score, before.column, before.length
+        cut.n_left, cut.left, cut.right = before.n_left, before.left, before.right
+        rank -= 1
+    cut = cuts[rank]
     cut.score, cut.column, cut.length, cut.n_dealt = score, j, length, 0
-    cut.n_left, cut.left, cut.right = n_left, left, right
+    cut.n_left, cut.left, cut.right = n_left, left_share, right_share
 
 
 @jit_inner
-def _best_of_all(rows: Rows, axes: Axes, held: Profile, choice: Choice, node: CutNode) -> int:
-    """Return the one of the best cuts that gains most in all columns."""
-    cuts, n_varying = choice.cuts, varying_columns(axes, held)
-    varying = held.counted[:, :n_varying]
-    best, most = 0, -1.0
+def _best_of_all(rows: Rows, axes: Axes, profile: Profile, choice: Choice, node: CutNode) -> int:
+    """Return the ranked cut that gains most over all columns."""
+    cuts, n_varying = choice.cuts, varying_columns(axes, profile)
+    varying = profile.counted[:, :n_varying]
+    best, best_gain = 0, -1.0
     for first in range(0, cuts.size, CUTS_PER_BYTE):
         last = first
         while last < min(first + CUTS_PER_BYTE, cuts.size) and cuts[last].score >= 0:
             last += 1
         if last == first:
             break
-        n_cut = _mark_left_codes(axes, held, choice, first, last)
+        n_cut = _mark_left_codes(axes, profile, choice, first, last)
         columns, n_sides = (choice.cut_columns[:, :n_cut], varying), 2 * (last - first)
         mark_sides(rows, node.start, node.end, columns, choice.sides, (1 << n_sides) - 1, choice.block, choice.marks)
         for i in range(first, last):
             begin = axes.columns[cuts[i].column].begin
-            for place in range(begin, begin + cuts[i].length):
-                choice.sides[begin + held.entries[place].code] = 0
-        best, most = compare_cuts(axes, held, choice, varying, (first, last), node.size, (best, most))
+            for position in range(begin, begin + cuts[i].length):
+                choice.sides[begin + profile.entries[position].code] = 0
+        best, best_gain = compare_cuts(axes, profile, choice, varying, (first, last), node.size, (best, best_gain))
     return best
 
 
 @jit_inner
-def varying_columns(axes: Axes, held: Profile) -> int:
-    """Put the columns of which a class holds several codes, and where they begin, into ``held.counted``; count them."""
+def varying_columns(axes: Axes, profile: Profile) -> int:
+    """List in the profile the columns of which a class holds several codes, and where they begin; count them."""
     n_varying = 0
     for j in range(axes.columns.size):
-        if held.columns[j].n_codes > 1:
-            held.counted[0, n_varying], held.counted[1, n_varying] = j, axes.columns[j].begin
+        if profile.columns[j].n_codes > 1:
+            profile.counted[0, n_varying], profile.counted[1, n_varying] = j, axes.columns[j].begin
             n_varying += 1
     return n_varying
 
@@ -283,7 +292,7 @@ def varying_columns(axes: Axes, held: Profile) -> int:
 @jit_inner
 def compare_cuts(
     axes: Axes,
-    held: Profile,
+    profile: Profile,
     choice: Choice,
     varying: CountArray,
     run: tuple[int, int],
@@ -291,30 +300,30 @@ def compare_cuts(
     best_so_far: tuple[int, float],
 ) -> tuple[int, float]:
     """Compare cuts whose sides are marked with the best one before them; return the best, and what it gains."""
-    (first, last), (best, most) = run, best_so_far
+    (first, last), (best, best_gain) = run, best_so_far
     for c in range(varying.shape[1]):
         j, begin = int(varying[0, c]), int(varying[1, c])
-        entries = held.entries[begin : begin + held.columns[j].n_codes]
+        entries = profile.entries[begin : begin + profile.columns[j].n_codes]
         _span_sides(axes, j, entries, choice.marks[begin:], choice.spans[j], 2 * (last - first))
     for i in range(first, last):
         cut = choice.cuts[i]
-        score = _total_gain(axes, held, choice.spans, cut, i - first, size)
+        score = _total_gain(axes, profile, choice.spans, cut, i - first, size)
         j, begin = cut.column, axes.columns[cut.column].begin
-        score *= cut_preference(axes, j, held.entries[begin:], cut.length)
-        if score > most:
-            best, most = i, score
-    return best, most
+        score *= cut_preference(axes, j, profile.entries[begin:], cut.length)
+        if score > best_gain:
+            best, best_gain = i, score
+    return best, best_gain
 
 
 @jit_inner
-def _mark_left_codes(axes: Axes, held: Profile, choice: Choice, first: int, last: int) -> int:
-    """Say of the codes that some cuts send left that they do; return how many columns are cut."""
+def _mark_left_codes(axes: Axes, profile: Profile, choice: Choice, first: int, last: int) -> int:
+    """Mark the codes that each cut sends left; return how many columns are cut."""
     n_cut, cut_columns = 0, choice.cut_columns
     for i in range(first, last):
-        j, left = choice.cuts[i].column, 1 << 2 * (i - first)
+        j, left_bit = choice.cuts[i].column, 1 << 2 * (i - first)
         begin = axes.columns[j].begin
-        for place in range(begin, begin + choice.cuts[i].length):
-            choice.sides[begin + held.entries[place].code] |= left
+        for position in range(begin, begin + choice.cuts[i].length):
+            choice.sides[begin + profile.entries[position].code] |= left_bit
         is_new = True
         for c in range(n_cut):
             is_new &= int(cut_columns[0, c]) != j
@@ -326,71 +335,71 @@ def _mark_left_codes(axes: Axes, held: Profile, choice: Choice, first: int, last
 
 @jit_inner
 def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spans: CountArray, n_sides: int) -> None:
-    """Set what a column spans on each of eight sides, asked for or not, from its marks, and forget those."""
+    """Set what a column spans on each of eight sides, used or not, from its marks, and clear those."""
     axis, n_codes, all_sides = axes.columns[j], entries.size, (1 << n_sides) - 1
-    places = axes.places[axis.begin :]
-    low, high, n_units, n_chars, listed = spans[0], spans[1], spans[2], spans[3], spans[4]
-    low[:] = high[:] = n_units[:] = n_chars[:] = listed[:] = 0
+    code_info = axes.places[axis.begin :]
+    low, high, n_units, n_chars, listed_shares = spans[0], spans[1], spans[2], spans[3], spans[4]
+    low[:] = high[:] = n_units[:] = n_chars[:] = listed_shares[:] = 0
     if axis.is_plain and axis.is_ordered:
         # By code: from either end until all sides are seen.
-        seen, i = 0, 0
-        while seen != all_sides and i < n_codes:
+        seen_sides, i = 0, 0
+        while seen_sides != all_sides and i < n_codes:
             code = entries[i].code
-            held = int(marks[code])
-            fresh = held & ~seen
+            sides = int(marks[code])
+            fresh = sides & ~seen_sides
             for side in range(8):
                 low[side] += (fresh >> side & 1) * code
-            seen |= held
+            seen_sides |= sides
             i += 1
-        seen, i = 0, n_codes - 1
-        while seen != all_sides and i >= 0:
+        seen_sides, i = 0, n_codes - 1
+        while seen_sides != all_sides and i >= 0:
             code = entries[i].code
-            held = int(marks[code])
-            fresh = held & ~seen
+            sides = int(marks[code])
+            fresh = sides & ~seen_sides
             for side in range(8):
                 high[side] += (fresh >> side & 1) * code
-            seen |= held
+            seen_sides |= sides
             i -= 1
     elif axis.is_plain:
         for i in range(n_codes):
-            held = int(marks[entries[i].code])
+            sides = int(marks[entries[i].code])
             for side in range(8):
-                n_units[side] += held >> side & 1
+                n_units[side] += sides >> side & 1
     else:
         low[:] = _ABOVE_ALL_CODES
-        seen, last = 0, -1
+        seen_sides, last = 0, -1
         for i in range(n_codes):
             code = entries[i].code
-            held = int(marks[code])
-            unit = places[code].unit
+            sides = int(marks[code])
+            unit = code_info[code].unit
             if unit != last:
-                seen, last = 0, unit
-            fresh = held & ~seen if axis.most_units > 0 else 0
-            seen |= held
-            chars, share = places[unit].chars, places[unit].listed
+                seen_sides, last = 0, unit
+            fresh = sides & ~seen_sides if axis.most_units > 0 else 0
+            seen_sides |= sides
+            chars, share = code_info[unit].chars, code_info[unit].listed
             for side in range(8):
-                is_held, is_fresh = held >> side & 1, fresh >> side & 1
+                is_held, is_fresh = sides >> side & 1, fresh >> side & 1
                 low[side] = min(low[side], code + (1 - is_held) * _ABOVE_ALL_CODES)
                 high[side] = max(high[side], is_held * code)
                 n_units[side] += is_fresh
                 n_chars[side] += is_fresh * chars
-                listed[side] += is_fresh * share
+                listed_shares[side] += is_fresh * share
     for i in range(n_codes):
         marks[entries[i].code] = 0
 
 
 @jit_inner
-def _total_gain(axes: Axes, held: Profile, spans: CountArray, cut: Any, together: int, size: int) -> float:
-    """Return what a cut, one of those marked ``together``, gains in all columns; per bit if its own has a hierarchy."""
+def _total_gain(axes: Axes, profile: Profile, spans: CountArray, cut: Any, cut_index: int, size: int) -> float:
+    """Return what a marked cut gains in all columns, per bit of entropy if its own column has a hierarchy."""
     n_left = cut.n_left
     n_right = size - n_left
     total = 0.0
     for j in range(axes.columns.size):
-        if held.columns[j].n_codes == 1:
+        if profile.columns[j].n_codes == 1:
             continue
-        gain = size * held.columns[j].share
+        gain = size * profile.columns[j].share
         for side in range(2):
-            bit = 2 * together + side
+            bit = 2 * cut_index + side
             if j == cut.column:
                 share = cut.right if side else cut.left
             else:
@@ -407,9 +416,9 @@ def _total_gain(axes: Axes, held: Profile, spans: CountArray, cut: Any, together
 def best_by_median(
     rows: Rows,
     axes: Axes,
-    judged: JudgedCut | None,
+    checker: JudgedCut | None,
     options: Options,
-    held: Profile,
+    profile: Profile,
     choice: Choice,
     node: CutNode,
     deals_ties: bool,
@@ -423,16 +432,16 @@ def best_by_median(
     for _ in range(axes.columns.size):
         # The next in falling width, of equal ones the first.
         width, j = -1.0, -1
-        for other in range(axes.columns.size):
-            wide = axes.columns[other].weight * held.columns[other].share
-            is_next = wide < tried_width or (wide == tried_width and other > tried)
+        for candidate in range(axes.columns.size):
+            wide = axes.columns[candidate].weight * profile.columns[candidate].share
+            is_next = wide < tried_width or (wide == tried_width and candidate > tried)
             if is_next and wide > width:
-                width, j = wide, other
+                width, j = wide, candidate
         tried_width, tried = width, j
         axis = axes.columns[j]
-        begin, n_codes = axis.begin, held.columns[j].n_codes
-        sort_profile(axes, held, j)
-        entries = held.entries[begin : begin + n_codes]
+        begin, n_codes = axis.begin, profile.columns[j].n_codes
+        sort_profile(axes, profile, j)
+        entries = profile.entries[begin : begin + n_codes]
         is_tree, halves = axis.is_ordered and axis.depth > 0, deals_ties and axis.depth == 0
         n_left, nearest = 0, 2 * size
         if halves and n_codes > 1 and size // 2 >= options.min_size:
@@ -441,9 +450,9 @@ def best_by_median(
                 n_short += entries[length].records
                 length += 1
             passes = True
-            if judged is not None:
-                passes = passes_on_both_sides(rows, judged, entries, node, j, length, n_short, size // 2)
-                end_sweep(rows, judged, node)
+            if checker is not None:
+                passes = passes_on_both_sides(rows, checker, entries, node, j, length, n_short, size // 2)
+                end_sweep(rows, checker, node)
             if passes:
                 cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, size // 2 - n_short, size // 2
                 return 0
@@ -452,14 +461,16 @@ def best_by_median(
             off = abs(2 * n_left - size)
             if n_left < options.min_size or size - n_left < options.min_size or off >= nearest:
                 continue
-            if is_tree and not may_cut(axes, j, held.columns[j].level, entries, length):
+            if is_tree and not may_cut(axes, j, profile.columns[j].level, entries, length):
                 continue
-            if judged is not None and not passes_on_both_sides(rows, judged, entries, node, j, length, n_left, n_left):
+            if checker is not None and not passes_on_both_sides(
+                rows, checker, entries, node, j, length, n_left, n_left
+            ):
                 continue
             nearest = off
             cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, 0, n_left
-        if judged is not None:
-            end_sweep(rows, judged, node)
+        if checker is not None:
+            end_sweep(rows, checker, node)
         if nearest < 2 * size:
             return 0
     return -1
@@ -494,16 +505,16 @@ class Work(NamedTuple):
 def grow_tree(
     rows: Rows,
     axes: Axes,
-    judged: JudgedCut | None,
+    checker: JudgedCut | None,
     by_gain: bool | None,
     deals_ties: bool | None,
     options: Options,
     work: Work,
     tree: SplitTree,
 ) -> int:
-    """Settle classes until none is left or it is time to pause; return DONE, PAUSED or NEEDS_ROOM.
+    """Cut classes until all are finished or it is time to pause; return DONE, PAUSED or NEEDS_ROOM.
 
-    None is not compiled: ``judged`` where records say all; one of ``by_gain`` (True is the gain rule) and
+    None is not compiled: ``checker`` where records say all; one of ``by_gain`` (True is the gain rule) and
     ``deals_ties``.
     """
     cursor, stack, cuts, spare = tree.cursor, work.stack, work.choice.cuts, work.spare
@@ -522,15 +533,15 @@ def grow_tree(
             profile_rows(rows, axes, work.held, start, end, stack[top, 3:])
             node = CutNode(start, end, size)
             if by_gain is not None:
-                best = best_by_gain(rows, axes, judged, options, work.held, work.choice, node)
+                best = best_by_gain(rows, axes, checker, options, work.held, work.choice, node)
             if deals_ties is not None:
-                best = best_by_median(rows, axes, judged, options, work.held, work.choice, node, deals_ties)
-        place = cursor[NODES]
+                best = best_by_median(rows, axes, checker, options, work.held, work.choice, node, deals_ties)
+        node_index = cursor[NODES]
         if best < 0:
             cursor[STACKED] -= 1
             cursor[NODES] += 1
-            tree.columns[place] = -1
-            tree.lengths[place] = 0
+            tree.columns[node_index] = -1
+            tree.lengths[node_index] = 0
             cursor[LEAVES] += 1
             tree.leaf_starts[cursor[LEAVES]] = end
             continue
@@ -538,8 +549,8 @@ def grow_tree(
         if cursor[MEMBERS] + length > tree.members.size:
             return NEEDS_ROOM
         cursor[NODES] += 1
-        tree.columns[place] = column
-        tree.lengths[place] = length
+        tree.columns[node_index] = column
+        tree.lengths[node_index] = length
         axis = axes.columns[column]
         entries, goes_left = work.held.entries[axis.begin :], work.choice.sides[axis.begin :]
         for i in range(length):

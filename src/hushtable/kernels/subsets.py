@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import jit
-from hushtable.kernels.group import refine_classes
+from hushtable.kernels.group import SLOTS_ALWAYS, SLOTS_PER_ROW, refine_classes
 
 N_FIGURES = 3
 """Figures of a column set: classes, pairs of records that share a class, records of the smallest class."""
@@ -37,8 +37,8 @@ def measure_columns(
 ) -> int:
     """Split by some columns, widest first; return the level that holds the partition and its figures.
 
-    While the classes are few, labels by direct address are cheapest: narrow columns first, or one that leaves most
-    alone.
+    While the classes are few, labels by direct address are cheapest: narrow columns first, or one that makes most rows
+    unique.
     """
     n_rows = counts.size
     labels, relabelled = np.zeros(n_rows, np.int32), np.empty(n_rows, np.int32)
@@ -49,29 +49,29 @@ def measure_columns(
         labels, relabelled = relabelled, labels
         first = 1
     else:
-        while last > 0 and n_classes * (widths[columns[last - 1]] + 1) <= 4 * n_rows + 65_536:
+        while last > 0 and n_classes * (widths[columns[last - 1]] + 1) <= SLOTS_PER_ROW * n_rows + SLOTS_ALWAYS:
             last -= 1
             n_classes = refine_classes(labels, n_classes, codes[columns[last]], widths[columns[last]], relabelled)
             labels, relabelled = relabelled, labels
     _start_level(labels, n_classes, counts, levels)
     level = 0
     while first < last:
-        merged, width = codes[columns[first]], widths[columns[first]] + 1
+        joint_codes, width = codes[columns[first]], widths[columns[first]] + 1
         first += 1
         while first < last and width * (widths[columns[first]] + 1) <= levels.touched.size:
             wide = widths[columns[first]] + 1
             # Both codes count from -1.
-            merged = (merged + np.int32(1)) * np.int32(wide) + codes[columns[first]]
+            joint_codes = (joint_codes + np.int32(1)) * np.int32(wide) + codes[columns[first]]
             width *= wide
             first += 1
-        _split_level(levels, level, merged, counts)
+        _split_level(levels, level, joint_codes, counts)
         level += 1
     return level
 
 
 @jit
 def _start_level(labels: CodeArray, n_classes: int, counts: CountArray, levels: Levels) -> None:
-    """Make level 0 of given classes."""
+    """Make level 0 from given classes."""
     n_members = np.zeros(n_classes, np.int32)
     sizes = np.zeros(n_classes, np.int64)
     for row in range(labels.size):
@@ -95,17 +95,17 @@ def _start_level(labels: CodeArray, n_classes: int, counts: CountArray, levels: 
             levels.ends[0, n_split] = filled
             n_split += 1
     for row in range(labels.size):
-        place = n_members[labels[row]]
-        if place >= 0:
-            levels.rows[0, place] = row
-            n_members[labels[row]] = place + 1
+        position = n_members[labels[row]]
+        if position >= 0:
+            levels.rows[0, position] = row
+            n_members[labels[row]] = position + 1
     levels.tally[0, :4] = (n_split, n_single, single_pairs, smallest_single)
     levels.tally[0, 4:] = (n_classes, pairs, smallest)
 
 
 @jit
 def walk_subsets(
-    codes: CodeArray, counts: CountArray, bits: CountArray, prefix: CountArray, levels: Levels, out: CountArray
+    codes: CodeArray, counts: CountArray, bits: CountArray, prefix: CountArray, levels: Levels, figures: CountArray
 ) -> None:
     """Measure every union of a prefix, which ends with the first column that may be added, and later columns."""
     n_columns = bits.size
@@ -114,7 +114,7 @@ def walk_subsets(
     for i in range(base):
         _split_level(levels, i, codes[prefix[i]], counts)
     mask = bits[prefix[:base]].sum()
-    out[mask] = levels.tally[base, 4:]
+    figures[mask] = levels.tally[base, 4:]
     path = np.zeros(n_columns + 1, np.int64)
     level = base
     column = prefix[base]
@@ -124,7 +124,7 @@ def walk_subsets(
             mask += bits[column]
             path[level] = column
             level += 1
-            out[mask] = levels.tally[level, 4:]
+            figures[mask] = levels.tally[level, 4:]
             column += 1
         elif level > base:
             level -= 1
@@ -137,8 +137,8 @@ def walk_subsets(
 @jit
 def _split_level(levels: Levels, level: int, codes: CodeArray, counts: CountArray) -> None:
     """Split the classes of a level by one column; they become the next level."""
-    rows, out, ends = levels.rows[level], levels.rows[level + 1], levels.ends[level + 1]
-    bins, touched, held = levels.bins, levels.touched, levels.held
+    rows, next_rows, ends = levels.rows[level], levels.rows[level + 1], levels.ends[level + 1]
+    bins, touched, row_codes = levels.bins, levels.touched, levels.held
     n_single, single_pairs, smallest_single = levels.tally[level, 1], levels.tally[level, 2], levels.tally[level, 3]
     if n_single == 0:
         smallest_single = np.iinfo(np.int64).max
@@ -149,7 +149,7 @@ def _split_level(levels: Levels, level: int, codes: CodeArray, counts: CountArra
         n_touched = 0
         for i in range(begin, end):
             code = codes[rows[i]] + 1
-            held[i] = code
+            row_codes[i] = code
             if bins[0, code] == 0:
                 touched[n_touched] = code
                 n_touched += 1
@@ -173,11 +173,11 @@ def _split_level(levels: Levels, level: int, codes: CodeArray, counts: CountArra
                 n_classes += 1
                 pairs += size * (size - 1) // 2
         for i in range(begin, end):
-            code = held[i]
-            place = bins[0, code]
-            if place >= 0:
-                out[place] = rows[i]
-                bins[0, code] = place + 1
+            code = row_codes[i]
+            position = bins[0, code]
+            if position >= 0:
+                next_rows[position] = rows[i]
+                bins[0, code] = position + 1
         for j in range(n_touched):
             bins[0, touched[j]] = 0
         begin = end

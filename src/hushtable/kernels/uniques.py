@@ -1,11 +1,11 @@
-"""Who is alone on which columns: a walk over column sets, with every row leaving as early as it can.
+"""Find the column sets on which records are alone: a walk over column sets that drops every row as early as it can.
 
 Rows are *probes* (the records that might single someone out), *targets* (the records they might single out), or both. A
 probe is alone on a column set when no other probe equals it there and exactly one target does. The walk is depth-first;
 a column set's children add one later column. Nothing is lost to its prunings: a class without a target goes; a class
 with one probe and one target is a hit, and of no more use below, except at sizes that are not asked for; a class none
 of whose probes can still improve goes, but the others' rows stay, for they still count against being alone; a small
-class is settled on the spot, for the whole subtree: the rows that agree with a probe on a column are bits of one word.
+class is resolved at once, for the whole subtree: the rows that agree with a probe on a column are bits of one word.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hushtable.kernels.sampling import (
 )
 
 MAX_SMALL_CLASS_ROWS: Final = 48
-"""Rows of a class that is settled on the spot; a word of bits bounds it by 62."""
+"""Classes of at most so many rows are resolved at once; a word of bits bounds it by 62."""
 
 _COLUMN: Final = record_dtype(
     ("agree", np.int64),  # bits of the rows that agree with a probe on a column
@@ -54,7 +54,7 @@ def new_settling(n_columns: int) -> Settling:
 @jit_inner
 def resolve_small_classes(
     grid: WalkGrid,
-    found: FoundSets,
+    best: FoundSets,
     rows: CodeArray,
     starts: CountArray,
     path: NDArray[np.int16],
@@ -72,7 +72,7 @@ def resolve_small_classes(
     cells, columns = scratch.cells, scratch.columns[: n_later + 1]
     for label in range(starts.size - 1):
         begin = starts[label]
-        # The parts know different records to be settled, hence different classes: a row tells whose one is.
+        # The parts have found sets of different records, and keep different classes: a row tells whose one is.
         if rows[begin] % n_parts != part:
             continue
         if pulse[0] >= pulse[1]:
@@ -80,42 +80,42 @@ def resolve_small_classes(
         n_members = starts[label + 1] - begin
         # Bit i of a word is the i-th row of the class: probes, targets, and targets of more than one record.
         probes = targets = heavy = np.int64(0)
-        for place in range(n_members):
-            row = rows[begin + place]
-            bit = np.int64(1) << place
+        for member in range(n_members):
+            row = rows[begin + member]
+            bit = np.int64(1) << member
             probes |= bit if grid.probes[row] > 0 else 0
             targets |= bit if grid.targets[row] > 0 else 0
             heavy |= bit if grid.targets[row] > 1 else 0
             for later in range(n_later):
-                cells[later, place] = grid.codes[first + later, row]
-        for place in range(n_members):
-            row = rows[begin + place]
-            limit = min(int(found.sizes[row]) - 1, max_size) - size
+                cells[later, member] = grid.codes[first + later, row]
+        for member in range(n_members):
+            row = rows[begin + member]
+            limit = min(int(best.sizes[row]) - 1, max_size) - size
             if grid.probes[row] != 1 or limit <= 0:
                 continue
-            _set_agreements(cells, n_members, place, grid.missing_matches, columns)
-            itself = np.int64(1) << place
+            _set_agreements(cells, n_members, member, grid.missing_matches, columns)
+            itself = np.int64(1) << member
             if columns[0].agree_after & probes != itself:
                 continue
             bits = (itself, probes, targets, heavy)
             n_more, mate = _smallest_addition(columns, bits, grid.allowed[size:], limit, pulse)
             if n_more > 0:
-                found.sizes[row] = size + n_more
-                found.mates[row] = rows[begin + mate]
+                best.sizes[row] = size + n_more
+                best.mates[row] = rows[begin + mate]
                 for level in range(size):
-                    found.paths[row, level] = path[level]
+                    best.paths[row, level] = path[level]
                 for level in range(n_more):
-                    found.paths[row, size + level] = first + columns[level].chosen
+                    best.paths[row, size + level] = first + columns[level].chosen
 
 
 @jit_inner
-def _set_agreements(cells: CodeArray, n_members: int, place: int, missing_matches: bool, columns: NDArray[Any]) -> None:
-    """Say which rows of a class agree with one of them on each column, and on all columns from each one on."""
+def _set_agreements(cells: CodeArray, n_members: int, probe: int, missing_matches: bool, columns: NDArray[Any]) -> None:
+    """Set which rows of a class agree with one of them on each column, and on all columns from each one on."""
     agree_after = (np.int64(1) << n_members) - 1
     columns[columns.size - 1].agree_after = agree_after
     for column in range(columns.size - 2, -1, -1):
         bits = np.int64(0)
-        own = cells[column, place]
+        own = cells[column, probe]
         if own >= 0 or missing_matches:
             for other in range(n_members):
                 if cells[column, other] == own:
@@ -153,25 +153,25 @@ def _smallest_addition(
         while level >= 0:
             if level == 0 and pulse[0] >= pulse[1]:
                 return 0, -1
-            left, column = columns[level].left, columns[level].chosen + 1
+            candidates, column = columns[level].left, columns[level].chosen + 1
             columns[level].chosen = column
             if column > n_columns - (n_wanted - level):
                 level -= 1
                 continue
-            both = left & columns[column].agree
-            if both & target_bits == 0 or (both == left and not has_gap):
+            matching = candidates & columns[column].agree
+            if matching & target_bits == 0 or (matching == candidates and not has_gap):
                 continue
             if level + 1 == n_wanted:
-                hit = both & target_bits
-                if both & probe_bits == itself and hit & (hit - 1) == 0 and hit & heavy_bits == 0:
+                hit = matching & target_bits
+                if matching & probe_bits == itself and hit & (hit - 1) == 0 and hit & heavy_bits == 0:
                     mate = 0
                     while hit >> mate != 1:
                         mate += 1
                     return n_wanted, mate
                 came_so_far = True
-            elif both & columns[column + 1].agree_after & probe_bits == itself:
+            elif matching & columns[column + 1].agree_after & probe_bits == itself:
                 level += 1
-                columns[level].left, columns[level].chosen = both, column
+                columns[level].left, columns[level].chosen = matching, column
         if not came_so_far and not has_gap:
             break
     return 0, -1
@@ -217,30 +217,30 @@ def _new_split(grid: WalkGrid) -> _Split:
 
 
 def walk_sets(
-    grid: WalkGrid, found: FoundSets, pulse: CountArray, seen: FloatArray, below: FloatArray, part: int, n_parts: int
+    grid: WalkGrid, best: FoundSets, pulse: CountArray, counts: FloatArray, below: FloatArray, part: int, n_parts: int
 ) -> None:
     """Find every probe's first smallest column set, of each size in the order of the walk; of n_parts branches, one.
 
     ``pulse`` is where others look in: sets looked at, the number at which to stop (it may be lowered), the first
-    column, and first columns settled. ``seen`` (n_columns, max_size + 1) is set to how many sets of each size were
+    column, and first columns settled. ``counts`` (n_columns, max_size + 1) is set to how many sets of each size were
     walked, at 0 to how many of the largest were left without a loss. ``below[k, m]`` is how many sets of k columns m
     columns have.
     """
     n_columns = len(grid.codes)
     stack, split = new_stack(grid.codes.shape[1], len(grid.allowed) - 1), _new_split(grid)
     settling = new_settling(n_columns)
-    while not walk_on(grid, found, stack, (split, settling), pulse, seen, below, (part, n_parts)):
+    while not walk_on(grid, best, stack, (split, settling), pulse, counts, below, (part, n_parts)):
         stack = with_more_room(stack)
 
 
 @jit_bare
 def walk_on(
     grid: WalkGrid,
-    found: FoundSets,
+    best: FoundSets,
     stack: WalkStack,
     scratch: tuple[_Split, Settling],
     pulse: CountArray,
-    seen: FloatArray,
+    counts: FloatArray,
     below: FloatArray,
     whose: tuple[int, int],
 ) -> bool:
@@ -258,38 +258,38 @@ def walk_on(
         elif size == 1 and column % n_parts != part:
             continue
         path[size] = column
-        n_small, n_hits = _split_classes(grid, found.sizes, column, size + 1, stack, split, MAX_SMALL_CLASS_ROWS)
+        n_small, n_hits = _split_classes(grid, best.sizes, column, size + 1, stack, split, MAX_SMALL_CLASS_ROWS)
         size += 1
         if grid.allowed[size]:
             for hit in range(n_hits):
                 row = split.hits[0, hit]
-                if found.sizes[row] > size:
-                    found.sizes[row] = size
-                    found.mates[row] = split.hits[1, hit]
-                    for place in range(size):
-                        found.paths[row, place] = path[place]
+                if best.sizes[row] > size:
+                    best.sizes[row] = size
+                    best.mates[row] = split.hits[1, hit]
+                    for level in range(size):
+                        best.paths[row, level] = path[level]
         # Every part splits by the first column; what follows is shared out.
         mine, n_shares = (part, n_parts) if size == 1 else (0, 1)
         if n_small > 0:
             starts = split.small_starts[: n_small + 1]
-            resolve_small_classes(grid, found, split.small, starts, path[:size], (mine, n_shares), pulse, settling)
+            resolve_small_classes(grid, best, split.small, starts, path[:size], (mine, n_shares), pulse, settling)
         if pulse[0] >= pulse[1]:
             break
         if size == 1:
             pulse[3] = column + 1
-        seen[path[0], size] += 1
+        counts[path[0], size] += 1
         if stack.levels[size].n_classes == 0 and size < max_size:
             if size > 1:
-                seen[path[0], 0] += below[max_size - size, n_columns - 1 - column]
+                counts[path[0], 0] += below[max_size - size, n_columns - 1 - column]
             else:
                 for later in range(column + 1 + (part - column - 1) % n_parts, n_columns, n_parts):
-                    seen[column, 0] += below[max_size - 2, n_columns - 1 - later]
+                    counts[column, 0] += below[max_size - 2, n_columns - 1 - later]
         pulse[0] += 1
         stack.size[0] = size
     return True
 
 
-def walk_all(grid: WalkGrid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
+def walk_all(grid: WalkGrid, pulse: CountArray, counts: FloatArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
     """Return row, target and set of every hit that no earlier columns of its set make, for `mark_minimal_sets`."""
     n_rows, max_size = grid.codes.shape[1], len(grid.allowed) - 1
     stack, split = new_stack(n_rows, max_size), _new_split(grid)
@@ -298,7 +298,7 @@ def walk_all(grid: WalkGrid, pulse: CountArray, seen: FloatArray) -> tuple[CodeA
     log = _Log(hits, paths, np.zeros(1, dtype=np.int64))
     status = NO_ROOM
     while status != WALK_OVER:
-        status = walk_all_on(grid, sizes, stack, split, log, pulse, seen)
+        status = walk_all_on(grid, sizes, stack, split, log, pulse, counts)
         if status == NO_ROOM:
             stack = with_more_room(stack)
         elif status == _LOG_FULL:
@@ -310,7 +310,7 @@ def walk_all(grid: WalkGrid, pulse: CountArray, seen: FloatArray) -> tuple[CodeA
 
 @jit_bare
 def walk_all_on(
-    grid: WalkGrid, sizes: CodeArray, stack: WalkStack, split: _Split, log: _Log, pulse: CountArray, seen: FloatArray
+    grid: WalkGrid, sizes: CodeArray, stack: WalkStack, split: _Split, log: _Log, pulse: CountArray, counts: FloatArray
 ) -> int:
     """Walk on; return OVER, or NO_ROOM or _LOG_FULL where the stack or the log has no room."""
     path, n_columns = stack.path, grid.codes.shape[0]
@@ -328,20 +328,20 @@ def walk_all_on(
         _, n_hits = _split_classes(grid, sizes, column, size + 1, stack, split, 0)
         pulse[0] += 1
         size += 1
-        seen[path[0], size] += 1
+        counts[path[0], size] += 1
         if grid.allowed[size]:
             for hit in range(n_hits):
                 n_logged = log.n_hits[0]
                 log.hits[0, n_logged], log.hits[1, n_logged] = split.hits[0, hit], split.hits[1, hit]
-                for place in range(size):
-                    log.paths[n_logged, place] = path[place]
+                for level in range(size):
+                    log.paths[n_logged, level] = path[level]
                 log.n_hits[0] += 1
         stack.size[0] = size
     return WALK_OVER
 
 
 def mark_minimal_sets(offsets: CountArray, paths: NDArray[np.int16], n_columns: int) -> BoolArray:
-    """Say which sets contain no other set of the same row: ``paths[offsets[r]:offsets[r + 1]]``, smaller sets first."""
+    """Tell which sets contain no other of their row, ``paths[offsets[r]:offsets[r + 1]]``, smaller ones first."""
     is_minimal = np.ones(len(paths), dtype=np.bool_)
     _drop_larger(offsets, paths, np.zeros(n_columns, dtype=np.bool_), is_minimal)
     return is_minimal
@@ -353,24 +353,24 @@ def _drop_larger(offsets: CountArray, paths: NDArray[np.int16], holds: BoolArray
     max_size = paths.shape[1]
     for row in range(offsets.size - 1):
         for large in range(offsets[row], offsets[row + 1]):
-            for place in range(max_size):
-                if paths[large, place] >= 0:
-                    holds[paths[large, place]] = True
+            for position in range(max_size):
+                if paths[large, position] >= 0:
+                    holds[paths[large, position]] = True
             for small in range(offsets[row], large):
                 if not is_minimal[small]:
                     continue
                 is_inside = True
-                for place in range(max_size):
-                    column = paths[small, place]
+                for position in range(max_size):
+                    column = paths[small, position]
                     if column >= 0 and not holds[column]:
                         is_inside = False
                         break
                 if is_inside:
                     is_minimal[large] = False
                     break
-            for place in range(max_size):
-                if paths[large, place] >= 0:
-                    holds[paths[large, place]] = False
+            for position in range(max_size):
+                if paths[large, position] >= 0:
+                    holds[paths[large, position]] = False
 
 
 @jit_inner
@@ -401,8 +401,8 @@ def _split_classes(
     n_kept = n_small = n_hits = n_small_rows = 0
     for label in range(above.first, above.first + above.n_classes):
         n_touched = 0
-        for place in range(starts[label], starts[label + 1]):
-            row = rows[place]
+        for position in range(starts[label], starts[label + 1]):
+            row = rows[position]
             if codes[row] < lowest:
                 continue
             key = keys[codes[row] + 1]
@@ -415,8 +415,8 @@ def _split_classes(
             if grid.probes[row] == 1 and sizes[row] > needed:
                 key.worth = 1
         n_live = 0
-        for each in range(n_touched):
-            key = keys[touched[each]]
+        for i in range(n_touched):
+            key = keys[touched[i]]
             n_members = int(key.members)
             # From here on, members holds where the class's next row goes: in the
             # kept rows (or the hits) from 0 up, in the small ones from -2 down; -1 is nowhere.
@@ -440,8 +440,8 @@ def _split_classes(
                 n_kept += 1
                 starts[level.first + n_kept] = n_kept_rows
         if n_live > 0:
-            for place in range(starts[label], starts[label + 1]):
-                row = rows[place]
+            for position in range(starts[label], starts[label + 1]):
+                row = rows[position]
                 if codes[row] < lowest:
                     continue
                 key = keys[codes[row] + 1]
@@ -457,8 +457,8 @@ def _split_classes(
                 elif to < -1:
                     split.small[-2 - to] = row
                     key.members = to - 1
-        for each in range(n_touched):
-            key = keys[touched[each]]
+        for i in range(n_touched):
+            key = keys[touched[i]]
             key.members = key.probes = key.targets = key.worth = 0
     level.n_classes = n_kept
     return n_small, n_hits

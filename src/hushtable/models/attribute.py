@@ -136,8 +136,8 @@ class EntropyLDiversity(OneSensitive):
 
     def _entropies(self, stats: ClassStats) -> FloatArray:
         """Return the entropies, minus infinity where no value is known."""
-        known = stats.histograms[self.sensitive].without_missing()
-        return np.where(known.n_distinct() > 0, known.entropies(np.log), -np.inf)
+        histogram = stats.histograms[self.sensitive].without_missing()
+        return np.where(histogram.n_distinct() > 0, histogram.entropies(np.log), -np.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +183,12 @@ class RecursiveCLDiversity(OneSensitive):
 
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the c that every class stays just above, infinite below l values; lower is safer."""
-        known = stats.histograms[self.sensitive].without_missing()
-        labels = known.labels()
-        falling = known.counts[np.lexsort((-known.counts, labels))]
-        rank = np.arange(len(labels)) - known.offsets[labels]
-        tail = known.sum_by_class(np.where(rank >= self.l - 1, falling, 0))
-        return np.where(tail > 0, known.max_by_class(known.counts) / np.maximum(tail, 1), np.inf)
+        histogram = stats.histograms[self.sensitive].without_missing()
+        labels = histogram.labels()
+        falling = histogram.counts[np.lexsort((-histogram.counts, labels))]
+        rank = np.arange(len(labels)) - histogram.offsets[labels]
+        tail = histogram.sum_by_class(np.where(rank >= self.l - 1, falling, 0))
+        return np.where(tail > 0, histogram.max_by_class(histogram.counts) / np.maximum(tail, 1), np.inf)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the highest counts."""
@@ -257,8 +257,8 @@ class TCloseness(OneSensitive):
             return _rank_distance(histogram, stats.sizes, totals)
         distances = np.zeros(histogram.n_classes)
         for nodes in levels:
-            held, whole = _replace_by_nodes(histogram, totals, nodes)
-            distances += _equal_distance(held, stats.sizes, whole)
+            node_histogram, node_totals = _replace_by_nodes(histogram, totals, nodes)
+            distances += _equal_distance(node_histogram, stats.sizes, node_totals)
         return distances / max(len(levels), 1)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
@@ -271,9 +271,9 @@ class TCloseness(OneSensitive):
             return Rule(RULE_ORDERED, self.sensitive, float(self.t), float(n_steps), shares[None, :])
         table = np.zeros((2 * len(levels), len(counts)))
         for level, nodes in enumerate(levels):
-            _, places = np.unique(nodes, return_inverse=True)
-            table[2 * level] = places
-            table[2 * level + 1, : places.max() + 1] = np.bincount(places, weights=shares)
+            _, node_of_code = np.unique(nodes, return_inverse=True)
+            table[2 * level] = node_of_code
+            table[2 * level + 1, : node_of_code.max() + 1] = np.bincount(node_of_code, weights=shares)
         return Rule(RULE_LEVELS, self.sensitive, float(self.t), float(len(levels)), table)
 
     def _ground_levels(self, grounds: Mapping[str, Ground], n_codes: int) -> CodeArray | None:
@@ -418,17 +418,18 @@ def _surprise(shares: FloatArray) -> FloatArray:
 
 def _replace_by_nodes(histogram: Histogram, totals: CountArray, nodes: CodeArray) -> tuple[Histogram, CountArray]:
     """Replace the values of a histogram and of the whole by the nodes that hold them."""
-    _, places = np.unique(nodes, return_inverse=True)
-    n_nodes = int(places.max()) + 1
-    whole = np.bincount(places, weights=totals).astype(np.int64)
+    _, node_of_code = np.unique(nodes, return_inverse=True)
+    n_nodes = int(node_of_code.max()) + 1
+    node_totals = np.bincount(node_of_code, weights=totals).astype(np.int64)
     if n_nodes == len(totals):
         # Each node holds one value: a level of leaves.
-        return Histogram(histogram.offsets, (places[histogram.codes + 1] - 1).astype(np.int32), histogram.counts), whole
-    keys = histogram.labels() * n_nodes + places[histogram.codes + 1]
+        codes = (node_of_code[histogram.codes + 1] - 1).astype(np.int32)
+        return Histogram(histogram.offsets, codes, histogram.counts), node_totals
+    keys = histogram.labels() * n_nodes + node_of_code[histogram.codes + 1]
     distinct, inverse = np.unique(keys, return_inverse=True)
     counts = np.bincount(inverse, weights=histogram.counts, minlength=len(distinct)).astype(np.int64)
     offsets = np.searchsorted(distinct, np.arange(histogram.n_classes + 1) * n_nodes)
-    return Histogram(offsets, (distinct % n_nodes - 1).astype(np.int32), counts), whole
+    return Histogram(offsets, (distinct % n_nodes - 1).astype(np.int32), counts), node_totals
 
 
 def _equal_distance(histogram: Histogram, sizes: CountArray, totals: CountArray) -> FloatArray:

@@ -273,7 +273,7 @@ ONE_OR_MORE: Final = ParameterBounds(least=1, is_whole=True)
 
 
 class BoundedModel:
-    """What models share: that their parameters are checked, and what most of them say of themselves."""
+    """Base of the models: checks of parameters, and what holds for most models."""
 
     __slots__ = ()
 

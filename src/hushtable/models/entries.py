@@ -30,21 +30,21 @@ NewT = TypeVar("NewT")
 
 
 class Registry(MutableMapping[str, KindT]):
-    """Classes of one kind by their names, and what an entry makes of them.
+    """Classes of one kind by their names, and the objects that entries make of them.
 
-    A class may be given as its place, ``"package.module.Class"``: it is imported when it is asked for. ``group`` names
+    A class may be given as its path, ``"package.module.Class"``: it is imported when it is asked for. ``group`` names
     the entry points where other packages have more (`hushtable.models.plugins`), and ``needs`` what these must have.
     """
 
     def __init__(
         self,
-        places: Mapping[str, Any],
+        kinds: Mapping[str, Any],
         what: str,
         group: str = "",
         needs: Sequence[str] = ("name",),
         error: type[InputError] = InputError,
     ) -> None:
-        self._kinds: dict[str, Any] = dict(places)
+        self._kinds: dict[str, Any] = dict(kinds)
         self._what, self._group, self._needs, self._error = what, group, needs, error
 
     def __getitem__(self, name: str) -> KindT:
@@ -82,52 +82,52 @@ class Registry(MutableMapping[str, KindT]):
         return kind
 
     def find(self, name: str) -> bool:
-        """Tell whether there is something of that name; what another package has is imported, and stays."""
+        """Tell whether a name is known; a class of another package is imported, and kept."""
         if name not in self._kinds and self._group and name in plugins.entry_points_of(self._group):
             self._kinds[name] = plugins.load(self._group, name, self._needs)
         return name in self._kinds
 
     def find_allowed(self, name: str) -> bool:
-        """Tell whether there is something of that name that may be used where a file names it."""
+        """Tell whether a name is known, and may be used where a file names it."""
         return name in self._kinds or (plugins.is_named(name) and self.find(name))
 
     def read(self, entry: Any, *, nested: Mapping[str, Callable[[Any], Any]] = _NO_OPTIONS) -> Any:
-        """Make what an entry names; `nested` reads the options that are entries themselves."""
+        """Make the object that an entry describes; `nested` reads the options that are entries themselves."""
         name, options = self._split_entry(entry)
         kind: Any = self[name]
-        known = _names_of_options(kind)
+        option_names = _names_of_options(kind)
         if not isinstance(options, Mapping):
-            if not known:
+            if not option_names:
                 raise self._error(f"{name} was given {options!r}.", hint="it has no options.")
-            options = {known[0]: options}
-        unknown = [option for option in options if option not in known]
+            options = {option_names[0]: options}
+        unknown = [option for option in options if option not in option_names]
         if unknown:
             raise self._error(
-                _describe_unknown(f"{self._what} {name!r} has no option {unknown[0]!r}", str(unknown[0]), known)
+                _describe_unknown(f"{self._what} {name!r} has no option {unknown[0]!r}", str(unknown[0]), option_names)
             )
-        asked = {option: nested[option](value) if option in nested else value for option, value in options.items()}
+        arguments = {option: nested[option](value) if option in nested else value for option, value in options.items()}
         try:
-            return kind(**asked)
+            return kind(**arguments)
         except TypeError:
-            lacking = [option for option in _options_without_default(kind) if option not in asked]
+            lacking = [option for option in _options_without_default(kind) if option not in arguments]
             problem = f"lacks {quote_names(lacking)}" if lacking else "was given options of the wrong type"
             raise self._error(
-                f"{self._what} {name!r} {problem}.", hint=f"its options are: {', '.join(known) or 'none'}."
+                f"{self._what} {name!r} {problem}.", hint=f"its options are: {', '.join(option_names) or 'none'}."
             ) from None
 
-    def take(self, asked: Any, protocol: type, *, nested: Mapping[str, Callable[[Any], Any]] = _NO_OPTIONS) -> Any:
-        """Return what a Python caller passes: an object as it is, a name or an entry as what it makes."""
-        if isinstance(asked, (str, Mapping)):
-            return self.read(asked, nested=nested)
-        if inspect.isclass(asked):
-            problem = f"a {self._what} was given as the class {asked.__name__}."
-            raise InputError(problem, hint=f"call it: {asked.__name__}(...).")
-        if not isinstance(asked, protocol):
+    def take(self, request: Any, protocol: type, *, nested: Mapping[str, Callable[[Any], Any]] = _NO_OPTIONS) -> Any:
+        """Return the object that a Python caller means: the object itself, or what a name or an entry makes."""
+        if isinstance(request, (str, Mapping)):
+            return self.read(request, nested=nested)
+        if inspect.isclass(request):
+            problem = f"a {self._what} was given as the class {request.__name__}."
+            raise InputError(problem, hint=f"call it: {request.__name__}(...).")
+        if not isinstance(request, protocol):
             raise InputError(
-                f"a {self._what} was given as {type(asked).__name__}.",
+                f"a {self._what} was given as {type(request).__name__}.",
                 hint=f"pass a name among {quote_names(self, limit=20)}, or an object with options.",
             )
-        return asked
+        return request
 
     def _split_entry(self, entry: Any) -> tuple[str, Any]:
         """Return the name of an entry and its options."""
@@ -148,15 +148,15 @@ class Registry(MutableMapping[str, KindT]):
         return f"{name}: {{{options[0]}: ...}}" if options else name
 
 
-def to_entry(made: Any, *, sparse: bool = True) -> dict[str, Any]:
-    """Return what a registry would make this of, as plain values, without options at their defaults where sparse."""
-    written = {}
-    for field in dataclasses.fields(made):
-        value = getattr(made, field.name)
+def to_entry(instance: Any, *, sparse: bool = True) -> dict[str, Any]:
+    """Return the entry of an object, as plain values; if ``sparse``, without options at their defaults."""
+    options = {}
+    for field in dataclasses.fields(instance):
+        value = getattr(instance, field.name)
         default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
         if value is not None and not (sparse and value == default):
-            written[field.name] = _to_plain_value(value)
-    return {made.name: written}
+            options[field.name] = _to_plain_value(value)
+    return {instance.name: options}
 
 
 def _describe_unknown(problem: str, name: str, known: Any) -> str:

@@ -131,8 +131,8 @@ class AlphaKAnonymity(OneSensitive):
 
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the highest share of a value in every class, infinite below k records; lower is safer."""
-        known = stats.histograms[self.sensitive].without_missing()
-        shares = known.max_by_class(known.counts) / np.maximum(stats.sizes, 1)
+        histogram = stats.histograms[self.sensitive].without_missing()
+        shares = histogram.max_by_class(histogram.counts) / np.maximum(stats.sizes, 1)
         return np.where(stats.crowd >= self.k, shares, np.inf)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:

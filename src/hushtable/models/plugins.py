@@ -70,18 +70,18 @@ def load(group: str, name: str, needs: Collection[str]) -> Any:
     if not may_load(name):
         raise InputError(f"{who} is installed, and is not allowed here.", hint=_HINT_TO_ALLOW)
     try:
-        found = entry.load()
+        plugin = entry.load()
     except Exception as error:
         raise InputError(
             f"{who} cannot be imported: {type(error).__name__}.", hint="mend it, or ask its authors."
         ) from error
-    lacking = [attribute for attribute in needs if not hasattr(found, attribute)]
-    if not isinstance(found, type) or lacking:
+    lacking = [attribute for attribute in needs if not hasattr(plugin, attribute)]
+    if not isinstance(plugin, type) or lacking:
         raise InputError(
             f"{who} is not of the kind {group!r}.",
             hint=f"it is a class with: {', '.join(needs)}. See docs/extending.md.",
         )
-    return found
+    return plugin
 
 
 _HINT_TO_ALLOW: Final = "name it: `--plugins NAME` where a file is verified, `plugins: [NAME]` in a policy."

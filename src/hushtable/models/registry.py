@@ -65,13 +65,13 @@ def from_dict(entry: str | Mapping[str, Any]) -> PrivacyModel:
     >>> from_dict({"t-closeness": {"t": 0.2, "sensitive": "salary"}})
     TCloseness(t=0.2, sensitive='salary', ground='auto')
     """
-    made: PrivacyModel = MODELS.read(entry)
-    return made
+    model: PrivacyModel = MODELS.read(entry)
+    return model
 
 
 def models_from_claim(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
-    """Make the models that a manifest names: those of hushtable, and those that somebody has registered or named."""
-    found = []
+    """Make the models that a manifest names: those of hushtable, and those that somebody has registered or allowed."""
+    models = []
     for entry in names:
         name = next(iter(entry), None) if isinstance(entry, Mapping) else entry
         if isinstance(name, str) and not MODELS.find_allowed(name):
@@ -84,13 +84,13 @@ def models_from_claim(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
             raise VerificationError(
                 f"the claim could not be judged: it names the model {name!r}, which is unknown here.", hint=hint
             )
-        found.append(from_dict(entry))
-    return tuple(found)
+        models.append(from_dict(entry))
+    return tuple(models)
 
 
-def models_in(given: Any) -> tuple[PrivacyModel, ...]:
+def models_in(models: Any) -> tuple[PrivacyModel, ...]:
     """Return the models that a caller passed, each as an object or as a policy writes it."""
-    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
-        shown = type(given).__name__ if not isinstance(given, str) else repr(given)
-        raise InputError(f"models = {shown} is one model.", hint="pass a list: models=[KAnonymity(5)].")
-    return tuple(MODELS.take(model, PrivacyModel) for model in given)
+    if isinstance(models, (str, Mapping)) or not isinstance(models, Iterable):
+        what = type(models).__name__ if not isinstance(models, str) else repr(models)
+        raise InputError(f"models = {what} is one model.", hint="pass a list: models=[KAnonymity(5)].")
+    return tuple(MODELS.take(model, PrivacyModel) for model in models)

@@ -1,6 +1,6 @@
 """Arrays to matplotlib axes: what every ``.plot()`` calls.
 
-Nothing here chooses a back end, opens a window, imports pyplot where nobody uses it or sets what other figures go by:
+Nothing here chooses a back end, opens a window, imports pyplot where nobody uses it, or changes global settings:
 without ``ax`` a figure is made. Plain lists do as well as arrays; None is not shown. Series differ by hatch, dashes or
 marker, never by colour alone. Names come from data, and are drawn as they are: none is read as mathematics.
 """
@@ -35,10 +35,9 @@ __all__ = [
     "tradeoff",
 ]
 
-# More dots than these make a picture of them, in a file of many megabytes.
-_MOST_MARKERS: Final = 25
-_MOST_VECTORS: Final = 2000
-_MOST_EDGES: Final = 60
+_MAX_MARKERS: Final = 25  # of a line; more would hide one another
+_MAX_VECTOR_DOTS: Final = 2000  # more are drawn as a picture: a vector file would have many megabytes
+_MAX_EDGED_BARS: Final = 60
 _INCHES_HIGH: Final = 3.0
 _INCHES_A_SERIES: Final = 0.16
 _INCHES_A_BAR: Final = 0.24
@@ -96,12 +95,12 @@ def bars(names: Sequence[str], values: Sequence[float | None], *, label: str, ti
     """Draw a bar with its number for every name, the first at the top; return the axes."""
     axes = style.axes_of(ax, height=max(_INCHES_HIGH, 1.0 + _INCHES_A_BAR * len(names)))
     lengths = style.to_floats(values)
-    places = np.flatnonzero(np.isfinite(lengths))
-    axes.barh(places, lengths[places], height=0.7, color=PALETTE[0], edgecolor=INK, linewidth=EDGE_WIDTH)
+    positions = np.flatnonzero(np.isfinite(lengths))
+    axes.barh(positions, lengths[positions], height=0.7, color=PALETTE[0], edgecolor=INK, linewidth=EDGE_WIDTH)
     small = {"textcoords": "offset points", "fontsize": style.text_size(axes)}
-    for place, length in zip(places.tolist(), lengths[places].tolist(), strict=True):
+    for position, length in zip(positions.tolist(), lengths[positions].tolist(), strict=True):
         side, ha = (3, "left") if length >= 0 else (-3, "right")
-        axes.annotate(style.format_number(length), (length, place), (side, 0), ha=ha, va="center", **small)
+        axes.annotate(style.format_number(length), (length, position), (side, 0), ha=ha, va="center", **small)
     style.name_ticks(axes, "y", names)
     axes.set_ylim(len(names) - 0.5, -0.5 if len(names) else 0.5)
     # Room for the number at the longest bar.
@@ -116,13 +115,13 @@ def by_size(
     """Draw a bar with its number for every size of a column set; return the axes."""
     axes = style.axes_of(ax)
     heights = style.to_floats(counts)
-    places = np.flatnonzero(np.isfinite(heights))
-    axes.bar(places, heights[places], width=0.8, color=PALETTE[0], edgecolor=INK, linewidth=EDGE_WIDTH)
-    texts = [style.format_number(height) for height in heights[places].tolist()]
+    positions = np.flatnonzero(np.isfinite(heights))
+    axes.bar(positions, heights[positions], width=0.8, color=PALETTE[0], edgecolor=INK, linewidth=EDGE_WIDTH)
+    texts = [style.format_number(height) for height in heights[positions].tolist()]
     upright = len(sizes) * max(map(len, texts), default=0) > 42
     how = {"textcoords": "offset points", "fontsize": style.text_size(axes), "rotation": 90 if upright else 0}
-    for place, height, text in zip(places.tolist(), heights[places].tolist(), texts, strict=True):
-        axes.annotate(text, (place, height), (0, 2), ha="center", va="bottom", **how)
+    for position, height, text in zip(positions.tolist(), heights[positions].tolist(), texts, strict=True):
+        axes.annotate(text, (position, height), (0, 2), ha="center", va="bottom", **how)
     style.name_ticks(axes, "x", [str(size) for size in sizes], rotation=0)
     axes.margins(y=0.3 if upright else 0.12)
     if len(sizes):
@@ -134,7 +133,7 @@ def by_size(
 
 
 def distributions(
-    places: Sequence[str],
+    names: Sequence[str],
     shares: Mapping[str, Sequence[float | None]],
     *,
     label: str,
@@ -143,7 +142,7 @@ def distributions(
 ) -> Any:
     """Draw how often values or bins of a column occur, beside one another for every series; return the axes."""
     axes = style.axes_of(ax, height=_figure_height(len(shares)))
-    _plot_bar_groups(axes, places, shares)
+    _plot_bar_groups(axes, names, shares)
     style.format_percent_axis(axes.yaxis)
     style.label_axes(axes, title=title, xlabel=label, ylabel="share of records", grid="y")
     return axes
@@ -162,12 +161,12 @@ def terms(
     them, and logarithmic above.
     """
     axes = style.axes_of(ax, height=_figure_height(len(values)))
-    found = _plot_lines(axes, steps, values, drawstyle="steps-post")
-    highest = [float(np.nanmax(np.abs(each))) for each in found if np.isfinite(each).any()]
+    lines = _plot_lines(axes, steps, values, drawstyle="steps-post")
+    highest = [float(np.nanmax(np.abs(each))) for each in lines if np.isfinite(each).any()]
     highest = [each for each in highest if each > 0]
     if highest and max(highest) > _MAX_SCALE_RATIO * min(highest):
         axes.set_yscale("symlog", linthresh=10.0 ** np.ceil(np.log10(min(highest))))
-        if all((each[np.isfinite(each)] >= 0).all() for each in found):
+        if all((each[np.isfinite(each)] >= 0).all() for each in lines):
             axes.set_ylim(bottom=0)
         style.format_number_axis(axes.yaxis, whole=False)
     _count_sets(axes, steps)
@@ -186,12 +185,12 @@ def pareto(
     """Draw points (n_points, 2), and on them the front, which no other betters in both coordinates; return the axes."""
     axes = style.axes_of(ax)
     at = np.asarray(points, dtype=np.float64).reshape(-1, 2)
-    chosen = at[np.asarray(front, dtype=np.int64)]
-    chosen = chosen[np.lexsort(chosen.T[::-1])]
+    front_points = at[np.asarray(front, dtype=np.int64)]
+    front_points = front_points[np.lexsort(front_points.T[::-1])]
     (dots,) = axes.plot(
-        *at.T, color=FAINT, marker=".", markersize=4, linestyle="none", rasterized=len(at) > _MOST_VECTORS
+        *at.T, color=FAINT, marker=".", markersize=4, linestyle="none", rasterized=len(at) > _MAX_VECTOR_DOTS
     )
-    (best,) = axes.plot(*chosen.T, **style.line_look(style.series_look(1)), zorder=3)
+    (best,) = axes.plot(*front_points.T, **style.line_look(style.series_look(1)), zorder=3)
     style.add_legend(axes, [dots, best], ["column sets", "no other betters these in both"])
     style.label_axes(axes, title=title, xlabel=labels[0], ylabel=labels[1])
     return axes
@@ -200,7 +199,7 @@ def pareto(
 def histogram(values: FloatArray, *, label: str, title: str = "", ax: Any = None) -> Any:
     """Draw how often values occur; return the axes."""
     axes = style.axes_of(ax)
-    # Bins as wide as numpy's rule wants them would be millions where one value is far out.
+    # With one outlier, numpy's other rules would make millions of bins.
     n_bins = min(len(np.histogram_bin_edges(values, bins="sturges")) - 1, 100)
     axes.hist(values, bins=n_bins, color=PALETTE[0], edgecolor=INK, linewidth=EDGE_WIDTH)
     style.format_number_axis(axes.yaxis)
@@ -236,7 +235,7 @@ def qq(values: FloatArray, *, label: str, title: str = "", ax: Any = None) -> An
 
     axes = style.axes_of(ax)
     normal = ndtri((np.arange(1, len(values) + 1) - 0.5) / len(values))
-    axes.scatter(normal, np.sort(values), s=12, color=PALETTE[0], zorder=2, rasterized=len(values) > _MOST_VECTORS)
+    axes.scatter(normal, np.sort(values), s=12, color=PALETTE[0], zorder=2, rasterized=len(values) > _MAX_VECTOR_DOTS)
     axes.axline((0.0, float(values.mean())), slope=float(values.std()), linestyle="--", color=PALETTE[1])
     style.label_axes(axes, title=title, xlabel="normal quantile", ylabel=label)
     return axes
@@ -269,7 +268,7 @@ def evolution(
         ended = np.isfinite(heights)
         look = style.line_look(how)
         # A long search is a line: dots would hide one another.
-        if name == "step" and ended.sum() <= _MOST_MARKERS:
+        if name == "step" and ended.sum() <= _MAX_MARKERS:
             look["linestyle"] = "none"
         else:
             look |= {"marker": "", "linewidth": 1.2}
@@ -290,18 +289,18 @@ def heat_map(matrix: FloatArray, names: Sequence[str], *, label: str, title: str
     n, room = len(names), _INCHES_A_LETTER * max((len(style.shorten_text(name)) for name in names), default=0)
     side = _INCHES_A_CELL * n + room
     axes = style.axes_of(ax, width=max(4.2, side + 1.1), height=max(_INCHES_HIGH, side + 0.4))
-    places = range(n)
+    positions = range(n)
     image = axes.imshow(matrix, vmin=-1, vmax=1, cmap="RdBu_r")
     style.label_axes(axes, title=title, xlabel="", ylabel="", grid="")
     axes.spines[:].set_visible(False)
-    axes.set_xticks(places, [style.shorten_text(name) for name in names], rotation=90, parse_math=False)
+    axes.set_xticks(positions, [style.shorten_text(name) for name in names], rotation=90, parse_math=False)
     style.name_ticks(axes, "y", names)
     # Five characters in a cell; how large the cells of given axes are, the axes say before the map makes them square.
     box = axes.get_window_extent()
     cell = min(box.width, box.height) * 72 / axes.figure.dpi / max(n, 1)
     size = 7.5 if ax is None else max(3.0, min(style.text_size(axes), 0.24 * cell))
-    for i in places:
-        for j in places:
+    for i in positions:
+        for j in positions:
             if np.isfinite(matrix[i, j]):
                 ink = style.readable_on(image.cmap(image.norm(matrix[i, j])))
                 axes.text(
@@ -330,13 +329,13 @@ def convergence(
 
 
 def tradeoff(
-    clusters: CountArray, stars: CountArray, kept: FloatArray, *, label: str, title: str = "", ax: Any = None
+    clusters: CountArray, stars: CountArray, kept_shares: FloatArray, *, label: str, title: str = "", ax: Any = None
 ) -> Any:
     """Draw what the number of clusters costs (left) and keeps (right); return the axes of the left."""
     axes = style.axes_of(ax)
     right = axes.twinx()
     lines = axes.plot(clusters, stars, label="stars", **style.line_look(style.series_look(0)))
-    lines += right.plot(clusters, kept, label=label, **style.line_look(style.series_look(1)))
+    lines += right.plot(clusters, kept_shares, label=label, **style.line_look(style.series_look(1)))
     style.add_legend(axes, lines, ["stars (left)", f"{label} (right)"])
     style.format_number_axis(axes.xaxis)
     style.format_number_axis(axes.yaxis)
@@ -385,11 +384,11 @@ def _count_sets(axes: Any, steps: Any) -> None:
         style.format_number_axis(axes.xaxis)
 
 
-def _plot_bar_groups(axes: Any, places: Sequence[str], shares: Mapping[str, Sequence[float | None]]) -> None:
+def _plot_bar_groups(axes: Any, labels: Sequence[str], shares: Mapping[str, Sequence[float | None]]) -> None:
     """Draw a group of bars at every place, one for each series that has a value there."""
     width = 0.8 / max(len(shares), 1)
     # Of thin bars the edges would be all there is to see.
-    edge = EDGE_WIDTH if len(shares) * len(places) <= _MOST_EDGES else EDGE_WIDTH / 4
+    edge = EDGE_WIDTH if len(shares) * len(labels) <= _MAX_EDGED_BARS else EDGE_WIDTH / 4
     for i, (name, values) in enumerate(shares.items()):
         heights, how = style.to_floats(values), style.series_look(i)
         at = np.flatnonzero(np.isfinite(heights))
@@ -403,9 +402,9 @@ def _plot_bar_groups(axes: Any, places: Sequence[str], shares: Mapping[str, Sequ
             edgecolor=INK,
             linewidth=edge,
         )
-    style.name_ticks(axes, "x", places)
-    if len(places):
-        axes.set_xlim(-0.6, len(places) - 0.4)
+    style.name_ticks(axes, "x", labels)
+    if len(labels):
+        axes.set_xlim(-0.6, len(labels) - 0.4)
     axes.set_ylim(bottom=0)
     if len(shares) > 1:
         style.add_legend(axes, [style.legend_patch(style.series_look(i)) for i in range(len(shares))], list(shares))
@@ -415,17 +414,17 @@ def _plot_lines(
     axes: Any, steps: Any, values: Mapping[str, Sequence[float | None]], *, drawstyle: str
 ) -> list[FloatArray]:
     """Draw a line for every series, with markers where points are few, and return its heights."""
-    handles, drawn = [], []
-    for i, (name, each) in enumerate(values.items()):
-        heights, how = style.to_floats(each), style.line_look(style.series_look(i))
+    handles, all_heights = [], []
+    for i, (name, series_values) in enumerate(values.items()):
+        heights, how = style.to_floats(series_values), style.line_look(style.series_look(i))
         # Of many points some carry the marker, each series another: lines must differ without colour.
-        every: Any = 1 if len(heights) <= _MOST_MARKERS else (i * len(heights) // 40, len(heights) // 8)
+        every: Any = 1 if len(heights) <= _MAX_MARKERS else (i * len(heights) // 40, len(heights) // 8)
         every = every if every == 1 or len(values) > 1 else []
         handles += axes.plot(steps, heights, label=name, drawstyle=drawstyle, markevery=every, **how)
-        drawn.append(heights)
+        all_heights.append(heights)
     if len(handles) > 1:
         style.add_legend(axes, handles, list(values))
-    return drawn
+    return all_heights
 
 
 def _stair_look(i: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What all figures share: their size, colours, how names are written on them, and how they become SVG.
 
-Nothing global is set: a figure of ours brings its sizes with it, on given axes those of their figure hold.
+Nothing global is set: our own figures have sizes of their own; given axes keep those of their figure.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ import numpy as np
 from hushtable._types import FloatArray
 
 PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Okabe and Ito's colours, which those tell apart who see no red or green."""
+"""Okabe and Ito's colours, which people who see no red or green can tell apart."""
 INK: Final = "#000000"
 FAINT: Final = "#b0b0b0"
 """Of grids and reference lines."""
 EDGE_WIDTH: Final = 0.6
 """How wide the edges of bars are, in points."""
 
-_HIDES_FIGURES: Final[ContextVar[bool]] = ContextVar("apart", default=False)
-_SAY: Final[ContextVar[Callable[[str], str]]] = ContextVar("say", default=str)
+_HIDES_FIGURES: Final[ContextVar[bool]] = ContextVar("hides_figures", default=False)
+_TRANSLATE: Final[ContextVar[Callable[[str], str]]] = ContextVar("translate", default=str)
 _DASHES: Final = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)))
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 _HATCHES: Final = ("", "////", "....", "xxxx", "\\\\\\\\", "oo", "----", "||||", "++", "**", "//..", "\\\\..")
 
-_FONT_SIZE: Final = 9.0
-_LONGEST_NAME: Final = 24
-_LONGEST_LABEL: Final = 48
-_LONGEST_UPRIGHT: Final = 34
-_LONGEST_SERIES: Final = 96
+_FONT_SIZE: Final = 9.0  # points
+_MAX_NAME_LENGTH: Final = 24  # characters, as those below
+_MAX_LABEL_LENGTH: Final = 48
+_MAX_UPRIGHT_LENGTH: Final = 34
+_MAX_SERIES_LENGTH: Final = 96
 _TITLE_WIDTH: Final = 50
-_MOST_TITLE_LINES: Final = 3
+_MAX_TITLE_LINES: Final = 3
 # What stands side by side in the width of a figure, in characters.
 _LEGEND_WIDTH: Final = 48
 _HANDLE_WIDTH: Final = 7
 _TICKS_WIDTH: Final = 40
-_MOST_TICKS: Final = 24
+_MAX_TICKS: Final = 24
 _MAX_LOG_TICKS: Final = 9
 _MAX_SLANTED_TICKS: Final = 12
-_LONGEST_SLANTED: Final = 16
+_MAX_SLANTED_LENGTH: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesLook:
-    """What tells a series from others, with colours and without."""
+    """What distinguishes a series from others, with colours and without."""
 
     color: str
     dashes: Any  # of a line
@@ -91,12 +91,12 @@ def axes_of(ax: Any, *, width: float = 4.2, height: float = 3.0) -> Any:
 
 @contextmanager
 def hide_figures(say: Callable[[str], str] = str) -> Iterator[None]:
-    """Make figures that nobody is shown: those of a report or a file; ``say`` puts labels into another language."""
-    token, spoken = _HIDES_FIGURES.set(True), _SAY.set(say)
+    """Make figures that are not shown, as for a report or a file; ``say`` translates labels."""
+    token, spoken = _HIDES_FIGURES.set(True), _TRANSLATE.set(say)
     try:
         yield
     finally:
-        _SAY.reset(spoken)
+        _TRANSLATE.reset(spoken)
         _HIDES_FIGURES.reset(token)
 
 
@@ -117,9 +117,9 @@ def label_axes(
     axes: Any, *, title: str = "", xlabel: str, ylabel: str, grid: Literal["x", "y", "both", ""] = "both"
 ) -> None:
     """Write the title as it is and the labels in the language asked for, and draw a grid behind the data."""
-    axes.xaxis.set_label_text(shorten_text(_SAY.get()(xlabel), _LONGEST_LABEL), parse_math=False)
+    axes.xaxis.set_label_text(shorten_text(_TRANSLATE.get()(xlabel), _MAX_LABEL_LENGTH), parse_math=False)
     # A figure is less high than wide.
-    upright = textwrap.wrap(to_one_line(_SAY.get()(ylabel)), _LONGEST_UPRIGHT, max_lines=2, placeholder="…")
+    upright = textwrap.wrap(to_one_line(_TRANSLATE.get()(ylabel)), _MAX_UPRIGHT_LENGTH, max_lines=2, placeholder="…")
     axes.yaxis.set_label_text("\n".join(upright), parse_math=False)
     axes.set_axisbelow(True)
     axes.grid(False)
@@ -133,14 +133,14 @@ def label_axes(
 def _write_title(axes: Any, title: str) -> None:
     from matplotlib.transforms import blended_transform_factory
 
-    wrapped = "\n".join(textwrap.wrap(to_one_line(title), _TITLE_WIDTH, max_lines=_MOST_TITLE_LINES, placeholder="…"))
+    wrapped = "\n".join(textwrap.wrap(to_one_line(title), _TITLE_WIDTH, max_lines=_MAX_TITLE_LINES, placeholder="…"))
     # Above a legend, where there is one: it was drawn first, and takes as many lines as it has rows.
-    found = axes.get_legend()
-    rows = 0 if found is None else _n_lines([each.get_text() for each in found.get_texts()], found._ncols)
+    legend = axes.get_legend()
+    rows = 0 if legend is None else _n_lines([each.get_text() for each in legend.get_texts()], legend._ncols)
     size = float(axes.xaxis.label.get_size()) * 1.1
     text = axes.set_title(wrapped, fontsize=size, loc="left", pad=8 + 1.45 * text_size(axes) * rows, parse_math=False)
-    place = axes.get_subplotspec()
-    if place is not None and place.get_geometry()[:2] == (1, 1):
+    subplot = axes.get_subplotspec()
+    if subplot is not None and subplot.get_geometry()[:2] == (1, 1):
         # Axes alone have the whole width of their figure for the title.
         text.set_transform(
             blended_transform_factory(axes.figure.transSubfigure, axes.transAxes + axes.titleOffsetTrans)
@@ -162,11 +162,11 @@ def add_legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
     """
     if not handles:
         return
-    shown = [shorten_text(name, _LONGEST_SERIES) for name in names]
+    short_names = [shorten_text(name, _MAX_SERIES_LENGTH) for name in names]
     # A longer one has rows of its own.
-    lines = ["\n".join(textwrap.wrap(name, _LEGEND_WIDTH)) for name in shown]
+    lines = ["\n".join(textwrap.wrap(name, _LEGEND_WIDTH)) for name in short_names]
     n_columns = max(1, min(len(lines), _LEGEND_WIDTH // (max(map(len, lines)) + _HANDLE_WIDTH)))
-    found = axes.legend(
+    legend = axes.legend(
         handles,
         [str(i) for i in range(len(lines))],
         loc="lower left",
@@ -180,13 +180,13 @@ def add_legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
         handlelength=2.6,
         labelspacing=0.4,
     )
-    for text, name in zip(found.get_texts(), lines, strict=True):
+    for text, name in zip(legend.get_texts(), lines, strict=True):
         text.set_parse_math(False)
         text.set_text(name)
 
 
 def legend_patch(of: SeriesLook) -> Any:
-    """Return what stands for bars of a look in a legend."""
+    """Return a legend's patch for bars of a look."""
     from matplotlib.patches import Patch
 
     return Patch(facecolor=of.color, edgecolor=INK, hatch=of.hatch, linewidth=EDGE_WIDTH)
@@ -209,31 +209,31 @@ def to_one_line(text: str) -> str:
     return " ".join("".join(each if each.isprintable() else " " for each in str(text)).split())
 
 
-def shorten_text(text: str, longest: int = _LONGEST_NAME) -> str:
+def shorten_text(text: str, longest: int = _MAX_NAME_LENGTH) -> str:
     """Return a text on one line, its end cut where it is longer."""
-    told = to_one_line(text)
-    return told if len(told) <= longest else f"{told[: longest - 1].rstrip()}…"
+    line = to_one_line(text)
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 
 def name_ticks(axes: Any, which: Literal["x", "y"], names: Iterable[str], *, rotation: float | None = None) -> None:
     """Write names at 0, 1, 2, ...: slanted where they do not fit side by side, and not all where they are many."""
-    shown = [shorten_text(name) for name in names]
+    labels = [shorten_text(name) for name in names]
     if which == "y":
-        axes.set_yticks(range(len(shown)), shown, parse_math=False)
+        axes.set_yticks(range(len(labels)), labels, parse_math=False)
         return
-    step = -(-len(shown) // _MOST_TICKS) or 1
-    places = range(0, len(shown), step)
+    step = -(-len(labels) // _MAX_TICKS) or 1
+    positions = range(0, len(labels), step)
     if rotation is None:
-        fits = sum(len(shown[at]) + 1 for at in places) <= _TICKS_WIDTH
-        rotation = 0.0 if fits else 45.0 if len(places) <= _MAX_SLANTED_TICKS else 90.0
+        fits = sum(len(labels[at]) + 1 for at in positions) <= _TICKS_WIDTH
+        rotation = 0.0 if fits else 45.0 if len(positions) <= _MAX_SLANTED_TICKS else 90.0
         # They must leave most of the height to the data.
-        shown = shown if fits else [shorten_text(name, _LONGEST_SLANTED) for name in shown]
+        labels = labels if fits else [shorten_text(name, _MAX_SLANTED_LENGTH) for name in labels]
     how = {"rotation": rotation, "ha": "right" if rotation == 45 else "center", "rotation_mode": "anchor"}
     if rotation == 90:
         how |= {"ha": "right", "va": "center"}
     elif rotation == 0:
         how = {}
-    axes.set_xticks(places, [shown[at] for at in places], parse_math=False, **how)
+    axes.set_xticks(positions, [labels[at] for at in positions], parse_math=False, **how)
 
 
 def format_percent_axis(axis: Any) -> None:
@@ -254,12 +254,12 @@ def name_log_ticks(axis: Any, lowest: float, highest: float) -> None:
     """Name 1, 2, 5, 10, ... on a logarithmic axis or, where those are too many, the powers of ten."""
     from matplotlib.ticker import NullLocator
 
-    places = [step * 10**power for power in range(20) for step in (1, 2, 5)]
-    places = [place for place in places if lowest <= place <= highest] or [round(lowest)]
-    if len(places) > _MAX_LOG_TICKS:
-        places = [place for place in places if str(place).rstrip("0") == "1"]
+    ticks = [step * 10**power for power in range(20) for step in (1, 2, 5)]
+    ticks = [place for place in ticks if lowest <= place <= highest] or [round(lowest)]
+    if len(ticks) > _MAX_LOG_TICKS:
+        ticks = [place for place in ticks if str(place).rstrip("0") == "1"]
     axis.set_minor_locator(NullLocator())
-    axis.set_ticks(places, [f"{place:,}" for place in places])
+    axis.set_ticks(ticks, [f"{place:,}" for place in ticks])
 
 
 def format_number(value: float) -> str:
@@ -274,8 +274,8 @@ def format_correlation(value: float) -> str:
 
 def to_floats(values: Any) -> FloatArray:
     """Return values as floats; what is None or not finite is NaN: not shown."""
-    found = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    return np.where(np.isfinite(found), found, np.nan)
+    floats = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.where(np.isfinite(floats), floats, np.nan)
 
 
 def readable_on(color: Sequence[float]) -> str:

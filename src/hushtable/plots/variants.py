@@ -37,15 +37,15 @@ def _recolour(axes: Any, change: Callable[[Rgba], Rgba]) -> Any:
     # Figures and axes are drawn by patches of theirs, which are among the artists.
     kinds = (Patch, Line2D, Text, Collection)
     for artist in axes.figure.findobj(lambda each: isinstance(each, kinds)):
-        told = {}
+        colours_by_property = {}
         for name in _COLOUR_PROPERTIES:
             if not (hasattr(artist, f"get_{name}") and hasattr(artist, f"set_{name}")):
                 continue
             # "none" and "auto" are no colours.
             with suppress(TypeError, ValueError):
-                told[name] = to_rgba_array(getattr(artist, f"get_{name}")())
-        # What is not told follows what is: all is read before anything is set.
-        for name, colours in told.items():
+                colours_by_property[name] = to_rgba_array(getattr(artist, f"get_{name}")())
+        # Setting one property may change others that follow it: all are read before any is set.
+        for name, colours in colours_by_property.items():
             if len(colours):
                 changed = [change(tuple(each)) for each in colours.tolist()]
                 getattr(artist, f"set_{name}")(changed if len(changed) > 1 else changed[0])

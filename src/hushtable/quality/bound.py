@@ -37,18 +37,14 @@ _ROWS_PER_BATCH: Final = 128  # rows between two looks at the clock
 _RUNS_PER_SQRT_ROWS: Final = 4  # runs of rows for each square root of rows: a few rows in each
 _START_FACTOR: Final = 1.8  # how far above what the nearest cost prices begin
 _NODES_OF_FIRST_PROOF, _NODES_OF_LAST_PROOF = 64, 1000  # nodes of a row: of the first proof, and of the last one
-_NODES_OF_EARLY_SWEEP, _NODES_OF_LATE_SWEEP = (
-    14,
-    100,
-)  # nodes of a row in a sweep: many sweeps raise prices, the last ones see what they miss
-_MOST_SWEEPS: Final = 300  # of a small table, which more of them would not help
+# Nodes of a row in a sweep: many sweeps raise prices, the last ones see what they miss.
+_NODES_OF_EARLY_SWEEP, _NODES_OF_LATE_SWEEP = 14, 100
+_MAX_SWEEPS: Final = 300  # of a small table, which more of them would not help
 _SHARE_OF_EARLY_SWEEPS: Final = 0.6  # the share of the time for sweeps that the rough ones take
-_STEPS_IN_MEAN_PRICES: Final = (
-    0.25,
-    0.01,
-)  # what a record's price rises by in the first and last sweep, in mean prices
+# What a record's price rises by in the first and last sweep, in mean prices.
+_STEPS_IN_MEAN_PRICES: Final = (0.25, 0.01)
 _RESERVE_PER_FIRST_PROOF: Final = 25.0  # how much longer than the first proof the last ones may take
-_MAX_RESERVED_SHARE: Final = 0.5
+_MAX_RESERVED_SHARE: Final = 0.5  # of the budget, for the last proofs
 _PROOFS_WITHOUT_BUDGET: Final = 4  # how many times the nodes of the first proof are spent where no budget was given
 # The last proofs: how much of the way from prices that are proven to those that are hoped for, with how many nodes
 # a row, and until which share of the time that is left for them.
@@ -65,31 +61,32 @@ class Priced:
 
 
 def lay_out_rows(table: Table, names: Sequence[str]) -> tuple[spacing.SpacedRows, CountArray]:
-    """Lay out distinct rows for the kernels; return with them which of the table's rows each is."""
+    """Lay out distinct rows for the kernels; return them, and which of the table's rows each is."""
     axes = layout.lay_out(table, names, {}, {})
-    places, n_rows = layout.places_of_rows(table, axes), table.n_rows
+    codes, n_rows = layout.places_of_rows(table, axes), table.n_rows
     positions = np.zeros((len(axes), max(axis.n_places for axis in axes)))
     for j, axis in enumerate(axes):
         positions[j, : axis.n_places] = axis.positions
-    apart = []
+    mean_distances = []
     for j, axis in enumerate(axes):
-        shares = np.bincount(places[:, j], minlength=axis.n_places) / n_rows
+        shares = np.bincount(codes[:, j], minlength=axis.n_places) / n_rows
         is_same = float(shares @ shares)
         spread = float(np.sqrt(np.cov(positions[j, : axis.n_places], aweights=shares, ddof=0)))
-        apart.append(spread if axis.is_ordered else 2 * (1 - is_same) / axis.domain)
-    first = np.argsort(apart, kind="stable")[::-1]
-    order = np.lexsort(places[:, first[::-1]].T)
-    places = np.ascontiguousarray(places[order][:, first])
+        mean_distances.append(spread if axis.is_ordered else 2 * (1 - is_same) / axis.domain)
+    # The most distinctive columns first: runs of rows that are equal in them are skipped at once.
+    first = np.argsort(mean_distances, kind="stable")[::-1]
+    order = np.lexsort(codes[:, first[::-1]].T)
+    codes = np.ascontiguousarray(codes[order][:, first])
     is_new = np.arange(n_rows) == 0
     starts, n_leading = np.array([0, n_rows]), 0
     for j in range(len(axes)):
-        is_new[1:] |= places[1:, j] != places[:-1, j]
+        is_new[1:] |= codes[1:, j] != codes[:-1, j]
         if is_new.sum() > _RUNS_PER_SQRT_ROWS * np.sqrt(n_rows):
             break
         starts, n_leading = np.append(np.flatnonzero(is_new), n_rows), j + 1
     laid_out = [axes[j] for j in first.tolist()]
     rows = spacing.SpacedRows(
-        places,
+        codes,
         table.counts[order],
         np.array([axis.is_ordered for axis in laid_out]),
         positions[first],
@@ -132,10 +129,10 @@ def raise_prices(rows: spacing.SpacedRows, k: int, clock: Clock) -> Priced:
     first = search.done
     prices, until = best.copy(), 1 - min(_MAX_RESERVED_SHARE, _RESERVE_PER_FIRST_PROOF * first)
     mean, began = search.sum_prices(best) / float(rows.counts.sum()), search.done
-    for n_done in range(_MOST_SWEEPS):
+    for n_done in range(_MAX_SWEEPS):
         if search.done >= until:
             break
-        share = max((search.done - began) / (until - began), n_done / _MOST_SWEEPS)
+        share = max((search.done - began) / (until - began), n_done / _MAX_SWEEPS)
         step = mean * _STEPS_IN_MEAN_PRICES[0] * (_STEPS_IN_MEAN_PRICES[1] / _STEPS_IN_MEAN_PRICES[0]) ** share
         search.sweep_prices(
             prices, step, _NODES_OF_EARLY_SWEEP if share < _SHARE_OF_EARLY_SWEEPS else _NODES_OF_LATE_SWEEP, until
@@ -144,20 +141,20 @@ def raise_prices(rows: spacing.SpacedRows, k: int, clock: Clock) -> Priced:
     for share, n_nodes, end in _PROOFS:
         if search.done >= 1:
             break
-        found = search.prove_prices(best + share * (prices - best), n_nodes, began + end * (1 - began))
-        best = max(best, found, key=search.sum_prices)
+        proven = search.prove_prices(best + share * (prices - best), n_nodes, began + end * (1 - began))
+        best = max(best, proven, key=search.sum_prices)
     return Priced(best, search.nodes, complete=clock.budget == Budget())
 
 
 def prove_prices(rows: spacing.SpacedRows, k: int, prices: FloatArray, clock: Clock) -> Priced:
     """Lower prices until no class exceeds its cost by them."""
     search = _PriceSearch(rows, k, clock)
-    found = search.prove_prices(prices, _NODES_OF_LAST_PROOF)
-    return Priced(found, search.nodes, complete=search.done < 1)
+    proven = search.prove_prices(prices, _NODES_OF_LAST_PROOF)
+    return Priced(proven, search.nodes, complete=search.done < 1)
 
 
 class _PriceSearch:
-    """What the passes of one search share."""
+    """The state of a search, which its passes share."""
 
     def __init__(self, rows: spacing.SpacedRows, k: int, clock: Clock) -> None:
         self.rows, self.k, self.clock = rows, k, clock
@@ -181,8 +178,8 @@ class _PriceSearch:
     def prove_prices(self, prices: FloatArray, n_nodes: int, until: float = 1.0) -> FloatArray:
         """Return feasible prices that are no higher than those given.
 
-        The highest prices come last and are dearest to prove: where time runs ahead of the rows, a row is given few
-        nodes, so that something is left for all; once the budget is over, one.
+        The highest prices come last and are hardest to prove: where time runs ahead of the rows, a row is given few
+        nodes, so that some are left for all; once the budget is over, one.
         """
         # A class of equal rows costs nothing.
         lowered = np.where(self.rows.counts >= self.k, np.minimum(prices, 0.0), prices)
@@ -210,7 +207,7 @@ class _PriceSearch:
             len(order),
             lambda: self.done >= until,
         )
-        # What is known of a row of k records is that it costs nothing.
+        # A row of k records is a class that costs nothing.
         prices[self.rows.counts >= self.k] = 0.0
 
 
@@ -257,13 +254,12 @@ def _build_scratch(rows: spacing.SpacedRows) -> separation.SeparationScratch:
 
 
 _NEIGHBOURS_PER_ROW: Final = 24  # rows that a row may be matched with, at first
-_MIN_RECORDS_OF_FREE_ROW: Final = (
-    4  # records of a row that serve as many others as want them: what is left of them still forms classes
-)
-_MAX_PAIRS: Final = 200_000
+# Records of a row that may be partners of any number of others: those that are left still form classes.
+_MIN_RECORDS_OF_FREE_ROW: Final = 4
+_MAX_PAIRS: Final = 200_000  # dear pairs that are added in a round
 _MAX_ROUNDS: Final = 6
 _MAX_TIME_PER_STEP_BEFORE: Final = 1.5  # how much longer than the step before it an assignment may take
-_PRICE_MARGIN: Final = 1e-6
+_PRICE_MARGIN: Final = 1e-6  # by which prices may exceed a cost before a pair is dear
 _COST_UNITS: Final = 2.0**24  # what costs are counted in
 
 
@@ -291,41 +287,41 @@ def match_prices(rows: spacing.SpacedRows, clock: Clock) -> Priced:
         return Priced(near, 0, complete=False)
     is_known = nearest >= 0
     pairs = np.column_stack([np.repeat(np.arange(n_rows), is_known.sum(axis=1)), nearest[is_known]])
-    apart = distances[is_known]
+    pair_distances = distances[is_known]
     dear, between = np.empty((_MAX_PAIRS, 2), dtype=np.int32), np.empty(_MAX_PAIRS)
     for _ in range(_MAX_ROUNDS):
         began = clock.spent
-        prices = _matching_prices(rows, pairs, apart)
+        prices = _matching_prices(rows, pairs, pair_distances)
         n_dear = spacing.find_overpriced_pairs(rows, prices, _PRICE_MARGIN, (0, n_rows), dear, between)
         if n_dear == 0 or clock.left < _MAX_TIME_PER_STEP_BEFORE * (clock.spent - began):
             break
         n_dear = min(n_dear, _MAX_PAIRS)
-        pairs, apart = np.concatenate([pairs, dear[:n_dear]]), np.append(apart, between[:n_dear])
-    found = prove_prices(rows, 2, prices, clock)
-    return max(Priced(near, 0, complete=False), found, key=lambda each: float(each.prices @ rows.counts))
+        pairs, pair_distances = np.concatenate([pairs, dear[:n_dear]]), np.append(pair_distances, between[:n_dear])
+    proven = prove_prices(rows, 2, prices, clock)
+    return max(Priced(near, 0, complete=False), proven, key=lambda each: float(each.prices @ rows.counts))
 
 
-def _matching_prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, apart: FloatArray) -> FloatArray:
+def _matching_prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, pair_distances: FloatArray) -> FloatArray:
     """Return the prices of an optimal fractional matching over some pairs of rows."""
     n_rows, counts = len(rows.counts), rows.counts
     is_free = counts >= _MIN_RECORDS_OF_FREE_ROW
-    # A record alone never costs more than everything, twice: with that each has something to be assigned to.
+    # An edge to itself, at the cost of everything, twice, or of a free row: so each has something to be assigned to.
     alone = np.full(n_rows, 2.0 * len(rows.unit))
-    for one, other in ((0, 1), (1, 0)):
-        to_free = is_free[pairs[:, other]]
-        np.minimum.at(alone, pairs[to_free, one], 2 * apart[to_free])
+    for first, second in ((0, 1), (1, 0)):
+        to_free = is_free[pairs[:, second]]
+        np.minimum.at(alone, pairs[to_free, first], 2 * pair_distances[to_free])
     copies = np.where(is_free, 0, counts)
     begin = np.cumsum(copies) - copies
     row_of = np.repeat(np.arange(n_rows), copies)
     keys = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
     kept = keys[1][~is_free[keys[0]].any(axis=1)]
-    one, other, cost = pairs[kept, 0], pairs[kept, 1], 2 * apart[kept]
+    first, second, cost = pairs[kept, 0], pairs[kept, 1], 2 * pair_distances[kept]
     edges = [(np.arange(len(row_of)), np.arange(len(row_of)), 2 * alone[row_of])]
     for i in range(_MIN_RECORDS_OF_FREE_ROW - 1):
         for j in range(_MIN_RECORDS_OF_FREE_ROW - 1):
-            both = (copies[one] > i) & (copies[other] > j)
-            a, b = begin[one[both]] + i, begin[other[both]] + j
-            edges += [(a, b, cost[both]), (b, a, cost[both])]
+            is_copied = (copies[first] > i) & (copies[second] > j)
+            a, b = begin[first[is_copied]] + i, begin[second[is_copied]] + j
+            edges += [(a, b, cost[is_copied]), (b, a, cost[is_copied])]
             own = np.flatnonzero(copies > max(i, j)) if i != j else np.empty(0, dtype=np.int64)
             edges.append((begin[own] + i, begin[own] + j, np.zeros(len(own))))
     by_copy = _assignment_prices(len(row_of), *(np.concatenate(each) for each in zip(*edges, strict=True)))
@@ -334,13 +330,13 @@ def _matching_prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, ap
 
 
 def _assignment_prices(n: int, left: CountArray, right: CountArray, costs: FloatArray) -> FloatArray:
-    """Return half the sum of the two prices of each, where each left one is assigned a right one at the least cost."""
+    """Return half the sum of each record's two prices in the cheapest assignment of right records to left ones."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     if n == 0:
         return np.empty(0)
-    # Whole numbers: where sums are rounded, the algorithm goes round in circles. A cost of 0 would be no edge.
+    # Whole numbers: with rounded sums the algorithm goes round in circles. A cost of 0 would be no edge, hence + 1.
     costs = np.floor(costs * _COST_UNITS)
     graph: Any = csr_matrix((costs + 1.0, (left, right)), shape=(n, n))
     assigned = np.empty(n, dtype=np.int64)
@@ -429,14 +425,14 @@ def ncp_bound(
     clock, names, table, inverse = _prepare_rows(data, quasi_identifiers, k, budget)
     rows, order = lay_out_rows(table, names)
     if k == 1:
-        found = Priced(np.zeros(table.n_rows), 0, complete=True)
+        priced = Priced(np.zeros(table.n_rows), 0, complete=True)
     else:
-        found = match_prices(rows, clock) if k == 2 else raise_prices(rows, k, clock)
+        priced = match_prices(rows, clock) if k == 2 else raise_prices(rows, k, clock)
     of_rows = np.empty(table.n_rows)
-    of_rows[order] = np.minimum(found.prices, len(names)) if suppresses else found.prices
+    of_rows[order] = np.minimum(priced.prices, len(names)) if suppresses else priced.prices
     certificate = build_certificate([table.column(name) for name in names], k, table.counts.tolist(), of_rows.tolist())
     value = float(certificate.entries["sum"]) / table.n_records / len(names)
-    return Bound(value, of_rows[inverse], k, names, table.n_records, found.nodes, clock.spent, certificate)
+    return Bound(value, of_rows[inverse], k, names, table.n_records, priced.nodes, clock.spent, certificate)
 
 
 def release_bound(

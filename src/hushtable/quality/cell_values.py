@@ -9,7 +9,7 @@ a set, a label                      the values of the original's column that it 
 ``<20``, ``>=90``                   an interval that ends at the outermost value that any cell of the column names,
                                     and at least a step beyond the outermost bound; a step is as far as the two
                                     outermost bounds are apart: whoever has the release alone can tell that too
-``*``                               nothing: its records are left out, and their share is told
+``*``                               nothing: its records are left out, and their share is reported
 ==================================  =================================================================================
 
 Numbers or dates lie on a line: whole numbers and days one by one, others without a gap. Of a category, the values'
@@ -121,7 +121,7 @@ class Standing:
 
 
 def with_claim_spelling(original: Frame, claim: Classes | Matchings) -> Frame:
-    """Return the original with what a claim says of how its columns are read."""
+    """Return the original with its columns read as a claim declares."""
     specs = {
         name: ColumnSpec(spec.kind, spec.order) if name in claim.columns else spec
         for name, spec in claim.specs.items()
@@ -133,9 +133,9 @@ def with_claim_spelling(original: Frame, claim: Classes | Matchings) -> Frame:
 
 
 def read_column(
-    original: Frame, published: Frame, claim: Classes | Matchings, name: str, pseudonyms: Collection[str] = ()
+    original: Frame, released: Frame, claim: Classes | Matchings, name: str, pseudonyms: Collection[str] = ()
 ) -> Standing:
-    """Read a column of a release beside that of its original; InputError says why its cells cannot be told."""
+    """Read a column of a release beside that of its original; InputError says why its cells cannot be read."""
     if name in pseudonyms:
         raise InputError("its cells are pseudonyms.", hint="they stand for no value.")
     if name not in original.columns:
@@ -149,22 +149,22 @@ def read_column(
     column, axis = table.columns[0], ValueAxis.from_column(table.columns[0])
     if name in claim.columns:
         ladder = claim.hierarchies.get(name)
-        given = (
+        hierarchy = (
             None
             if ladder is None
             else Hierarchy.build(ladder, column, count_by_value(table, name)[1:], unknown="suppress")
         )
-        spread = _read_cells(*list_cells_with_points(published, name, claim.specs.get(name)), column, axis, given)
+        after = _read_cells(*list_cells_with_points(released, name, claim.specs.get(name)), column, axis, hierarchy)
     else:
-        spread = _read_kept_column(original, published, claim, name, column, axis)
-    ours = _read_original_values(column, axis, table.codes[0])
-    return Standing(column, axis, replace(ours, records=original.counts), replace(spread, records=published.counts))
+        after = _read_kept_column(original, released, claim, name, column, axis)
+    before = _read_original_values(column, axis, table.codes[0])
+    return Standing(column, axis, replace(before, records=original.counts), replace(after, records=released.counts))
 
 
-def read_alike(standing: Standing, others: Frame) -> Spread:
-    """Read other originals, told alike, on the axis of a column."""
+def read_alike(standing: Standing, frame: Frame) -> Spread:
+    """Read the same column of other originals, spelled alike, on its axis."""
     name = standing.column.name
-    texts, rows = list_cells_with_missing(others.values(name), name)
+    texts, rows = list_cells_with_missing(frame.values(name), name)
     return _read_texts(texts, rows, standing.column, standing.axis, star=False)
 
 
@@ -179,11 +179,11 @@ def _read_original_values(column: Column, axis: ValueAxis, codes: CodeArray) -> 
 
 
 def _read_kept_column(
-    original: Frame, published: Frame, claim: Classes | Matchings, name: str, column: Column, axis: ValueAxis
+    original: Frame, released: Frame, claim: Classes | Matchings, name: str, column: Column, axis: ValueAxis
 ) -> Spread:
-    """Read a column that is published as it came, but for stars where it is sensitive."""
+    """Read a column that is published unchanged, except for stars where it is sensitive."""
     spelled = claim.specs.get(name, ColumnSpec()).spelling.with_defaults_from(original.spelling(name).spelling)
-    texts, rows = list_cells_with_missing(published.with_specs({name: spelled}).values(name), name)
+    texts, rows = list_cells_with_missing(released.with_specs({name: spelled}).values(name), name)
     return _read_texts(texts, rows, column, axis, star=name in claim.sensitive)
 
 
@@ -209,10 +209,10 @@ def _read_cells(
     texts: Sequence[str | None], rows: CodeArray, column: Column, axis: ValueAxis, ladder: Hierarchy | None
 ) -> Spread:
     """Read the cells of a quasi-identifier."""
-    runs, intervals, others, values = _CellRuns(axis, len(texts)), {}, [], {}
+    runs, intervals, label_cells, values = _CellRuns(axis, len(texts)), {}, [], {}
     code_of = {text: code for code, text in enumerate(column.texts())}
     labels = {label for level in ladder.labels[1:] for label in level} if ladder else set()
-    places = axis.places_of(column.values)
+    value_places = axis.places_of(column.values)
     for cell, text in enumerate(texts):
         if text is None:
             runs.missing[cell] = 1
@@ -225,9 +225,9 @@ def _read_cells(
         elif text in code_of and text not in labels:
             values[cell] = code_of[text]
         else:
-            others.append(cell)
-    runs.add_runs([*values], places[[*values.values()]])
-    _add_sets_and_labels(runs, others, [texts[cell] for cell in others], column, axis, ladder)
+            label_cells.append(cell)
+    runs.add_runs([*values], value_places[[*values.values()]])
+    _add_sets_and_labels(runs, label_cells, [texts[cell] for cell in label_cells], column, axis, ladder)
     _add_intervals(runs, intervals, axis)
     return runs.to_spread(rows)
 
@@ -266,13 +266,13 @@ def _add_intervals(runs: _CellRuns, intervals: Mapping[int, Ends], axis: ValueAx
     if not texts:
         return
     bounds = dict(zip(texts, axis.places_of_bounds(texts), strict=True))
-    named = sorted({float(place) for place in bounds.values()})
-    # A single bound tells no step.
-    lower, upper = (named[1] - named[0], named[-1] - named[-2]) if len(named) > 1 else (0.0, 0.0)
+    edges = sorted({float(place) for place in bounds.values()})
+    # The step is between the two outermost bounds: a single bound has none.
+    lower, upper = (edges[1] - edges[0], edges[-1] - edges[-2]) if len(edges) > 1 else (0.0, 0.0)
     values = [place for low in runs.lows for place in low.tolist()]
     bottom, top = (
-        min([named[0] - lower, *values]),
-        max([named[-1] + upper, *(place + axis.is_whole for place in values)]),
+        min([edges[0] - lower, *values]),
+        max([edges[-1] + upper, *(place + axis.is_whole for place in values)]),
     )
     lows, widths = [], []
     for ends in intervals.values():
@@ -378,12 +378,12 @@ def total_variation(first: Spread, second: Spread) -> float | None:
     """
     n_places = int(max(first.low.max(initial=-1), second.low.max(initial=-1))) + 1
     shares = []
-    for each in (first, second):
-        counts = each.counts
+    for spread in (first, second):
+        counts = spread.counts
         if not counts.any():
             return None
-        mass = _sum_by_place(each.low.astype(np.int64), each.share * counts[each.cell], n_places)
-        shares.append(np.append(mass, counts @ each.missing) / counts.sum())
+        mass = _sum_by_place(spread.low.astype(np.int64), spread.share * counts[spread.cell], n_places)
+        shares.append(np.append(mass, counts @ spread.missing) / counts.sum())
     return float(np.abs(shares[0] - shares[1]).sum() / 2)
 
 
@@ -399,11 +399,11 @@ def wasserstein(first: Spread, second: Spread) -> float | None:
     # Equal runs meet first, so that equal columns differ by nothing, not by what rounding leaves.
     (low, width), run = np.unique(runs, axis=1, return_inverse=True)
     places = np.split(run.reshape(-1), [len(first.low)])
-    ours, theirs = (
+    first_mass, second_mass = (
         _sum_by_place(place, each.weights_of_runs(counts), len(low))
         for place, (each, counts) in zip(places, parts, strict=True)
     )
-    mass = _Mass.from_runs(low, width, ours - theirs)
+    mass = _Mass.from_runs(low, width, first_mass - second_mass)
     return float(_absolute_area(mass.start, mass.end, np.diff(mass.edges), is_whole=first.is_whole).sum())
 
 
@@ -461,12 +461,12 @@ def cramers_v(table: FloatArray) -> float | None:
     for r rows and c columns that are not empty. Not corrected for chance.
     """
     rows, columns = table.sum(axis=1), table.sum(axis=0)
-    least = min(int((rows > 0).sum()), int((columns > 0).sum())) - 1
-    if least < 1:
+    n_degrees = min(int((rows > 0).sum()), int((columns > 0).sum())) - 1
+    if n_degrees < 1:
         return None
     expected = np.outer(rows, columns)
     ratios = np.divide(table**2, expected, out=np.zeros_like(table), where=expected > 0)
-    return math.sqrt(min(1.0, max(0.0, float(ratios.sum()) - 1) / least))
+    return math.sqrt(min(1.0, max(0.0, float(ratios.sum()) - 1) / n_degrees))
 
 
 def rank_correlation(first: Spread, second: Spread) -> float | None:
@@ -481,9 +481,9 @@ def rank_correlation(first: Spread, second: Spread) -> float | None:
     if not rows.any():
         return None
     deviations, variances = [], []
-    for each in (first, second):
-        ranks, variance = _mean_ranks(each, _sum_by_place(each.rows, rows, each.n_cells))
-        deviations.append((ranks - 0.5)[each.rows])
+    for spread in (first, second):
+        ranks, variance = _mean_ranks(spread, _sum_by_place(spread.rows, rows, spread.n_cells))
+        deviations.append((ranks - 0.5)[spread.rows])
         variances.append(variance)
     if min(variances) < _MIN_VARIANCE:
         return None

@@ -80,12 +80,12 @@ class Distances:
         names = [column.name for column in recoding.columns]
         check_columns([*self.between], names, "distances")
         n_records = max(1, int(sizes.sum()) + n_suppressed)
-        lost = []
+        losses = []
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
             costs = self._cell_costs(column, cells) if column.name in self.between else cells.shares(column)
             # Rounded once, so that the order of the classes does not matter.
-            lost.append((math.fsum((costs * sizes).tolist()) + n_suppressed) / n_records)
-        return mean_loss(lost, [float(self.weights.get(name, 1.0)) for name in names])
+            losses.append((math.fsum((costs * sizes).tolist()) + n_suppressed) / n_records)
+        return mean_loss(losses, [float(self.weights.get(name, 1.0)) for name in names])
 
     def _cell_costs(self, column: Column, cells: Cells) -> FloatArray:
         """Return what a cell of every class costs."""
@@ -111,27 +111,27 @@ def _distance_matrix(name: str, rows: Mapping[str, Mapping[str, float]]) -> tupl
         )
     values = sorted({str(value) for one, row in rows.items() for value in (one, *row)})
     position = {value: i for i, value in enumerate(values)}
-    found = np.full((len(values), len(values)), np.nan)
-    np.fill_diagonal(found, 0.0)
-    for one, row in rows.items():
-        for two, distance in row.items():
+    matrix = np.full((len(values), len(values)), np.nan)
+    np.fill_diagonal(matrix, 0.0)
+    for first, row in rows.items():
+        for second, distance in row.items():
             is_number = isinstance(distance, (int, float)) and not isinstance(distance, bool)
             if not is_number or not 0 <= distance < math.inf:
                 raise InputError(
                     f"column {name!r} was given the distance {distance!r}.", hint="a finite number, 0 or more."
                 )
-            i, j = position[str(one)], position[str(two)]
-            if not np.isnan(found[i, j]) and found[i, j] != distance:
+            i, j = position[str(first)], position[str(second)]
+            if not np.isnan(matrix[i, j]) and matrix[i, j] != distance:
                 raise InputError(
-                    f"column {name!r} has two distances for a pair of values, {found[i, j]:g} and {distance:g}.",
+                    f"column {name!r} has two distances for a pair of values, {matrix[i, j]:g} and {distance:g}.",
                     hint="give each pair once; a value is 0 from itself.",
                 )
-            found[i, j] = found[j, i] = distance
-    n_missing = int(np.isnan(found).sum()) // 2
-    if n_missing or not found.max(initial=0.0) > 0:
+            matrix[i, j] = matrix[j, i] = distance
+    n_missing = int(np.isnan(matrix).sum()) // 2
+    if n_missing or not matrix.max(initial=0.0) > 0:
         what = f"{n_missing} pairs of values without a distance" if n_missing else "no distance above 0"
         raise InputError(f"column {name!r} has {what}.", hint="give the distance between any two of its values.")
-    return position, found / found.max()
+    return position, matrix / matrix.max()
 
 
 def _diameter(covered: BoolArray, at: CountArray, shares: FloatArray) -> float:
@@ -185,7 +185,7 @@ def _values_of_entries(column: Column, cells: Listed) -> BoolArray:
 
 
 def _values_of_runs(offsets: CountArray, members: CodeArray | CountArray, units: BoolArray) -> BoolArray:
-    """Tell which values a class covers that has some of the units."""
+    """Tell which values every class covers, from the units that it has."""
     covered = np.zeros((len(offsets) - 1, units.shape[1]), dtype=bool)
     labels = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     np.logical_or.at(covered, labels, units[members])

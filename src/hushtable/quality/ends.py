@@ -18,25 +18,24 @@ from hushtable.claims import Classes, Matchings, list_cells_with_points
 from hushtable.io import Frame
 from hushtable.quality.cell_values import Standing
 
-_MAX_RECORDS_PER_CLASS: Final = 64  # records; of larger classes the ends say next to nothing
-_STEPS_PER_INTERVAL: Final = (
-    3  # times that a step goes into the intervals that are rounded to it (`hierarchy.Rounding`)
-)
+_MAX_RECORDS_PER_CLASS: Final = 64  # the ends of larger classes say next to nothing
+# How often a step goes into the intervals that are rounded to it (`hierarchy.Rounding`), at least.
+_STEPS_PER_INTERVAL: Final = 3
 _RECODINGS_THAT_SPAN: Final = ("tight", "set", "readable")  # recodings whose cells end where their records do
 INSIDE, LOW, HIGH = 0, 1, 2
 _NEEDS_FIRST, _NEEDS_LAST, _NEEDS_BOTH = 1, 2, 3  # what is still to be held, as bits
 
 
-def classes_of_rows(published: Frame, claim: Classes | Matchings, recoding: str | None) -> CountArray | None:
+def classes_of_rows(released: Frame, claim: Classes | Matchings, recoding: str | None) -> CountArray | None:
     """Return the class of every row, by its published cells; None where cells may end at values that nobody has."""
-    return group_rows(published, claim) if isinstance(claim, Classes) and recoding in _RECODINGS_THAT_SPAN else None
+    return group_rows(released, claim) if isinstance(claim, Classes) and recoding in _RECODINGS_THAT_SPAN else None
 
 
-def group_rows(published: Frame, claim: Classes | Matchings) -> CountArray | None:
-    """Return the class of every row, which all with the same published cells are in; None without rows or columns."""
-    if not published.n_rows or not claim.columns:
+def group_rows(released: Frame, claim: Classes | Matchings) -> CountArray | None:
+    """Return the class of every row: rows with the same published cells; None without rows or columns."""
+    if not released.n_rows or not claim.columns:
         return None
-    cells = [list_cells_with_points(published, name, claim.specs.get(name))[1] for name in claim.columns]
+    cells = [list_cells_with_points(released, name, claim.specs.get(name))[1] for name in claim.columns]
     return np.asarray(np.unique(np.column_stack(cells), axis=0, return_inverse=True)[1], dtype=np.int64).reshape(-1)
 
 
@@ -52,46 +51,46 @@ class HeldEnds:
 
     @classmethod
     def find(
-        cls, standing: Standing, places: Sequence[FloatArray], classes: CountArray, *, is_readable: bool
+        cls, standing: Standing, points: Sequence[FloatArray], classes: CountArray, *, is_readable: bool
     ) -> HeldEnds | None:
-        """Find them; None where the column has none.
+        """Find these classes; None where the column has none.
 
-        `places` are what each cell may be, ascending. `is_readable`: intervals are rounded outwards, and may be open;
+        `points` are what each cell may be, ascending. `is_readable`: intervals are rounded outwards, and may be open;
         then a record lies in the first step of an interval, and one in its last, but nobody knows where an open one
         ends.
         """
-        published, column = standing.published, standing.column
-        sizes = np.array([len(each) for each in places])
+        released, column = standing.published, standing.column
+        sizes = np.array([len(each) for each in points])
         # A class that names two categories holds both; what is named with more may be a group.
-        held = published.is_told & (published.missing == 0) & ((sizes > 1) if column.is_measured else (sizes == 2))
-        parts, needed_of_cell = np.ones((len(places), 2), dtype=np.int64), np.where(held, _NEEDS_BOTH, 0)
-        if column.is_measured and not published.is_whole:
+        is_held = released.is_told & (released.missing == 0) & ((sizes > 1) if column.is_measured else (sizes == 2))
+        parts, needed_of_cell = np.ones((len(points), 2), dtype=np.int64), np.where(is_held, _NEEDS_BOTH, 0)
+        if column.is_measured and not released.is_whole:
             return None
         if column.is_measured and is_readable:
             if column.kind != "integer":
                 return None
-            parts, needed_of_cell = _find_steps(places, needed_of_cell, int(standing.axis.first))
+            parts, needed_of_cell = _find_steps(points, needed_of_cell, int(standing.axis.first))
         size = np.bincount(classes)
-        cell = published.rows[np.unique(classes, return_index=True)[1]].astype(np.int64)
-        kept = np.flatnonzero((needed_of_cell[cell] > 0) & (size <= _MAX_RECORDS_PER_CLASS) & (size > 1))
-        if not len(kept):
+        cell = released.rows[np.unique(classes, return_index=True)[1]].astype(np.int64)
+        eligible = np.flatnonzero((needed_of_cell[cell] > 0) & (size <= _MAX_RECORDS_PER_CLASS) & (size > 1))
+        if not len(eligible):
             return None
-        rows = np.full((len(size), int(size[kept].max())), -1, dtype=np.int64)
+        rows = np.full((len(size), int(size[eligible].max())), -1, dtype=np.int64)
         order = np.argsort(classes, kind="stable")
         within = np.arange(len(classes)) - np.repeat(np.cumsum(size) - size, size)
         fits = within < rows.shape[1]
         rows[classes[order][fits], within[fits]] = order[fits]
-        return cls(rows[kept], cell[kept], size[kept], needed_of_cell[cell[kept]], parts)
+        return cls(rows[eligible], cell[eligible], size[eligible], needed_of_cell[cell[eligible]], parts)
 
     def n_rows_of_cells(self, n_cells: int) -> CountArray:
         """Return how many rows of each cell are in these classes."""
-        found = np.zeros(n_cells, dtype=np.int64)
-        np.add.at(found, self.cell, self.size)
-        return found
+        counts = np.zeros(n_cells, dtype=np.int64)
+        np.add.at(counts, self.cell, self.size)
+        return counts
 
-    def estimate_counts(self, places: Sequence[FloatArray], shares: Sequence[FloatArray]) -> list[FloatArray]:
+    def estimate_counts(self, points: Sequence[FloatArray], shares: Sequence[FloatArray]) -> list[FloatArray]:
         """Return how many records of these classes have each place of each cell, from the shares of places in cells."""
-        found = [np.zeros(len(each)) for each in places]
+        counts = [np.zeros(len(each)) for each in points]
         kinds = np.column_stack([self.cell, self.size, self.needed])
         for (cell, size, needed), count in zip(*np.unique(kinds, axis=0, return_counts=True), strict=True):
             share, (n_first, n_last) = shares[cell], self.parts[cell]
@@ -100,8 +99,8 @@ class HeldEnds:
             added = share * chances[needed]
             added[:n_first] = share[:n_first] * chances[needed & ~_NEEDS_FIRST]
             added[-n_last:] = share[-n_last:] * chances[needed & ~_NEEDS_LAST]
-            found[cell] += count * size * added / added.sum()
-        return found
+            counts[cell] += count * size * added / added.sum()
+        return counts
 
     def draw_ends(self, first: FloatArray, last: FloatArray, rng: np.random.Generator) -> CountArray:
         """Draw which rows lie in the first part of their cell (`LOW`) or the last (`HIGH`): exactly, a class at once.
@@ -109,7 +108,7 @@ class HeldEnds:
         `first` and `last` are how likely each row alone lies there.
         """
         lots = rng.random(len(first))
-        found = np.where(lots < first, LOW, np.where(lots < first + last, HIGH, INSIDE))
+        row_ends = np.where(lots < first, LOW, np.where(lots < first + last, HIGH, INSIDE))
         is_row = self.rows >= 0
         low, high = np.where(is_row, first[self.rows], 0.0), np.where(is_row, last[self.rows], 0.0)
         chances = _chances_of_ends(low, high)
@@ -123,20 +122,20 @@ class HeldEnds:
             lot = rng.random(len(every)) * (to_low + to_high + inside)
             state = np.where(lot < to_low, LOW, np.where(lot < to_low + to_high, HIGH, INSIDE))
             needed &= ~np.where(state == LOW, _NEEDS_FIRST, np.where(state == HIGH, _NEEDS_LAST, 0))
-            found[self.rows[is_row[:, j], j]] = state[is_row[:, j]]
-        return found
+            row_ends[self.rows[is_row[:, j], j]] = state[is_row[:, j]]
+        return row_ends
 
 
-def _find_steps(places: Sequence[FloatArray], needed: CountArray, first: int) -> tuple[CountArray, CountArray]:
+def _find_steps(points: Sequence[FloatArray], needed: CountArray, first: int) -> tuple[CountArray, CountArray]:
     """Return how many places the first and last step of rounded intervals have, and which of the two hold a record.
 
     All cuts are multiples of a grid, which is not published, and an interval ends at multiples of its step: of the
     grid, or of 5 or 10 times a power of ten that goes into it three times. The largest step that may be is no finer
     than the one that was.
     """
-    begins = np.array([int(each[0]) + first if len(each) else 0 for each in places])
-    behind = np.array([int(each[-1]) + first + 1 if len(each) else 0 for each in places])
-    parts, of_cell = np.ones((len(places), 2), dtype=np.int64), np.zeros(len(places), dtype=np.int64)
+    begins = np.array([int(each[0]) + first if len(each) else 0 for each in points])
+    behind = np.array([int(each[-1]) + first + 1 if len(each) else 0 for each in points])
+    parts, of_cell = np.ones((len(points), 2), dtype=np.int64), np.zeros(len(points), dtype=np.int64)
     among = np.flatnonzero(needed)
     if not len(among):
         return parts, of_cell
@@ -151,7 +150,7 @@ def _find_steps(places: Sequence[FloatArray], needed: CountArray, first: int) ->
         # How long an open one is, is a guess.
         widest = max(grid, (end - begin) // _STEPS_PER_INTERVAL) if bits == _NEEDS_BOTH else end - begin
         step = next(each for each in steps if each <= widest and not any(cut % each for cut in closed))
-        if bits and end - begin >= 2 * step and len(places[cell]) == end - begin:
+        if bits and end - begin >= 2 * step and len(points[cell]) == end - begin:
             parts[cell], of_cell[cell] = step, bits
     return parts, of_cell
 
@@ -162,14 +161,14 @@ def _chances_of_ends(low: FloatArray, high: FloatArray) -> FloatArray:
     Shape (4, n_records + 1, n_classes); sums of positive terms alone, so that small chances are exact.
     """
     n_classes, n_records = low.shape
-    found = np.zeros((4, n_records + 1, n_classes))
-    found[0] = 1.0
+    chances = np.zeros((4, n_records + 1, n_classes))
+    chances[0] = 1.0
     for j in range(n_records - 1, -1, -1):
         a, b = low[:, j], high[:, j]
-        after = found[:, j + 1]
-        found[_NEEDS_FIRST, j] = a + (1 - a) * after[_NEEDS_FIRST]
-        found[_NEEDS_LAST, j] = b + (1 - b) * after[_NEEDS_LAST]
-        found[_NEEDS_BOTH, j] = (
+        after = chances[:, j + 1]
+        chances[_NEEDS_FIRST, j] = a + (1 - a) * after[_NEEDS_FIRST]
+        chances[_NEEDS_LAST, j] = b + (1 - b) * after[_NEEDS_LAST]
+        chances[_NEEDS_BOTH, j] = (
             a * after[_NEEDS_LAST] + b * after[_NEEDS_FIRST] + np.maximum(0.0, 1 - a - b) * after[_NEEDS_BOTH]
         )
-    return found
+    return chances

@@ -20,7 +20,7 @@ from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, scale
 from hushtable.tables import Table
 
 Scale = Literal["value", "rank"]
-_LEAST_WEIGHT: Final = 1e-100
+_MIN_WEIGHT: Final = 1e-100  # and its inverse the largest: sums of weights neither vanish nor overflow
 
 
 @runtime_checkable
@@ -74,17 +74,16 @@ def check_weights(weights: Mapping[str, float]) -> None:
         raise InputError(f"weights = {weights!r}.", hint='a number for every column, for instance {"age": 2}.')
     for name, weight in weights.items():
         is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
-        if not is_number or not (weight == 0 or _LEAST_WEIGHT <= weight <= 1 / _LEAST_WEIGHT):
+        if not is_number or not (weight == 0 or _MIN_WEIGHT <= weight <= 1 / _MIN_WEIGHT):
             raise InputError(
                 f"column {name!r} was given the weight {weight!r}.",
-                hint=f"0, or a number from {_LEAST_WEIGHT:g} to {1 / _LEAST_WEIGHT:g}; what counts is how "
-                "weights compare.",
+                hint=f"0, or a number from {_MIN_WEIGHT:g} to {1 / _MIN_WEIGHT:g}; what counts is how weights compare.",
             )
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedLoss:
-    """What losses share that weigh the columns."""
+    """Base of the losses that weigh the columns."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
 
@@ -130,8 +129,8 @@ class SetNCP(WeightedLoss):
     def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted mean over columns of what a release lost."""
         names = [column.name for column in recoding.columns]
-        lost = _ncp_by_column(_with_scale(recoding, self.is_by_rank), sizes, n_suppressed)
-        return mean_loss(lost, self._weights_of(names))
+        losses = _ncp_by_column(_with_scale(recoding, self.is_by_rank), sizes, n_suppressed)
+        return mean_loss(losses, self._weights_of(names))
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return the share of the domain under every node; a value costs nothing."""
@@ -298,7 +297,7 @@ _VARIANTS: Final = ("leaves", "mg-ga")
 
 @dataclass(frozen=True, slots=True)
 class CellSum(WeightedLoss, ABC):
-    """What losses share that add up what cells lose."""
+    """Base of the losses that add up what cells lose."""
 
     name: ClassVar[str]
     by_width: ClassVar[bool]
@@ -306,9 +305,9 @@ class CellSum(WeightedLoss, ABC):
     def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted sum over cells."""
         lost = 0.0
-        for column, published in zip(recoding.columns, recoding.cells, strict=True):
+        for column, cells in zip(recoding.columns, recoding.cells, strict=True):
             (weight,) = self._weights_of([column.name])
-            lost += weight * (float(self._cell_costs(column, published) @ sizes) + n_suppressed)
+            lost += weight * (float(self._cell_costs(column, cells) @ sizes) + n_suppressed)
         return lost
 
     @abstractmethod
@@ -319,26 +318,26 @@ class CellSum(WeightedLoss, ABC):
         """Return 1: the loss is the sum."""
         return 1.0
 
-    def _cell_costs(self, column: Column, published: Cells) -> FloatArray:
+    def _cell_costs(self, column: Column, cells: Cells) -> FloatArray:
         """Return what a cell of every class costs in one column."""
-        if isinstance(published, PublishedIntervals):
+        if isinstance(cells, PublishedIntervals):
             if self.by_width:
-                return published.shares(column)
-            is_star = published.has_missing & (published.high >= 0)
-            return np.asarray((published.low != published.high) | is_star, dtype=np.float64)
-        if not isinstance(published, Nodes):
+                return cells.shares(column)
+            is_star = cells.has_missing & (cells.high >= 0)
+            return np.asarray((cells.low != cells.high) | is_star, dtype=np.float64)
+        if not isinstance(cells, Nodes):
             raise InputError(
-                f"{self.name} is not defined on what column {column.name!r} publishes ({type(published).__name__}).",
+                f"{self.name} is not defined on what column {column.name!r} publishes ({type(cells).__name__}).",
                 hint="it judges values, intervals between values, nodes of hierarchies and `*`.",
             )
         # A missing value is one value more where some class publishes one.
-        n_values = column.n_values + int(bool((published.level < 0).any() or published.has_missing.any()))
-        by_level = self.node_costs(published.hierarchy, n_values)
-        costs = np.zeros(len(published.level))
+        n_values = column.n_values + int(bool((cells.level < 0).any() or cells.has_missing.any()))
+        by_level = self.node_costs(cells.hierarchy, n_values)
+        costs = np.zeros(len(cells.level))
         for level, runs in enumerate(by_level):
-            at = published.level == level
-            costs[at] = runs[published.node[at]]
-        costs[published.has_missing & (published.level >= 0)] = 1.0
+            at = cells.level == level
+            costs[at] = runs[cells.node[at]]
+        costs[cells.has_missing & (cells.level >= 0)] = 1.0
         return costs
 
 

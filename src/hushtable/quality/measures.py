@@ -80,8 +80,8 @@ def arx_loss_by_column(
     :math:`\gamma` gives :math:`g = \min(1, 2 - 2\gamma)`, :math:`h = \min(1, 2\gamma)`.
     """
     for_generalization, for_suppression = _arx_factors(gs_factor)
-    hidden = _suppression_mask(suppressed, sizes)
-    cells = np.where(hidden, shares + for_suppression * (1 - shares), for_generalization * shares)
+    is_suppressed = _suppression_mask(suppressed, sizes)
+    cells = np.where(is_suppressed, shares + for_suppression * (1 - shares), for_generalization * shares)
     least = for_generalization * sizes.sum() * leaf_shares
     with np.errstate(invalid="ignore", divide="ignore"):
         losses = ((cells * sizes).sum(axis=1) - least) / (sizes.sum() - least)
@@ -105,16 +105,16 @@ def arx_entropy_by_column(
     textbook's form, which has suppressed cells cover the whole column.
     """
     for_generalization, for_suppression = _arx_factors(gs_factor)
-    hidden = _suppression_mask(suppressed, counts)
+    is_suppressed = _suppression_mask(suppressed, counts)
     losses = np.empty(len(codes))
-    for place, (values, published) in enumerate(zip(codes, nodes, strict=True)):
+    for j, (values, node_codes) in enumerate(zip(codes, nodes, strict=True)):
         bits = np.log2(_count_codes(values, counts)[values + 1]) - np.log2(
-            _count_codes(published, counts)[published + 1]
+            _count_codes(node_codes, counts)[node_codes + 1]
         )
-        kept = -for_generalization * float((bits * counts).sum())
-        gone = _count_codes(published[hidden], counts[hidden])
-        gone = gone[gone > 0]
-        losses[place] = kept - for_suppression * float((gone * np.log2(gone / max(1.0, gone.sum()))).sum())
+        for_cells = -for_generalization * float((bits * counts).sum())
+        sums = _count_codes(node_codes[is_suppressed], counts[is_suppressed])
+        sums = sums[sums > 0]
+        losses[j] = for_cells - for_suppression * float((sums * np.log2(sums / max(1.0, sums.sum()))).sum())
     return _cut_all_decimals(losses)
 
 
@@ -209,7 +209,7 @@ class Measure:
 
     unit: str
     direction: Literal["better", "worse"]  # what a higher figure means
-    options: tuple[str, ...]  # what `measure_release` may be told besides
+    options: tuple[str, ...]  # further arguments of `measure_release`
     compute: Callable[..., Any] = field(repr=False)  # from the facts of a release and the options
 
 
@@ -257,18 +257,18 @@ def measure_release(release: MeasuredRelease, measure: str, **options: Any) -> f
         raise InputError(
             f"a {type(release).__name__} has no classes to measure.", hint="pass what `anonymize` returned."
         )
-    known = MEASURES[measure]
-    odd = [name for name in options if name not in known.options]
+    chosen_measure = MEASURES[measure]
+    odd = [name for name in options if name not in chosen_measure.options]
     if odd:
-        told = f"it takes {', '.join(known.options)}." if known.options else "it takes none."
-        raise InputError(f"{measure} was given the option {odd[0]!r}.", hint=told)
+        options_hint = f"it takes {', '.join(chosen_measure.options)}." if chosen_measure.options else "it takes none."
+        raise InputError(f"{measure} was given the option {odd[0]!r}.", hint=options_hint)
     facts = _Facts(release.source, release.claim, release.partition, release.recoding)
     if "weights" in options:
         options["weights"] = facts.weights_of_columns(options["weights"])
-    found = known.compute(facts, **options)
-    if isinstance(found, np.ndarray):
-        return dict(zip(facts.names, found.tolist(), strict=True))
-    return float(found)
+    figures = chosen_measure.compute(facts, **options)
+    if isinstance(figures, np.ndarray):
+        return dict(zip(facts.names, figures.tolist(), strict=True))
+    return float(figures)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -91,20 +91,20 @@ class ArxLoss:
 
     def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the loss of a release from what its classes publish."""
-        factor, lost = self.for_generalization, []
+        factor, losses = self.for_generalization, []
         n_records = int(sizes.sum()) + n_suppressed
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
             leaf = leaf_share(cells)
-            kept = _sum_times_counts(np.maximum(cells.shares(column), leaf), sizes)
-            lost.append(self.column_loss(factor * kept + n_suppressed, n_records, leaf))
-        return self.combine_losses(lost, [column.name for column in recoding.columns])
+            share_sum = _sum_times_counts(np.maximum(cells.shares(column), leaf), sizes)
+            losses.append(self.column_loss(factor * share_sum + n_suppressed, n_records, leaf))
+        return self.combine_losses(losses, [column.name for column in recoding.columns])
 
     def column_loss(self, published: float, n_records: int, leaf: float) -> float:
         """Return the loss of a column from the sum of the shares that its cells publish."""
         least = self.for_generalization * n_records * leaf
         room = n_records - least
-        lost = (published - least) / room if room > 0 else 0.0
-        return cut_decimals(lost)
+        share_lost = (published - least) / room if room > 0 else 0.0
+        return cut_decimals(share_lost)
 
     def cost_of(self, shares: FloatArray, leaf: float) -> FloatArray:
         """Return what published shares add to the loss of a column whose single values have the share ``leaf``."""
@@ -115,8 +115,8 @@ class ArxLoss:
     def combine_losses(self, losses: Sequence[float], names: Sequence[str]) -> float:
         """Return the mean over columns."""
         weights = [float(self.weights.get(name, 1.0)) for name in names]
-        most = max(weights) or 1.0
-        weighted = [value * weight / most for value, weight in zip(losses, weights, strict=True)]
+        max_weight = max(weights) or 1.0
+        weighted = [value * weight / max_weight for value, weight in zip(losses, weights, strict=True)]
         if self.mean == "arithmetic":
             return math.fsum(weighted) / len(weighted)
         return float(math.prod((value + 1) ** (1 / len(weighted)) for value in weighted)) - 1
@@ -146,7 +146,7 @@ class NonUniformEntropy(WeightedLoss):
 
     def measure_rows(self, recoding: Recoding, labels: CodeArray, table: Table) -> float:
         """Return the loss of a release whose rows have these classes; -1: suppressed."""
-        lost = []
+        losses = []
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
             counts, codes = count_by_value(table, column.name), table.codes[table.index(column.name)]
             if not isinstance(cells, Nodes):
@@ -157,8 +157,8 @@ class NonUniformEntropy(WeightedLoss):
             covered = np.append(_count_under_nodes(cells, counts), counts.sum())[labels]
             bits = np.log2(covered) - np.log2(np.maximum(1, counts[codes + 1]))
             (weight,) = self._weights_of([column.name])
-            lost.append(weight * _sum_times_counts(bits, table.counts))
-        return math.fsum(lost)
+            losses.append(weight * _sum_times_counts(bits, table.counts))
+        return math.fsum(losses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +179,11 @@ class Precision(WeightedLoss):
 
     def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted mean over columns of level / height."""
-        lost, n_records = [], max(1, int(sizes.sum()) + n_suppressed)
+        losses, n_records = [], max(1, int(sizes.sum()) + n_suppressed)
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
             levels, top = levels_of("precision", column, cells)
-            lost.append((_sum_times_counts(np.maximum(levels, 0) / top, sizes) + n_suppressed) / n_records)
-        return self.combine_losses(lost, [column.name for column in recoding.columns])
+            losses.append((_sum_times_counts(np.maximum(levels, 0) / top, sizes) + n_suppressed) / n_records)
+        return self.combine_losses(losses, [column.name for column in recoding.columns])
 
     def combine_losses(self, losses: Sequence[float], names: Sequence[str]) -> float:
         """Return the weighted mean over columns."""

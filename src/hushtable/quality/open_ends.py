@@ -29,46 +29,44 @@ class Tail(NamedTuple):
     scale: float  # how long it is if it is as dense everywhere as at its begin
     side: int  # -1 below, 1 above
 
-    def holds(self, places: FloatArray) -> FloatArray:
+    def holds(self, points: FloatArray) -> FloatArray:
         """Tell which places are in it."""
-        return np.asarray(places >= self.cut if self.side > 0 else places < self.cut)
+        return np.asarray(points >= self.cut if self.side > 0 else points < self.cut)
 
-    def densities(self, places: FloatArray, shape: float, *, is_whole: bool) -> FloatArray:
+    def densities(self, points: FloatArray, shape: float, *, is_whole: bool) -> FloatArray:
         """Return how dense places of it are, as against its begin; `shape` is in (-1, 0).
 
         `is_whole`: a place stands for all up to the next.
         """
-        beyond = self.side * (places + is_whole / 2 - self.cut) / self.scale
+        beyond = self.side * (points + is_whole / 2 - self.cut) / self.scale
         return np.asarray(np.maximum(0.0, 1 + shape * beyond) ** (-1 / shape - 1))
 
 
-def extend_open_cells(published: Spread, zero: float | None) -> tuple[Spread, tuple[Tail, ...]] | None:
+def extend_open_cells(released: Spread, zero: float | None) -> tuple[Spread, tuple[Tail, ...]] | None:
     """Return a column of numbers or dates with open cells as far as they may reach, and its tails.
 
     None where the column names a single bound: how wide anything is, it does not tell. A column that names nothing
     below the place of 0 does not go there.
     """
-    opened = published.open_ends
-    if opened is None or not opened.any():
-        return published, ()
-    bits, end = opened[published.cell], published.low + published.width
-    bounds = np.concatenate([published.low[bits & OPEN_BELOW == 0], end[bits & OPEN_ABOVE == 0]])
+    open_ends = released.open_ends
+    if open_ends is None or not open_ends.any():
+        return released, ()
+    bits, end = open_ends[released.cell], released.low + released.width
+    bounds = np.concatenate([released.low[bits & OPEN_BELOW == 0], end[bits & OPEN_ABOVE == 0]])
     first, last = float(bounds.min()), float(bounds.max())
     if first == last:
         return None
-    edges, masses = _likeliest_masses(published)
-    low, width, tails = published.low.copy(), published.width.copy(), []
+    edges, masses = _likeliest_masses(released)
+    low, width, tails = released.low.copy(), released.width.copy(), []
     for side, bit in ((-1, OPEN_BELOW), (1, OPEN_ABOVE)):
         is_open = bits & bit > 0
         if not is_open.any():
             continue
-        tail = Tail(
-            first if side < 0 else last, _tail_scale(edges, masses, first, last, side, published.is_whole), side
-        )
+        tail = Tail(first if side < 0 else last, _tail_scale(edges, masses, first, last, side, released.is_whole), side)
         reach = _REACH_IN_SCALES * tail.scale
         if side < 0 and zero is not None and zero <= first:
             reach = min(reach, first - zero)
-        reach = math.ceil(reach) if published.is_whole else reach
+        reach = math.ceil(reach) if released.is_whole else reach
         new = tail.cut + side * reach
         if side < 0:
             width[is_open] += low[is_open] - new
@@ -77,26 +75,26 @@ def extend_open_cells(published: Spread, zero: float | None) -> tuple[Spread, tu
             width[is_open] = new - low[is_open]
         if reach > 0:
             tails.append(tail)
-    return replace(published, low=low, width=width), tuple(tails)
+    return replace(released, low=low, width=width), tuple(tails)
 
 
-def open_rate(published: Spread) -> float:
+def open_rate(released: Spread) -> float:
     """Return the share of the records whose cell is open, or says nothing."""
-    opened = ~published.is_told if published.open_ends is None else ~published.is_told | (published.open_ends > 0)
-    return float(opened[published.rows].mean()) if len(published.rows) else 0.0
+    is_open = ~released.is_told if released.open_ends is None else ~released.is_told | (released.open_ends > 0)
+    return float(is_open[released.rows].mean()) if len(released.rows) else 0.0
 
 
-def _likeliest_masses(published: Spread) -> tuple[FloatArray, FloatArray]:
+def _likeliest_masses(released: Spread) -> tuple[FloatArray, FloatArray]:
     """Return the likeliest shares of the records between neighbouring bounds (Turnbull, JRSS B 38, 1976)."""
-    end = published.low + np.maximum(published.width, np.finfo(float).tiny)
-    edges = np.unique(np.concatenate([published.low, end]))
-    first, after = np.searchsorted(edges, published.low), np.searchsorted(edges, end)
+    end = released.low + np.maximum(released.width, np.finfo(float).tiny)
+    edges = np.unique(np.concatenate([released.low, end]))
+    first, after = np.searchsorted(edges, released.low), np.searchsorted(edges, end)
     after = np.maximum(after, np.minimum(first + 1, len(edges) - 1))
-    steps = np.zeros((published.n_cells, len(edges)))
-    np.add.at(steps, (published.cell, first), 1.0)
-    np.add.at(steps, (published.cell, after), -1.0)
+    steps = np.zeros((released.n_cells, len(edges)))
+    np.add.at(steps, (released.cell, first), 1.0)
+    np.add.at(steps, (released.cell, after), -1.0)
     covered = np.cumsum(steps, axis=1)[:, :-1] > 0
-    counts = np.bincount(published.rows, minlength=published.n_cells) * covered.any(axis=1)
+    counts = np.bincount(released.rows, minlength=released.n_cells) * covered.any(axis=1)
     masses = np.diff(edges) / (edges[-1] - edges[0])
     for _ in range(_ITERATIONS):
         of_cells = covered @ masses
@@ -110,8 +108,8 @@ def _tail_scale(edges: FloatArray, masses: FloatArray, first: float, last: float
     below = np.append(0.0, np.cumsum(masses))
     at = np.interp([first, last], edges, below)
     beyond, inside = (at[0] if side < 0 else 1 - at[1]), at[1] - at[0]
-    least = max(float(is_whole), _MIN_TAIL_SHARE * (last - first))
+    min_scale = max(float(is_whole), _MIN_TAIL_SHARE * (last - first))
     if inside <= beyond:
-        return max(least, (last - first) * float(beyond / max(inside, 1e-3)))
+        return max(min_scale, (last - first) * float(beyond / max(inside, 1e-3)))
     reached = float(np.interp(at[0] + beyond if side < 0 else at[1] - beyond, below, edges))
-    return max(least, reached - first if side < 0 else last - reached)
+    return max(min_scale, reached - first if side < 0 else last - reached)

@@ -60,9 +60,9 @@ class Prediction:
 
 
 def compare_on_rows(
-    read: Mapping[str, Standing], target: str, published: CountArray, held_out: float, seed: int
+    read: Mapping[str, Standing], target: str, source_rows: CountArray, held_out: float, seed: int
 ) -> Prediction:
-    """Hold out some rows of the original and what is published of them; `published` are the original's row numbers."""
+    """Hold out some original rows, and what is published of them; `source_rows` are the original's row numbers."""
     if not 0 < held_out < 1:
         raise InputError(f"held_out = {held_out!r}.", hint="a share between 0 and 1, such as 0.3.")
     n_rows = len(read[target].original.rows)
@@ -70,16 +70,16 @@ def compare_on_rows(
     is_test = np.zeros(n_rows, dtype=bool)
     is_test[test] = True
     features = _Features.from_columns(read, target)
-    ours = features.encode_rows({name: each.original for name, each in read.items()})
-    theirs = features.encode_rows({name: each.published for name, each in read.items()})
+    original_rows = features.encode_rows({name: each.original for name, each in read.items()})
+    released_rows = features.encode_rows({name: each.published for name, each in read.items()})
     answers, released = features.encode_target(read[target].original), features.encode_target(read[target].published)
-    here = is_test[published]
+    in_test = is_test[source_rows]
     models = (
-        features.train_model(ours[~is_test], answers[~is_test], seed),
-        features.train_model(theirs[~here], released[~here], seed),
+        features.train_model(original_rows[~is_test], answers[~is_test], seed),
+        features.train_model(released_rows[~in_test], released[~in_test], seed),
     )
-    alike = features.score_model(models[1], theirs[here], answers[published[here]])
-    return features.compare_models(models, ours[is_test], answers[is_test], alike, released[~here], seed)
+    alike = features.score_model(models[1], released_rows[in_test], answers[source_rows[in_test]])
+    return features.compare_models(models, original_rows[is_test], answers[is_test], alike, released[~in_test], seed)
 
 
 def compare_on_originals(read: Mapping[str, Standing], target: str, held_out: Frame, seed: int) -> Prediction:
@@ -87,12 +87,12 @@ def compare_on_originals(read: Mapping[str, Standing], target: str, held_out: Fr
     check_columns(list(read), held_out.columns, "columns of the held-out originals")
     features = _Features.from_columns(read, target)
     tests = {name: read_alike(each, held_out) for name, each in read.items()}
-    ours = {name: each.original for name, each in read.items()}
-    theirs = {name: each.published for name, each in read.items()}
+    before = {name: each.original for name, each in read.items()}
+    after = {name: each.published for name, each in read.items()}
     released = features.encode_target(read[target].published)
     models = (
-        features.train_model(features.encode_rows(ours), features.encode_target(read[target].original), seed),
-        features.train_model(features.encode_rows(theirs), released, seed),
+        features.train_model(features.encode_rows(before), features.encode_target(read[target].original), seed),
+        features.train_model(features.encode_rows(after), released, seed),
     )
     return features.compare_models(
         models, features.encode_rows(tests), features.encode_target(tests[target]), None, released, seed
@@ -150,25 +150,25 @@ class _Features:
             raise InputError(
                 "a model of a target needs 'scikit-learn'.", hint="pip install 'hushtable[sklearn]'"
             ) from None
-        known = ~np.isnan(answers)
-        if len(np.unique(answers[known])) < 2:
+        is_known = ~np.isnan(answers)
+        if len(np.unique(answers[is_known])) < 2:
             raise InputError(
                 f"the target {self.target!r} has fewer than two values among the rows to learn from.",
                 hint="predict another column, or hold out fewer rows.",
             )
         kind = HistGradientBoostingRegressor if self.is_number else HistGradientBoostingClassifier
         # Of a column without a number, scikit-learn makes no bins.
-        is_empty = np.isnan(rows[known]).all(axis=0)
+        is_empty = np.isnan(rows[is_known]).all(axis=0)
         with _limit_threads(len(rows)):
-            return kind(random_state=seed).fit(np.where(is_empty, 0.0, rows[known]), answers[known])
+            return kind(random_state=seed).fit(np.where(is_empty, 0.0, rows[is_known]), answers[is_known])
 
     def score_model(self, model: Any, rows: FloatArray, answers: FloatArray) -> float | None:
         """Return accuracy or R2 on the rows whose target is known; None if there are none, or all numbers are equal."""
-        known = ~np.isnan(answers)
-        if not known.any() or (self.is_number and np.ptp(answers[known]) == 0):
+        is_known = ~np.isnan(answers)
+        if not is_known.any() or (self.is_number and np.ptp(answers[is_known]) == 0):
             return None
         with _limit_threads(len(rows)):
-            return float(model.score(rows[known], answers[known]))
+            return float(model.score(rows[is_known], answers[is_known]))
 
     def compare_models(
         self,

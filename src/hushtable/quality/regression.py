@@ -124,8 +124,8 @@ class Regression:
     @property
     def overlap(self) -> float:
         """The mean overlap of intervals, without the intercept's."""
-        told = [each.overlap for each in self.coefficients if each.name != "Intercept"]
-        return math.fsum(told) / len(told) if told else math.nan
+        overlaps = [each.overlap for each in self.coefficients if each.name != "Intercept"]
+        return math.fsum(overlaps) / len(overlaps) if overlaps else math.nan
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values."""
@@ -170,7 +170,7 @@ class RegressionModel(NamedTuple):
 
 def regress(
     original: Frame,
-    published: Frame,
+    released: Frame,
     claim: Classes | Matchings,
     model: RegressionModel,
     *,
@@ -178,60 +178,60 @@ def regress(
     recoding: str | None = None,
     seed: int = 0,
 ) -> Regression:
-    """Fit a regression on an original and on its release, of which the model's columns and the classes are read.
+    """Fit a regression on an original and on its release, after reading the model's columns and the classes.
 
     `recoding` is the release's style, which says whether cells end at values that their class holds; None where it is
     not known, or where records were given the cells of an earlier release.
     """
     original = with_claim_spelling(original, claim)
     formula, weights = model
-    names = [*_columns_of(formula, published.columns), *([] if weights is None else [weights])]
-    check_columns(tuple(names), published.columns, "columns of the model")
-    read = {name: read_column(original, published, claim, name, pseudonyms) for name in dict.fromkeys(names)}
+    names = [*_columns_of(formula, released.columns), *([] if weights is None else [weights])]
+    check_columns(tuple(names), released.columns, "columns of the model")
+    read = {name: read_column(original, released, claim, name, pseudonyms) for name in dict.fromkeys(names)}
     return fit_both(
         read,
         formula,
         weights,
-        ends=_find_held_ends(read, published, claim, recoding),
-        beside=_read_other_columns(original, published, claim, read, pseudonyms),
-        classes=group_rows(published, claim),
+        ends=_find_held_ends(read, released, claim, recoding),
+        other_columns=_read_other_columns(original, released, claim, read, pseudonyms),
+        classes=group_rows(released, claim),
         seed=seed,
     )
 
 
 def _read_other_columns(
     original: Frame,
-    published: Frame,
+    released: Frame,
     claim: Classes | Matchings,
     read: Mapping[str, Standing],
     pseudonyms: Collection[str],
 ) -> list[Standing]:
     """Return the other columns that were recoded, as far as their cells can be read: classes were cut in them too."""
-    found = []
+    readable = []
     for name in claim.columns:
-        if name in read or name not in published.columns:
+        if name in read or name not in released.columns:
             continue
         with contextlib.suppress(InputError):
-            found.append(read_column(original, published, claim, name, pseudonyms))
-    return found
+            readable.append(read_column(original, released, claim, name, pseudonyms))
+    return readable
 
 
 def _find_held_ends(
-    read: Mapping[str, Standing], published: Frame, claim: Classes | Matchings, recoding: str | None
+    read: Mapping[str, Standing], released: Frame, claim: Classes | Matchings, recoding: str | None
 ) -> dict[str, HeldEnds]:
     """Return the ends that classes hold, of the columns that the recoding wrote anew."""
-    classes = classes_of_rows(published, claim, recoding)
+    classes = classes_of_rows(released, claim, recoding)
     if classes is None:
         return {}
     from hushtable.quality.draws import points_of
 
     rewritten = set(claim.columns) - set(claim.hierarchies)
-    found = {
+    ends = {
         name: HeldEnds.find(each, points_of(each), classes, is_readable=recoding == "readable")
         for name, each in read.items()
         if name in rewritten
     }
-    return {name: each for name, each in found.items() if each is not None}
+    return {name: each for name, each in ends.items() if each is not None}
 
 
 def fit_both(
@@ -240,7 +240,7 @@ def fit_both(
     weights: str | None = None,
     *,
     ends: Mapping[str, HeldEnds] = MappingProxyType({}),
-    beside: Sequence[Standing] = (),
+    other_columns: Sequence[Standing] = (),
     classes: CountArray | None = None,
     draws: int = 20,
     seed: int = 0,
@@ -249,8 +249,8 @@ def fit_both(
 
     `formula` is ``outcome ~ terms`` (Wilkinson & Rogers 1973): columns, `log`, `exp`, `sqrt`, ``C(column)``, ``a:b``,
     ``a*b``, ``I(a**2)``. An outcome with two values is fitted by logistic regression, else by least squares; dates
-    count days. `weights` is a column of survey weights, with errors robust to unequal variances (HC1). `beside` are
-    other columns of the release, whose cells the draws know. Rows of one of the `classes` were given their cells
+    count days. `weights` is a column of survey weights, with errors robust to unequal variances (HC1). The draws
+    know the cells of `other_columns` of the release. Rows of one of the `classes` were given their cells
     together. InfeasibleError: the model cannot be fitted on what is published.
     """
     check_whole("a regression was given draws", draws, 2)
@@ -267,17 +267,17 @@ def fit_both(
         name: ModelColumn.from_standing(each, ends.get(name), is_flag=name == outcome) for name, each in used.items()
     }
     fitter = _Fitter(libraries, formula, weights, variables)
-    ours = fitter.fit_original({name: each.original for name, each in variables.items()})
+    baseline = fitter.fit_original({name: each.original for name, each in variables.items()})
     means = fitter.fit({name: each.mean_cells() for name, each in variables.items()})
     rng = np.random.default_rng(seed)
-    told_beside = np.column_stack([np.empty((fitter.n_published, 0)), *map(features_of_cells, beside)])
+    other_features = np.column_stack([np.empty((fitter.n_published, 0)), *map(features_of_cells, other_columns)])
     classes = np.arange(fitter.n_published) if classes is None else classes
     fits = [
-        fitter.fit(each) for each in draw_cells(variables, fitter.compute_outcome, told_beside, classes, draws, rng)
+        fitter.fit(each) for each in draw_cells(variables, fitter.compute_outcome, other_features, classes, draws, rng)
     ]
     combined = [each for each in fits if each is not None]
     unscaled = fitter.terms_of([name for name, each in variables.items() if not each.has_scale])
-    if 2 * len(combined) <= draws or len(unscaled) == len(ours.names):
+    if 2 * len(combined) <= draws or len(unscaled) == len(baseline.names):
         raise InfeasibleError(
             "the model cannot be fitted on what is published: it does not tell a category of a column from others, or "
             "how wide the cells of its outcome are.",
@@ -287,12 +287,13 @@ def fit_both(
         formula,
         fitter.family,
         weights,
-        ours.n,
+        baseline.n,
         0 if means is None else means.n,
         combined[0].n,
         len(combined),
         tuple(
-            _combine_draws(j, name, ours, means, [] if j in unscaled else combined) for j, name in enumerate(ours.names)
+            _combine_draws(j, name, baseline, means, [] if j in unscaled else combined)
+            for j, name in enumerate(baseline.names)
         ),
         {
             name: open_rate(used[name].published) if each.has_scale else 1.0
@@ -314,54 +315,54 @@ def _load_libraries() -> tuple[ModuleType, ModuleType, ModuleType]:
     return formulaic, pd, sm
 
 
-def _columns_of(formula: str, known: tuple[str, ...]) -> tuple[str, ...]:
+def _columns_of(formula: str, columns: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns that a formula names; nothing but columns and a few functions may stand in one.
 
     A formula is a program: it is not run before every name in it is known.
     """
     if not isinstance(formula, str) or formula.count("~") != 1:
         raise InputError("a model is written as outcome ~ terms.", hint='for instance "log(income) ~ age + sex".')
-    found: list[str] = []
+    names: list[str] = []
     try:
         tokens = [*tokenize.generate_tokens(io.StringIO(formula.replace("~", "+")).readline)]
     except (tokenize.TokenError, SyntaxError):
         raise InputError("the model's formula cannot be read.", hint="close brackets and quotes.") from None
-    for place, token in enumerate(tokens):
+    for position, token in enumerate(tokens):
         if token.type == tokenize.STRING:
             name = token.string.strip("'\"")
-            is_quoted = [each.string for each in tokens[max(0, place - 2) : place]] == ["Q", "("]
+            is_quoted = [each.string for each in tokens[max(0, position - 2) : position]] == ["Q", "("]
             if is_quoted:
-                found.append(name)
+                names.append(name)
         elif token.type == tokenize.NAME:
-            is_function = place + 1 < len(tokens) and tokens[place + 1].string == "("
+            is_function = position + 1 < len(tokens) and tokens[position + 1].string == "("
             if is_function and token.string in (*_FUNCTIONS, *_FORMULA_WORDS):
                 continue
             if keyword.iskeyword(token.string) or token.string.startswith("__"):
                 raise InputError(f"a model cannot hold {token.string!r}.", hint="name columns and functions.")
-            found.append(token.string)
+            names.append(token.string)
         elif token.type == tokenize.OP and token.string in (".", "[", "{", "@", ";", ":=", "=", "\\"):
             raise InputError(
                 f"a model cannot hold {token.string!r}.", hint='write terms such as "age + sex + I(age**2)".'
             )
         elif token.type == tokenize.ERRORTOKEN and token.string.strip():
             raise InputError(f"a model cannot hold {token.string!r}.", hint="quote odd names: Q('my column').")
-    check_columns(tuple(dict.fromkeys(found)), known, "columns of the model")
-    return tuple(dict.fromkeys(found))
+    check_columns(tuple(dict.fromkeys(names)), columns, "columns of the model")
+    return tuple(dict.fromkeys(names))
 
 
 def _find_binary_outcome(formula: str, used: Mapping[str, Standing]) -> str | None:
     """Return the outcome where it is a category as it stands: it must have two values."""
-    left = formula.partition("~")[0].strip()
-    if left.startswith("Q("):
-        left = left[2:-1].strip().strip("'\"")
-    if left not in used or used[left].column.is_measured:
+    outcome = formula.partition("~")[0].strip()
+    if outcome.startswith("Q("):
+        outcome = outcome[2:-1].strip().strip("'\"")
+    if outcome not in used or used[outcome].column.is_measured:
         return None
-    if used[left].column.n_values != 2:
+    if used[outcome].column.n_values != 2:
         raise InputError(
-            f"the outcome {left!r} has {used[left].column.n_values} values.",
+            f"the outcome {outcome!r} has {used[outcome].column.n_values} values.",
             hint="a number, or a category of two values, which a logistic regression tells apart.",
         )
-    return left
+    return outcome
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -411,11 +412,11 @@ class _Fitter:
         functions = {name: getattr(np, name) for name in _FUNCTIONS}
         with np.errstate(all="ignore"):
             if self.spec is None:
-                made = self.formulaic.model_matrix(self.formula, frame, context=functions)
-                self.spec = made.model_spec
+                design = self.formulaic.model_matrix(self.formula, frame, context=functions)
+                self.spec = design.model_spec
             else:
-                made = self.spec.get_model_matrix(frame, context=functions)
-        outcome, terms = self.pandas.DataFrame(made.lhs), self.pandas.DataFrame(made.rhs)
+                design = self.spec.get_model_matrix(frame, context=functions)
+        outcome, terms = self.pandas.DataFrame(design.lhs), self.pandas.DataFrame(design.rhs)
         is_finite = np.isfinite(outcome.to_numpy()).all(axis=1) & np.isfinite(terms.to_numpy()).all(axis=1)
         weights = None
         if self.weights is not None:
@@ -471,51 +472,51 @@ class _Fitter:
         values, errors = np.asarray(fitted.params), np.asarray(fitted.bse)
         if not (np.isfinite(values).all() and np.isfinite(errors).all()):
             return None
-        whole = np.full((2, len(names)), np.nan)
-        whole[:, is_there] = values, errors
-        return _Fit(names, whole[0], whole[1], len(terms))
+        figures = np.full((2, len(names)), np.nan)
+        figures[:, is_there] = values, errors
+        return _Fit(names, figures[0], figures[1], len(terms))
 
     def terms_of(self, columns: Collection[str]) -> set[int]:
-        """Return the places of the coefficients that stand on some columns; all where the outcome does."""
+        """Return the positions of the coefficients that depend on some columns; all if the outcome does."""
         if set(columns) & set(self.of_outcome):
             return set(range(len(self.spec.rhs.column_names)))
         terms = {term for name in columns for term in self.spec.rhs.variable_terms.get(name, ())}
         return {place for term in terms for place in self.spec.rhs.term_indices[term]}
 
     def compute_outcome(self, cells: Mapping[str, FloatArray]) -> FloatArray:
-        """Return the outcome of every row as the model has it, NaN where there is none; once, where it stays."""
-        asked = [cells[name] for name in self.of_outcome]
-        known, found = self._outcome
-        if len(known) == len(asked) and all(ours is theirs for ours, theirs in zip(known, asked, strict=True)):
-            return found
+        """Return the outcome of every row as the model has it, NaN where there is none; cached while cells stay."""
+        inputs = [cells[name] for name in self.of_outcome]
+        last, outcomes = self._outcome
+        if len(last) == len(inputs) and all(a is b for a, b in zip(last, inputs, strict=True)):
+            return outcomes
         outcome, _, _ = self.build_design(cells)
-        found = np.full(len(next(iter(cells.values()))), np.nan)
-        found[outcome.index.to_numpy()] = outcome.to_numpy()[:, 0]
-        self._outcome = asked, found
-        return found
+        outcomes = np.full(len(next(iter(cells.values()))), np.nan)
+        outcomes[outcome.index.to_numpy()] = outcome.to_numpy()[:, 0]
+        self._outcome = inputs, outcomes
+        return outcomes
 
 
-def _combine_draws(j: int, name: str, ours: _Fit, means: _Fit | None, fits: Sequence[_Fit]) -> Coefficient:
+def _combine_draws(j: int, name: str, baseline: _Fit, means: _Fit | None, fits: Sequence[_Fit]) -> Coefficient:
     """Combine the draws of a coefficient, and compare them with the original's."""
     from scipy.stats import norm, t
 
     values, errors = np.array([each.values[j] for each in fits]), np.array([each.errors[j] for each in fits])
-    original, error_of_original = float(ours.values[j]), float(ours.errors[j])
+    original, error_of_original = float(baseline.values[j]), float(baseline.errors[j])
     of_means = (None, None) if means is None or np.isnan(means.values[j]) else (means.values[j], means.errors[j])
     mean, error_of_mean = (None if each is None else float(each) for each in of_means)
-    known = name, original, error_of_original, mean, error_of_mean
+    figures = name, original, error_of_original, mean, error_of_mean
     if not len(values) or np.isnan(values).any():
-        return Coefficient(*known, None, None, None, 0.0, is_covered=False)
+        return Coefficient(*figures, None, None, None, 0.0, is_covered=False)
     m = len(fits)
     within, between = float((errors**2).mean()), float(values.var(ddof=1))
     total = within + (1 + 1 / m) * between
     share = (1 + 1 / m) * between / total if total > 0 else 0.0
-    complete = max(1, fits[0].n - len(ours.names))
+    complete = max(1, fits[0].n - len(baseline.names))
     observed = (complete + 1) / (complete + 3) * complete * (1 - share)
     degrees = observed if share == 0 else 1 / (1 / ((m - 1) / share**2) + 1 / max(observed, 1e-9))
-    drawn, error = float(values.mean()), math.sqrt(total)
+    estimate, error = float(values.mean()), math.sqrt(total)
     width = float(t.ppf((1 + _CONFIDENCE_LEVEL) / 2, max(1.0, degrees))) * error
     half = float(norm.ppf((1 + _CONFIDENCE_LEVEL) / 2)) * error_of_original
-    common = max(0.0, min(original + half, drawn + width) - max(original - half, drawn - width))
-    overlap = (common / (2 * half) + common / (2 * width)) / 2 if half and width else float(original == drawn)
-    return Coefficient(*known, drawn, error, float(degrees), overlap, is_covered=abs(original - drawn) <= width)
+    common = max(0.0, min(original + half, estimate + width) - max(original - half, estimate - width))
+    overlap = (common / (2 * half) + common / (2 * width)) / 2 if half and width else float(original == estimate)
+    return Coefficient(*figures, estimate, error, float(degrees), overlap, is_covered=abs(original - estimate) <= width)

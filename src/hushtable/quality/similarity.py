@@ -91,9 +91,6 @@ class Description:
 def describe_table(table: Table) -> Description:
     """Describe a table in the figures of pandas' ``describe``, ``skew``, ``kurt`` and ``corr``, from value counts.
 
-    Departs from pandas in that skewness and kurtosis of a constant column are None, not 0: 0 would say that it is
-    symmetric and normal. O(n) per column, and per pair of columns of numbers.
-
     Notes
     -----
     From the frequencies of values: O(n) per column, O(n) per pair of columns of numbers. Departs from pandas in that
@@ -124,10 +121,10 @@ def pearson(first: FloatArray, second: FloatArray, counts: CountArray) -> float 
     first, second, weights = first[has_both], second[has_both], counts[has_both].astype(np.float64)
     if first.min() == first.max() or second.min() == second.max():
         return None
-    ours, theirs = _deviations_from_mean(first, weights), _deviations_from_mean(second, weights)
-    together = float((weights * ours) @ theirs)
-    alone = float((weights * ours) @ ours) * float((weights * theirs) @ theirs)
-    return min(1.0, max(-1.0, together / math.sqrt(alone)))
+    x, y = _deviations_from_mean(first, weights), _deviations_from_mean(second, weights)
+    covariance = float((weights * x) @ y)
+    variances = float((weights * x) @ x) * float((weights * y) @ y)
+    return min(1.0, max(-1.0, covariance / math.sqrt(variances)))
 
 
 def _deviations_from_mean(values: FloatArray, weights: FloatArray) -> FloatArray:
@@ -148,15 +145,15 @@ def _scale_to_one(values: FloatArray) -> tuple[FloatArray, int]:
 def _describe_column(table: Table, name: str) -> ColumnDescription:
     column, codes = table.column(name), table.codes[table.index(name)]
     # Code -1, missing, comes first.
-    counted = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)
-    frequencies: FloatArray = counted[1:].astype(np.float64)
+    value_counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)
+    frequencies: FloatArray = value_counts[1:].astype(np.float64)
     used = np.flatnonzero(frequencies)
     figures: dict[str, float | None] = {}
     if column.kind in _NUMBER_KINDS and len(used):
         values = column.values[used]
         figures = _figures_of_values(values.astype(np.float64), frequencies[used])
         figures |= {"minimum": values[0].item(), "maximum": values[-1].item()}
-    return ColumnDescription(column.kind, int(counted[0]), len(used), **figures)
+    return ColumnDescription(column.kind, int(value_counts[0]), len(used), **figures)
 
 
 def _figures_of_values(values: FloatArray, frequencies: FloatArray) -> dict[str, float | None]:
@@ -196,10 +193,10 @@ def _kurtosis(n: int, second: float, fourth: float) -> float | None:
 def _quantile(values: FloatArray, frequencies: FloatArray, share: float) -> float:
     """Return the value at a share of the way through the records, linear between two of them."""
     reached = np.cumsum(frequencies)
-    place = share * (reached[-1] - 1)
-    below = math.floor(place)
-    low, high = values[np.searchsorted(reached, [below, math.ceil(place)], side="right")]
-    return float(low + (high - low) * (place - below))
+    position = share * (reached[-1] - 1)
+    below = math.floor(position)
+    low, high = values[np.searchsorted(reached, [below, math.ceil(position)], side="right")]
+    return float(low + (high - low) * (position - below))
 
 
 _N_BINS: Final = 10
@@ -291,9 +288,9 @@ def similarity(original: Table, synthetic: Table) -> Similarity:
     >>> alike.columns["age"], alike.pairs["age", "job"].value
     (Figure(metric='KSComplement', value=0.75), 0.5)
     """
-    both = _Both.from_tables(original, synthetic)
-    columns = {column.name: _compare_shapes(column) for column in both.columns}
-    pairs = {(a.name, b.name): _compare_trends(both, a, b) for a, b in combinations(both.columns, 2)}
+    tables = _Both.from_tables(original, synthetic)
+    columns = {column.name: _compare_shapes(column) for column in tables.columns}
+    pairs = {(a.name, b.name): _compare_trends(tables, a, b) for a, b in combinations(tables.columns, 2)}
     shapes, trends = (
         _mean_of_known(each.value for each in columns.values()),
         _mean_of_known(each.value for each in pairs.values()),
@@ -308,10 +305,6 @@ def diagnosis(original: Table, synthetic: Table) -> Diagnosis:
       value. Those without a value are left out where the original misses some too, else they are outside.
     - ``CategoryAdherence`` of other columns: the share of synthetic records with a value that the original has;
       a missing one is a value.
-
-    A figure is None, and in no mean, where a table has no records to compare, and of a column of which neither table
-    has a value. As sdmetrics 0.32, but that its structure tells columns of one name and two types apart, which
-    depend on how a file was read, and that keys, which a table does not declare, are columns like others.
 
     Notes
     -----
@@ -330,10 +323,10 @@ def diagnosis(original: Table, synthetic: Table) -> Diagnosis:
     >>> round(found.data_structure, 4), round(found.score, 4)
     (0.3333, 0.4167)
     """
-    both = _Both.from_tables(original, synthetic)
-    columns = {column.name: _measure_adherence(column) for column in both.columns}
-    named = set(original.names) | set(synthetic.names)
-    structure = len(columns) / len(named) if named else None
+    tables = _Both.from_tables(original, synthetic)
+    columns = {column.name: _measure_adherence(column) for column in tables.columns}
+    all_names = set(original.names) | set(synthetic.names)
+    structure = len(columns) / len(all_names) if all_names else None
     validity = _mean_of_known(each.value for each in columns.values())
     return Diagnosis(_mean_of_known([structure, validity]), validity, structure, columns)
 
@@ -401,23 +394,23 @@ def _compare_shapes(column: _Shared) -> Figure:
     return Figure("KSComplement", None if shares is None else 1 - float(np.abs(shares[0] - shares[1]).max()))
 
 
-def _compare_trends(both: _Both, first: _Shared, second: _Shared) -> Figure:
+def _compare_trends(tables: _Both, first: _Shared, second: _Shared) -> Figure:
     if first.numbers is not None and second.numbers is not None:
         numbers = _numbers_of_rows(first.numbers, first.codes), _numbers_of_rows(second.numbers, second.codes)
-        return Figure("CorrelationSimilarity", _correlation_similarity(both, *numbers))
+        return Figure("CorrelationSimilarity", _correlation_similarity(tables, *numbers))
     if first.is_empty or second.is_empty:
         return Figure("ContingencySimilarity", None)
-    (ours, n_ours), (theirs, n_theirs) = _categories_of_rows(first), _categories_of_rows(second)
+    (first_codes, n_first), (second_codes, n_second) = _categories_of_rows(first), _categories_of_rows(second)
     # Only the pairs that occur are numbered: there may be more of others than memory holds.
-    pairs = np.empty_like(ours)
-    n_pairs = group.refine_classes(ours + np.int32(1), n_ours + 1, theirs, n_theirs, pairs)
-    frequencies = _count_keys(pairs, n_pairs, both.is_synthetic, both.counts)
+    pairs = np.empty_like(first_codes)
+    n_pairs = group.refine_classes(first_codes + np.int32(1), n_first + 1, second_codes, n_second, pairs)
+    frequencies = _count_keys(pairs, n_pairs, tables.is_synthetic, tables.counts)
     return Figure("ContingencySimilarity", _tv_complement(frequencies))
 
 
-def _correlation_similarity(both: _Both, first: FloatArray, second: FloatArray) -> float | None:
+def _correlation_similarity(tables: _Both, first: FloatArray, second: FloatArray) -> float | None:
     original, synthetic = (
-        pearson(first[rows], second[rows], both.counts[rows]) for rows in (~both.is_synthetic, both.is_synthetic)
+        pearson(first[rows], second[rows], tables.counts[rows]) for rows in (~tables.is_synthetic, tables.is_synthetic)
     )
     return None if original is None or synthetic is None else 1 - abs(original - synthetic) / 2
 
@@ -440,7 +433,7 @@ def _mark_between(marks: BoolArray) -> BoolArray:
 
 
 def _categories_of_rows(column: _Shared) -> tuple[CodeArray, int]:
-    """Return what a column shows beside a category, a value or a bin, row by row, -1 where missing; and how many."""
+    """Return the value or bin of each row, to compare with a category, -1 where missing; and how many there are."""
     if column.numbers is None:
         return column.codes, column.frequencies.shape[1] - 1
     bins = np.append(_bins_of_values(column.numbers, column.frequencies[0, 1:] > 0), -1)

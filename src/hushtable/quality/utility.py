@@ -21,12 +21,12 @@ from hushtable.quality.prediction import Prediction, compare_on_originals, compa
 from hushtable.quality.regression import Regression
 from hushtable.wording import table_html
 
-_MOST_PLACES: Final = 10
+_MAX_BINS: Final = 10
 _MIN_RECORDS: Final = 11  # records that share what is named
 _OUTSIDE_SHARE: Final = 0.01  # of the records, on either side, in the open bins; at least so many as are named
 _STEPS_IN_MONTHS: Final = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
 _STEPS_IN_MINUTES: Final = (1, 5, 15, 30, 60, 120, 180, 360)
-_MICROSECONDS_PER_MINUTE: Final = 60_000_000  # microseconds
+_MICROSECONDS_PER_MINUTE: Final = 60_000_000
 _MISSING_LABEL: Final = "missing"
 _OTHERS_LABEL: Final = "all others"
 
@@ -44,26 +44,26 @@ class Distribution:
 
 def distribution(standing: Standing) -> Distribution | None:
     """Count the records of the original and of the release by place; None where a side says nothing."""
-    both = standing.original, standing.published
+    sides = standing.original, standing.published
     if standing.column.is_measured:
-        edges, places = _bin_edges(standing)
-        counted = [_count_by_place(each, spreads.shares_by_bin(each, edges)) for each in both]
+        edges, labels = _bin_edges(standing)
+        counts = [_count_by_place(each, spreads.shares_by_bin(each, edges)) for each in sides]
     else:
         values = _most_frequent(standing.original)
         texts = standing.column.texts()
-        places = [texts[value] for value in values.tolist()]
-        counted = [_with_others(each, _count_by_place(each, spreads.shares_by_value(each, values))) for each in both]
-        places.append(_OTHERS_LABEL)
-    totals = [float(each.counts.sum()) for each in both]
+        labels = [texts[value] for value in values.tolist()]
+        counts = [_with_others(each, _count_by_place(each, spreads.shares_by_value(each, values))) for each in sides]
+        labels.append(_OTHERS_LABEL)
+    totals = [float(each.counts.sum()) for each in sides]
     if not all(totals):
         return None
-    places.append(_MISSING_LABEL)
-    ours, theirs = counted
-    shown = [place for place in range(len(places)) if ours[place] > 0 or theirs[place] > 0]
+    labels.append(_MISSING_LABEL)
+    original, released = counts
+    bins = [place for place in range(len(labels)) if original[place] > 0 or released[place] > 0]
     return Distribution(
-        tuple(places[place] for place in shown),
-        tuple(None if 0 < ours[place] < _MIN_RECORDS else float(ours[place] / totals[0]) for place in shown),
-        tuple(float(theirs[place] / totals[1]) for place in shown),
+        tuple(labels[place] for place in bins),
+        tuple(None if 0 < original[place] < _MIN_RECORDS else float(original[place] / totals[0]) for place in bins),
+        tuple(float(released[place] / totals[1]) for place in bins),
     )
 
 
@@ -72,16 +72,16 @@ def _count_by_place(spread: Spread, shares: FloatArray) -> FloatArray:
     return np.asarray(spread.counts @ shares)
 
 
-def _with_others(spread: Spread, counted: FloatArray) -> FloatArray:
-    """Put what is in no place before the missing value."""
-    rest = max(0.0, float(spread.counts.sum() - counted.sum()))
-    return np.insert(counted, len(counted) - 1, rest if rest > 1e-6 else 0.0)
+def _with_others(spread: Spread, counts: FloatArray) -> FloatArray:
+    """Insert the records that are in no place before those of the missing value."""
+    rest = max(0.0, float(spread.counts.sum() - counts.sum()))
+    return np.insert(counts, len(counts) - 1, rest if rest > 1e-6 else 0.0)
 
 
 def _most_frequent(original: Spread) -> np.ndarray:
     """Return the codes of the most frequent values, ascending."""
     counts = np.bincount(original.low.astype(np.int64), weights=original.share * original.counts[original.cell])
-    order = np.argsort(-counts, kind="stable")[:_MOST_PLACES]
+    order = np.argsort(-counts, kind="stable")[:_MAX_BINS]
     return np.sort(order[counts[order] >= _MIN_RECORDS])
 
 
@@ -96,25 +96,25 @@ def _bin_edges(standing: Standing) -> tuple[FloatArray, list[str]]:
         return np.empty(0), ["all values"]
     ends = [float(original.low[order][int(np.searchsorted(reached, at))]) for at in (outside, n - outside)]
     if column.kind in ("date", "datetime"):
-        texts, shown = _round_days(column, axis.first, ends)
+        texts, labels = _round_days(column, axis.first, ends)
     elif column.kind == "time":
-        texts, shown = _round_times(axis.first, ends)
+        texts, labels = _round_times(axis.first, ends)
     else:
-        texts, shown = _round_numbers(axis.number_at(ends[0]), axis.number_at(ends[1]), column.kind)
+        texts, labels = _round_numbers(axis.number_at(ends[0]), axis.number_at(ends[1]), column.kind)
     if not texts:
         return np.empty(0), ["all values"]
-    names = [f"<{shown[0]}", *(f"{low}–{high}" for low, high in pairwise(shown)), f"≥{shown[-1]}"]
+    names = [f"<{labels[0]}", *(f"{low}–{high}" for low, high in pairwise(labels)), f"≥{labels[-1]}"]
     return np.array([float(place) for place in axis.places_of_bounds(texts)]), names
 
 
 def _round_numbers(low: float, high: float, kind: str) -> tuple[list[str], list[str]]:
     """Return multiples of 1, 2 or 5 times a power of ten between two numbers, at most so many."""
-    least = 1.0 if kind == "integer" else 0.0
+    min_step = 1.0 if kind == "integer" else 0.0
     if not high > low:
         return [], []
-    power = 10.0 ** math.floor(math.log10((high - low) / _MOST_PLACES))
-    step = next(each for each in (2, 5, 10, 20) if (high - low) / (each * power) <= _MOST_PLACES - 2) * power
-    step = max(step, least)
+    power = 10.0 ** math.floor(math.log10((high - low) / _MAX_BINS))
+    step = next(each for each in (2, 5, 10, 20) if (high - low) / (each * power) <= _MAX_BINS - 2) * power
+    step = max(step, min_step)
     multiples = np.arange(math.floor(low / step) + 1, math.ceil(high / step)) * step
     exact = [float(f"{each:.12g}") for each in multiples.tolist()]
     return [repr(each) for each in exact], [f"{each:,.12g}" for each in exact]
@@ -125,7 +125,7 @@ def _round_days(column: Column, first: float, ends: list[float]) -> tuple[list[s
     dtype = "datetime64[D]" if column.kind == "date" else column.values.dtype
     whole = np.array([int(place) + int(first) for place in ends]).astype(dtype)
     low, high = whole.astype("datetime64[M]").astype(np.int64) + 1970 * 12
-    step = next((each for each in _STEPS_IN_MONTHS if (high - low) / each <= _MOST_PLACES - 2), _STEPS_IN_MONTHS[-1])
+    step = next((each for each in _STEPS_IN_MONTHS if (high - low) / each <= _MAX_BINS - 2), _STEPS_IN_MONTHS[-1])
     months = np.arange(low // step + 1, high // step + 1) * step
     days = (months - 1970 * 12).astype("datetime64[M]").astype("datetime64[D]").astype(str).tolist()
     return days, [day[:4] if step % 12 == 0 else day[:7] for day in days]
@@ -134,14 +134,14 @@ def _round_days(column: Column, first: float, ends: list[float]) -> tuple[list[s
 def _round_times(first: float, ends: list[float]) -> tuple[list[str], list[str]]:
     """Return multiples of some minutes or hours between two times of a day, at most so many."""
     low, high = ((int(place) + int(first)) // _MICROSECONDS_PER_MINUTE for place in ends)
-    step = next((each for each in _STEPS_IN_MINUTES if (high - low) / each <= _MOST_PLACES - 2), _STEPS_IN_MINUTES[-1])
+    step = next((each for each in _STEPS_IN_MINUTES if (high - low) / each <= _MAX_BINS - 2), _STEPS_IN_MINUTES[-1])
     minutes = np.arange(low // step + 1, high // step + 1) * step
     texts = [value_text("time", np.datetime64(minute, "m")) for minute in minutes.tolist()]
     return texts, texts
 
 
 _N_BINS: Final = 10
-_MOST_VALUES: Final = 200  # of a category in pairs; with more, nearly every pair of cells occurs once
+_MAX_VALUES_IN_PAIRS: Final = 200  # of a category in pairs; with more, nearly every pair of cells occurs once
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ class Utility:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values."""
-        told = {
+        figures = {
             "n_original": self.n_original,
             "n_release": self.n_release,
             "columns": [
@@ -257,7 +257,7 @@ class Utility:
             "target": None if self.target is None else self.target.to_dict(),
             "regression": None if self.regression is None else self.regression.to_dict(),
         }
-        return dict(to_json_values(told))
+        return dict(to_json_values(figures))
 
     def _repr_html_(self) -> str:
         titles = ("column", "distance (0: as it was)", "records *", "mean shift (sd)", "variance ratio", "")
@@ -281,7 +281,7 @@ class SampledRows(NamedTuple):
 
 def measure_utility(
     original: Frame,
-    published: Frame,
+    released: Frame,
     claim: Classes | Matchings,
     *,
     pseudonyms: Collection[str] = (),
@@ -292,11 +292,8 @@ def measure_utility(
 ) -> Utility:
     """Compare what the cells of a release stand for (`hushtable.quality.cell_values`) with the original.
 
-    In pairs, a record's cells are taken to be independent of one another. The joint distribution is :math:`P_a^T
-    N P_b` for the counts N of pairs of cells and the shares P of values in them; numbers in 10 bins of equal width
-    over the original's range, a missing value as one more. Categories of more than 200 values are in no pair. O(n) for
-    a column or pair, besides what lists cover. A target is tested on the `rows` that were held out, where it is known
-    which row was published as which, else on the originals `held_out`; rows then stand for one record each.
+    A target is tested on the `rows` that were held out, where it is known which row was published as which, else on
+    the originals `held_out`; rows then stand for one record each.
 
     Notes
     -----
@@ -308,9 +305,9 @@ def measure_utility(
     original, source = with_claim_spelling(original, claim), frames.library_of(original)
     read: dict[str, Standing] = {}
     columns = []
-    for name in published.columns:
+    for name in released.columns:
         try:
-            read[name] = read_column(original, published, claim, name, pseudonyms)
+            read[name] = read_column(original, released, claim, name, pseudonyms)
         except InputError as error:
             # Without its hint.
             columns.append(ColumnUtility(name, reason=str(error).partition("\n")[0]))
@@ -318,7 +315,7 @@ def measure_utility(
             columns.append(_measure_column(read[name]))
     predicted = None
     if target is not None:
-        check_columns([target], published.columns, "target")
+        check_columns([target], released.columns, "target")
         if target not in read:
             reason = next(each.reason for each in columns if each.name == target)
             raise InputError(f"target {target!r} is not judged: {reason}", hint="predict another column.")
@@ -331,29 +328,29 @@ def measure_utility(
                 "there are no rows to test a model on.", hint="pass originals that are not in the release."
             )
     pairs = tuple(_measure_pairs(read.values()))
-    return Utility(original.n_records, published.n_records, tuple(columns), pairs, predicted, source=source)
+    return Utility(original.n_records, released.n_records, tuple(columns), pairs, predicted, source=source)
 
 
-def with_all_columns(found: Utility, names: Sequence[str]) -> Utility:
-    """Return what was measured among all columns of a release, in their order: of those not looked at, why not."""
-    measured = {each.name: each for each in found.columns}
+def with_all_columns(utility: Utility, names: Sequence[str]) -> Utility:
+    """Return a utility with all columns of a release, in their order; those that were not measured say why not."""
+    measured = {each.name: each for each in utility.columns}
     unseen = "it is kept as it is, and its rows are not in memory."
-    return replace(found, columns=tuple(measured.get(name, ColumnUtility(name, reason=unseen)) for name in names))
+    return replace(utility, columns=tuple(measured.get(name, ColumnUtility(name, reason=unseen)) for name in names))
 
 
 def _measure_column(standing: Standing) -> ColumnUtility:
     """Measure one column."""
-    column, axis, ours, theirs = standing.column, standing.axis, standing.original, standing.published
-    rate = theirs.untold_rate
+    column, axis, original, released = standing.column, standing.axis, standing.original, standing.published
+    rate = released.untold_rate
     if not column.is_measured:
-        distance = spreads.total_variation(ours, theirs)
-        reason, shares = ("", distribution(standing)) if distance is not None else (_explain_no_value(ours), None)
+        distance = spreads.total_variation(original, released)
+        reason, shares = ("", distribution(standing)) if distance is not None else (_explain_no_value(original), None)
         return ColumnUtility(
             column.name, column.kind, "total variation", distance, rate, reason=reason, distribution=shares
         )
-    distance = spreads.wasserstein(ours, theirs)
+    distance = spreads.wasserstein(original, released)
     if distance is None:
-        return ColumnUtility(column.name, column.kind, "Wasserstein-1", None, rate, reason=_explain_no_value(ours))
+        return ColumnUtility(column.name, column.kind, "Wasserstein-1", None, rate, reason=_explain_no_value(original))
     # A constant column has no range: whatever is moved is moved all the way.
     over_range = min(1.0, distance / axis.length) if axis.length > 0 else float(distance > 0)
     shares = distribution(standing)
@@ -362,7 +359,7 @@ def _measure_column(standing: Standing) -> ColumnUtility:
         return measured
     (mean, variance), (released_mean, released_variance) = (
         (axis.number_at(mean), axis.variance_of_numbers(variance))
-        for mean, variance in map(spreads.mean_and_variance, (ours, theirs))
+        for mean, variance in map(spreads.mean_and_variance, (original, released))
     )
     return replace(
         measured, mean=mean, variance=variance, released_mean=released_mean, released_variance=released_variance
@@ -376,14 +373,14 @@ def _explain_no_value(original: Spread) -> str:
 
 def _measure_pairs(read: Iterable[Standing]) -> Iterable[PairUtility]:
     """Measure pairs of columns."""
-    few = [each for each in read if each.column.is_measured or _n_values(each) <= _MOST_VALUES]
-    bins = {each.column.name: _shares_in_bins(each) for each in few}
-    for a, b in combinations(few, 2):
+    columns = [each for each in read if each.column.is_measured or _n_values(each) <= _MAX_VALUES_IN_PAIRS]
+    bins = {each.column.name: _shares_in_bins(each) for each in columns}
+    for a, b in combinations(columns, 2):
         names = a.column.name, b.column.name
-        found = []
-        for place, (first, second) in enumerate([(a.original, b.original), (a.published, b.published)]):
-            found.append(spreads.cramers_v(_count_joint_bins(first, second, *(bins[name][place] for name in names))))
-        yield PairUtility(*names, "Cramer's V", *found)
+        figures = []
+        for side, (first, second) in enumerate([(a.original, b.original), (a.published, b.published)]):
+            figures.append(spreads.cramers_v(_count_joint_bins(first, second, *(bins[name][side] for name in names))))
+        yield PairUtility(*names, "Cramer's V", *figures)
         if a.column.is_measured and b.column.is_measured:
             ranks = [
                 spreads.rank_correlation(a.original, b.original),
@@ -394,12 +391,12 @@ def _measure_pairs(read: Iterable[Standing]) -> Iterable[PairUtility]:
 
 def _shares_in_bins(standing: Standing) -> tuple[FloatArray, FloatArray]:
     """Return the shares of each cell in the bins of a pair: of the original's cells and of the published ones."""
-    both = standing.original, standing.published
+    sides = standing.original, standing.published
     if standing.column.is_measured:
         edges = np.linspace(0, standing.axis.length, _N_BINS + 1)[1:-1]
-        return spreads.shares_by_bin(both[0], edges), spreads.shares_by_bin(both[1], edges)
+        return spreads.shares_by_bin(sides[0], edges), spreads.shares_by_bin(sides[1], edges)
     values = np.arange(_n_values(standing))
-    return spreads.shares_by_value(both[0], values), spreads.shares_by_value(both[1], values)
+    return spreads.shares_by_value(sides[0], values), spreads.shares_by_value(sides[1], values)
 
 
 def _n_values(standing: Standing) -> int:
@@ -407,15 +404,15 @@ def _n_values(standing: Standing) -> int:
     return int(max(each.low.max(initial=-1) for each in (standing.original, standing.published))) + 1
 
 
-def _count_joint_bins(first: Spread, second: Spread, ours: FloatArray, theirs: FloatArray) -> FloatArray:
+def _count_joint_bins(first: Spread, second: Spread, first_shares: FloatArray, second_shares: FloatArray) -> FloatArray:
     """Return how often bins of two columns of one table come together, over the rows in which both say something."""
     from scipy import sparse
 
-    cells, beside, counts = _pairs_of_cells(first, second)
+    rows, columns, counts = _pairs_of_cells(first, second)
     # Whether cells say something is asked of distinct pairs, which are fewer than rows.
-    told = first.is_told[cells] & second.is_told[beside]
-    together = sparse.csr_array((counts[told], (cells[told], beside[told])), shape=(first.n_cells, second.n_cells))
-    return np.asarray(ours.T @ (together @ theirs))
+    used = first.is_told[rows] & second.is_told[columns]
+    joint_counts = sparse.csr_array((counts[used], (rows[used], columns[used])), shape=(first.n_cells, second.n_cells))
+    return np.asarray(first_shares.T @ (joint_counts @ second_shares))
 
 
 def _pairs_of_cells(first: Spread, second: Spread) -> tuple[CountArray, CountArray, CountArray]:
@@ -430,8 +427,8 @@ def _pairs_of_cells(first: Spread, second: Spread) -> tuple[CountArray, CountArr
     elif first.records is None:
         pairs, counts = np.unique(keys, return_counts=True)
     else:
-        pairs, places = np.unique(keys, return_inverse=True)
-        counts = np.bincount(places, weights=first.records)
+        pairs, inverse = np.unique(keys, return_inverse=True)
+        counts = np.bincount(inverse, weights=first.records)
     return (*np.divmod(pairs, max(1, second.n_cells)), counts)
 
 

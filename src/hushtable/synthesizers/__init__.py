@@ -1,8 +1,8 @@
 """Synthesizing: new records that are alike in the aggregate. Never called protected; its measure is `mpuccs`.
 
 In comes a table, out goes one of the same kind with drawn records. Other packages add methods by the entry point group
-`hushtable.synthesizers`. Drawn values are written in the style of their column's own cells (`writing`). Nothing
-here says how safe the result is.
+`hushtable.synthesizers`. Drawn values are written in the style of their column's own cells (`writing`). This
+room does not measure how safe the result is.
 """
 
 import lazy_loader

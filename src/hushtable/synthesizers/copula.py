@@ -1,4 +1,4 @@
-"""The Gaussian copula of coded columns: what their orders say of one another, as a matrix of correlations.
+"""The Gaussian copula of coded columns: how their orders depend on one another, as a matrix of correlations.
 
 Every column is a normal variable of which a record tells the range of its cell only. Arrays in, arrays out.
 """
@@ -18,15 +18,15 @@ from hushtable.synthesizers.writing import to_positions
 _MIN_CATEGORY_RECORDS: Final = 10
 """Records of a category that are told from others by whom they meet; an order of fewer would copy who they are."""
 
-_N_SCALING_PASSES: Final = 2
-_MIN_EIGENVALUE: Final = 1e-6  # of an eigenvalue
-_CORRELATION_DECIMALS: Final = 10  # of a correlation; what an addition in another order changes is beyond
-_ROWS_PER_BLOCK: Final = 65_536  # rows
+_N_SCALING_PASSES: Final = 2  # the orders of other columns change the scores: see `build_lines`
+_MIN_EIGENVALUE: Final = 1e-6
+_CORRELATION_DECIMALS: Final = 10  # sums in another order differ only beyond these
+_ROWS_PER_BLOCK: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """One column's records in a line."""
+    """One column's records in a line, in the order of their scores."""
 
     sizes: CountArray = field(repr=False)  # (n_codes,), records of each code; code 0 is missing
     order: CountArray = field(repr=False)  # (n_codes,), the codes as they follow one another in the line
@@ -45,12 +45,12 @@ class Line:
         scores[self.order] = (heights[:-1] - heights[1:]) * self.sizes.sum() / np.maximum(sizes, 1)
         return scores
 
-    def to_code_order(self, met: FloatArray) -> FloatArray:
-        """Turn places in this line to those in the line of ascending codes."""
+    def to_code_order(self, positions: FloatArray) -> FloatArray:
+        """Turn positions in this line into those in the line of ascending codes."""
         ends, plain_ends = self.ends, np.cumsum(self.sizes)
-        turn = np.searchsorted(ends, met, side="right")
+        turn = np.searchsorted(ends, positions, side="right")
         code = self.order[turn]
-        moved = met - (ends - self.sizes[self.order])[turn] + (plain_ends - self.sizes)[code]
+        moved = positions - (ends - self.sizes[self.order])[turn] + (plain_ends - self.sizes)[code]
         # A sum may be rounded up to where the next code begins.
         return np.asarray(np.minimum(moved, np.nextafter(plain_ends[code].astype(np.float64), 0)))
 
@@ -64,17 +64,17 @@ def build_lines(codes: CodeArray, counts: CountArray, is_nominal: Sequence[bool]
     of other columns change the scores.
     """
     sizes = [np.bincount(each, weights=counts, minlength=1).astype(np.int64) for each in codes]
-    found = [Line(each, np.arange(len(each))) for each in sizes]
+    lines = [Line(each, np.arange(len(each))) for each in sizes]
     for _ in range(_N_SCALING_PASSES if any(is_nominal) else 0):
-        scores = _standardize_scores(_score_rows(codes, found), counts)
-        found = [
+        scores = _standardize_scores(_score_rows(codes, lines), counts)
+        lines = [
             replace(line, order=_order_by_company(codes[j], np.delete(scores, j, axis=0), counts)) if nominal else line
-            for j, (line, nominal) in enumerate(zip(found, is_nominal, strict=True))
+            for j, (line, nominal) in enumerate(zip(lines, is_nominal, strict=True))
         ]
-    return tuple(found)
+    return tuple(lines)
 
 
-def estimate_correlations(codes: CodeArray, counts: CountArray, found: Sequence[Line]) -> FloatArray:
+def estimate_correlations(codes: CodeArray, counts: CountArray, lines: Sequence[Line]) -> FloatArray:
     """Estimate the correlations of the normal variables behind columns; the matrix need not be positive definite.
 
     Scores of classes covary less than the variables do: to the first order in the correlation, by the variances of
@@ -82,7 +82,7 @@ def estimate_correlations(codes: CodeArray, counts: CountArray, found: Sequence[
     near-constant columns from being read as more than they say.
     """
     n = float(counts.sum())
-    scores = _score_rows(codes, found)
+    scores = _score_rows(codes, lines)
     shared = (scores * counts) @ scores.T
     variances = np.diag(shared) / n
     estimate = np.clip(shared / (n * np.outer(variances, variances) + 1), -1, 1)
@@ -102,25 +102,25 @@ def nearest_correlations(estimate: FloatArray) -> FloatArray:
 
 
 def draw_positions(
-    correlation: FloatArray, found: Sequence[Line], n: int, rng: np.random.Generator
+    correlation: FloatArray, lines: Sequence[Line], n: int, rng: np.random.Generator
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """Draw new rows, and yield them block by block: which they are, and their places by code, (n_columns, n_rows)."""
+    """Draw new rows, and yield them block by block: which they are, and their positions, (n_columns, n_rows)."""
     # Unique, as eigenvectors are not: the same seed gives the same table with every library of linear algebra.
     factor = np.linalg.cholesky(correlation)
     for begin in range(0, n, _ROWS_PER_BLOCK):
         rows = slice(begin, min(begin + _ROWS_PER_BLOCK, n))
-        normal = rng.standard_normal((rows.stop - begin, len(found))) @ factor.T
-        met = ndtr(normal.T)
+        normal = rng.standard_normal((rows.stop - begin, len(lines))) @ factor.T
+        cdf = ndtr(normal.T)
         yield (
             rows,
             np.array(
-                [line.to_code_order(to_positions(each, line.ends[-1])) for line, each in zip(found, met, strict=True)]
+                [line.to_code_order(to_positions(each, line.ends[-1])) for line, each in zip(lines, cdf, strict=True)]
             ),
         )
 
 
-def _score_rows(codes: CodeArray, found: Sequence[Line]) -> FloatArray:
-    return np.array([line.code_scores()[each] for line, each in zip(found, codes, strict=True)])
+def _score_rows(codes: CodeArray, lines: Sequence[Line]) -> FloatArray:
+    return np.array([line.code_scores()[each] for line, each in zip(lines, codes, strict=True)])
 
 
 def _standardize_scores(scores: FloatArray, counts: CountArray) -> FloatArray:

@@ -35,7 +35,7 @@ class Method(Protocol):
         ...
 
     def draw_positions(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw new records: for each a place in the line of every column, shape (n_columns, n)."""
+        """Draw new records: for each a position in the line of every column, shape (n_columns, n)."""
         ...
 
 
@@ -71,14 +71,14 @@ class Copula:
         _check_values(self.values)
 
     def draw_positions(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw places that go together as the columns do."""
+        """Draw positions that depend on one another as the columns do."""
         codes = table.codes + np.int32(1)
         lines = copula.build_lines(codes, table.counts, [column.kind == "category" for column in table.columns])
         correlation = copula.nearest_correlations(copula.estimate_correlations(codes, table.counts, lines))
-        drawn = np.empty((len(lines), n))
-        for rows, places in copula.draw_positions(correlation, lines, n, rng):
-            drawn[:, rows] = places
-        return drawn
+        all_positions = np.empty((len(lines), n))
+        for rows, positions in copula.draw_positions(correlation, lines, n, rng):
+            all_positions[:, rows] = positions
+        return all_positions
 
 
 @register
@@ -161,42 +161,42 @@ class Installed:
         synthesizer = self._make_synthesizer()
         try:
             synthesizer.fit(table, seed)
-            drawn = synthesizer.sample(n, seed)
+            result = synthesizer.sample(n, seed)
         except Exception as error:
             # Its message may hold what it was given.
             self._refuse(f"failed: {type(error).__name__}.")
-        found = self.convert_result(frames.read, drawn)
-        lacking, more = {*table.columns} - {*found.columns}, {*found.columns} - {*table.columns}
+        frame = self.convert_result(frames.read, result)
+        lacking, more = {*table.columns} - {*frame.columns}, {*frame.columns} - {*table.columns}
         if lacking or more:
             self._refuse(f"lacks {len(lacking)} columns ({quote_names(sorted(lacking))}) and adds {len(more)}.")
-        if found.n_rows != n:
-            self._refuse(f"returned {found.n_rows} rows instead of {n}.")
-        return found.select(table.columns)
+        if frame.n_rows != n:
+            self._refuse(f"returned {frame.n_rows} rows instead of {n}.")
+        return frame.select(table.columns)
 
     @classmethod
     def fingerprint(cls) -> str:
-        """Tell its code from that of another version: the package's version, and a hash of the module's file."""
+        """Identify the version of its code: the package's version, and a hash of the module's file."""
         package = "" if cls.entry.dist is None else f"{cls.entry.dist.name} {cls.entry.dist.version}"
-        found = importlib.util.find_spec(cls.entry.module)
-        place = None if found is None or found.origin is None else Path(found.origin)
-        code = hashlib.sha256(place.read_bytes()).hexdigest() if place is not None and place.is_file() else ""
+        spec = importlib.util.find_spec(cls.entry.module)
+        path = None if spec is None or spec.origin is None else Path(spec.origin)
+        code = hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
         return f"{package} {code}"
 
-    def convert_result(self, write: Callable[[Any], WrittenT], found: Any) -> WrittenT:
-        """Return what is made of a table that it returned, and say whose table it was where that cannot be."""
+    def convert_result(self, write: Callable[[Any], WrittenT], result: Any) -> WrittenT:
+        """Convert a table that the synthesizer returned; if that fails, the error names the synthesizer."""
         try:
-            return write(found)
+            return write(result)
         except InputError as error:
             self._refuse(f"returned a table that cannot be used: {str(error).splitlines()[0]}")
 
     def _make_synthesizer(self) -> Any:
         try:
-            made = self.entry.load()()
+            synthesizer = self.entry.load()()
         except (ImportError, AttributeError, TypeError) as error:
             self._refuse(f"cannot be made: {error}.")
-        if not all(callable(getattr(made, verb, None)) for verb in ("fit", "sample")):
+        if not all(callable(getattr(synthesizer, verb, None)) for verb in ("fit", "sample")):
             self._refuse("cannot fit and sample.")
-        return made
+        return synthesizer
 
     def _refuse(self, problem: str) -> NoReturn:
         message = f"the synthesizer {self.name!r} of the entry point {self.entry.value!r} {problem}"
@@ -264,34 +264,36 @@ def synthesize(
     >>> made_up.shape, made_up["age"].is_between(31, 57).all(), made_up["job"].null_count() in range(200, 300)
     ((1000, 2), True, True)
     """
-    asked = _choose_method(method)
+    synthesizer = _choose_method(method)
     source = open_table(data)
     n = source.n_records if n is None else n
     if isinstance(source, Table):
-        return _synthesize_table(source, asked, n, seed)
-    return synthesize_frame(source.with_row_per_record(), asked, n, seed).with_types_by_looks().native
+        return _synthesize_table(source, synthesizer, n, seed)
+    return synthesize_frame(source.with_row_per_record(), synthesizer, n, seed).with_types_by_looks().native
 
 
 def synthesize_frame(frame: Frame, method: str | Mapping[str, Any] | Method | Installed, n: int, seed: int) -> Frame:
-    """Draw a frame of new records; it is read and written as the one that it was given.
+    """Draw a frame of new records, spelled and typed as the given one.
 
-    Whoever has a `numpy.random.SeedSequence` passes a number of it: ``int(sequence.generate_state(1)[0])``.
+    If you have a `numpy.random.SeedSequence` pass a number of it: ``int(sequence.generate_state(1)[0])``.
     """
-    asked = method if isinstance(method, Installed) else _choose_method(method)
+    synthesizer = method if isinstance(method, Installed) else _choose_method(method)
     _check_arguments(frame, n, seed)
-    known = frame.with_learned_specs()
-    table = Table.encode(known)
-    if isinstance(asked, Installed):
-        new = asked.convert_result(lambda found: frame_like(known, table, found), asked.sample(table.decode(), n, seed))
+    typed_frame = frame.with_learned_specs()
+    table = Table.encode(typed_frame)
+    if isinstance(synthesizer, Installed):
+        new = synthesizer.convert_result(
+            lambda found: frame_like(typed_frame, table, found), synthesizer.sample(table.decode(), n, seed)
+        )
     else:
-        places = asked.draw_positions(table, n, np.random.default_rng(seed))
-        new = without_remnants(frame_at(known, table, asked.values, places), rows_are_gone=True)
+        positions = synthesizer.draw_positions(table, n, np.random.default_rng(seed))
+        new = without_remnants(frame_at(typed_frame, table, synthesizer.values, positions), rows_are_gone=True)
     return replace(frame, data=new.data)
 
 
 def _choose_method(method: Any) -> Method | Installed:
-    known: entries.Registry[Any] = entries.Registry({**plugin_synthesizers(), **METHODS}, "synthesizer")
-    return known.take(method, Method)  # type: ignore[no-any-return]
+    registry: entries.Registry[Any] = entries.Registry({**plugin_synthesizers(), **METHODS}, "synthesizer")
+    return registry.take(method, Method)  # type: ignore[no-any-return]
 
 
 def _check_arguments(source: Frame | Table, n: int, seed: int) -> None:
@@ -302,7 +304,7 @@ def _check_arguments(source: Frame | Table, n: int, seed: int) -> None:
     n_columns = len(source.names)
     if not n_columns:
         raise InputError("the table has no columns.", hint="a synthesizer needs some to learn from.")
-    # Of each cell its place, its record, and a text.
+    # For each cell its position, its record, and a text.
     check_memory(40.0 * n * n_columns, f"{n} records of {n_columns} columns", "ask for fewer records, or in parts.")
 
 

@@ -1,6 +1,6 @@
-"""From places, or from another package's values, to a table like the one that was given.
+"""From positions, or from another package's values, to a table like the one that was given.
 
-The records of a column stand in a line by their values, missing ones first, categories by the alphabet. A place is
+The records of a column stand in a line by their values, missing ones first, categories by the alphabet. A position is
 a number in [0, n_records): the cell of the record that stands there, or one between it and its neighbour.
 `hushtable.columns.spellings` reads cells as values; here values become cells, of the column's type and spelling.
 """
@@ -71,16 +71,16 @@ def cells_like(
     # Adult's own file has a blank behind every comma.
     blanks = own.str.extract(r"^(\s*)").unique()
     blank = blanks[0] if len(blanks) == 1 else ""
-    told = [
+    hits_by_style = [
         (int((blank + style.format_values(column.values) == own).sum()), style)
         for style in _candidate_styles(own, column, spec)
     ]
-    hits, best = max(told, key=lambda each: each[0], default=(0, None))
+    hits, best = max(hits_by_style, key=lambda each: each[0], default=(0, None))
     return blank + best.format_values(values) if best is not None and 2 * hits >= len(own) else None
 
 
 def convert_cells(new: pl.Series, series: pl.Series, column: Column, codes: CodeArray, spec: ColumnSpec) -> pl.Series:
-    """Return cells that come from elsewhere in the type of a column, values in its spelling where that is found."""
+    """Convert cells from elsewhere to the type of a column, and to its spelling where that is found."""
     if not isinstance(series.dtype, pl.String):
         try:
             return new.cast(series.dtype)
@@ -90,10 +90,10 @@ def convert_cells(new: pl.Series, series: pl.Series, column: Column, codes: Code
             ) from None
     if isinstance(new.dtype, pl.String):
         return new
-    known, places = encode(new, ColumnSpec(), is_typed=False, name=column.name)
-    written = cells_like(series, column, codes, spec, known.values) if _is_alike(known, column) else None
-    texts = pl.Series(known.texts(), dtype=pl.String) if written is None else written
-    return texts.gather(pl.Series([None if place < 0 else place for place in places.tolist()], dtype=pl.UInt32))
+    new_column, new_codes = encode(new, ColumnSpec(), is_typed=False, name=column.name)
+    written = cells_like(series, column, codes, spec, new_column.values) if _is_alike(new_column, column) else None
+    texts = pl.Series(new_column.texts(), dtype=pl.String) if written is None else written
+    return texts.gather(pl.Series([None if place < 0 else place for place in new_codes.tolist()], dtype=pl.UInt32))
 
 
 def n_decimals(column: Column, series: pl.Series | None = None) -> int:
@@ -105,7 +105,7 @@ def n_decimals(column: Column, series: pl.Series | None = None) -> int:
 
 
 def _candidate_styles(own: pl.Series, column: Column, spec: ColumnSpec) -> Iterator[_Numbers | _Moments]:
-    """Tell the styles that a column of text may have."""
+    """Yield the styles that a column of text may have."""
     if column.kind in ("integer", "decimal"):
         mark = spec.decimal or "."
         lengths = [len(text.strip().partition(mark)[2]) for text in own.to_list()]
@@ -124,13 +124,13 @@ def _candidate_styles(own: pl.Series, column: Column, spec: ColumnSpec) -> Itera
         yield _Moments(each.replace("%d", "%-d").replace("%m", "%-m"))
 
 
-def _is_alike(known: Column, column: Column) -> bool:
+def _is_alike(source: Column, column: Column) -> bool:
     """Tell whether the values of one column can be written as those of another."""
-    if known.kind == "datetime" and column.kind == "date":
+    if source.kind == "datetime" and column.kind == "date":
         # pandas has dates as moments at midnight.
-        return bool((known.values == known.values.astype("datetime64[D]")).all())
+        return bool((source.values == source.values.astype("datetime64[D]")).all())
     numbers, times = {"integer", "decimal"}, {"date", "datetime"}
-    return any({known.kind, column.kind} <= kinds for kinds in (numbers, times, {"time"}))
+    return any({source.kind, column.kind} <= kinds for kinds in (numbers, times, {"time"}))
 
 
 def _cast_values(values: ValueArray, dtype: pl.DataType) -> pl.Series | None:
@@ -147,7 +147,7 @@ def _cast_values(values: ValueArray, dtype: pl.DataType) -> pl.Series | None:
 
 ValueSource = Literal["interpolated", "observed"]
 
-_TIME_STEPS_MICROSECONDS: Final = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000, 1)  # microseconds
+_TIME_STEPS_MICROSECONDS: Final = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000, 1)
 _WHOLE_STEPS: Final = tuple(10**power for power in range(18, -1, -1))
 _MAX_DECIMALS: Final = 300  # 10 to the power of more is no float
 
@@ -157,9 +157,8 @@ class Drawn:
     """The new cells of a column."""
 
     records: CountArray = field(repr=False)  # (n,), whose cell each is: a position in the line of the column's records
-    interpolated_rows: CountArray = field(
-        repr=False
-    )  # (n_between,), new rows that have a value between two records instead
+    # (n_between,), new rows that have a value between two records instead
+    interpolated_rows: CountArray = field(repr=False)
     values: ValueArray = field(repr=False)  # (n_between,), those values, of the column's kind
 
 
@@ -171,26 +170,26 @@ def ends_of(codes: CodeArray, counts: CountArray, n_values: int) -> CountArray:
 
 
 def to_positions(shares: FloatArray, n_records: int) -> FloatArray:
-    """Turn shares of a line to places in it; a share may have been rounded to 1."""
+    """Turn shares of a line into positions in it; a share may have been rounded to 1."""
     return np.asarray(np.minimum(shares * n_records, np.nextafter(np.float64(n_records), 0)))
 
 
-def cells_at(column: Column, ends: CountArray, places: FloatArray, values: ValueSource, decimals: int) -> Drawn:
-    """Find the cells at some places, in [0, n_records), of a column whose values end at `ends` (see `ends_of`).
+def cells_at(column: Column, ends: CountArray, positions: FloatArray, values: ValueSource, decimals: int) -> Drawn:
+    """Find the cells at positions, in [0, n_records), of a column whose values end at `ends` (see `ends_of`).
 
-    Interpolated, the m records with a value are met at position ``u * (m - 1)`` with u in [0, 1), as quantiles are by
+    Interpolated, the m records with a value are met at rank ``u * (m - 1)`` with u in [0, 1), as quantiles are by
     default: the greatest value is neared, not met, and the others by rounding, or where several records share them.
     """
-    records = places.astype(np.int64)
+    records = positions.astype(np.int64)
     nothing = Drawn(records, np.empty(0, np.int64), column.values[:0])
     n_missing, n_present = int(ends[0]), int(ends[-1] - ends[0])
     if values == "observed" or not column.is_measured or n_present < 2:
         return nothing
-    positions = np.where(records < n_missing, 0.0, (places - n_missing) * ((n_present - 1) / n_present))
-    below = np.minimum(positions.astype(np.int64), n_present - 2)
+    ranks = np.where(records < n_missing, 0.0, (positions - n_missing) * ((n_present - 1) / n_present))
+    below = np.minimum(ranks.astype(np.int64), n_present - 2)
     low, high = (np.searchsorted(ends, below + n_missing + step, side="right") - 1 for step in (0, 1))
     between = np.flatnonzero((records >= n_missing) & (low < high))
-    share = (positions - below)[between]
+    share = (ranks - below)[between]
     return Drawn(records, between, _interpolate_values(column, low[between], high[between], share, decimals))
 
 
@@ -201,15 +200,15 @@ def _interpolate_values(
     if column.kind == "decimal" and not _are_whole(column.values):
         below, above = column.values[low], column.values[high]
         # Their difference may be past the largest float.
-        met = to_decimals(below * (1 - share) + above * share, min(decimals, _MAX_DECIMALS))
-        return np.asarray(np.clip(met, below, above))
-    whole = column.values.astype(np.int64)
-    unit = _value_step(column, whole)
+        between = to_decimals(below * (1 - share) + above * share, min(decimals, _MAX_DECIMALS))
+        return np.asarray(np.clip(between, below, above))
+    integers = column.values.astype(np.int64)
+    unit = _value_step(column, integers)
     # Modulo 2^64 a difference is exact even where it does not fit an int64.
-    distance = (whole[high].astype(np.uint64) - whole[low].astype(np.uint64)) // np.uint64(unit)
+    distance = (integers[high].astype(np.uint64) - integers[low].astype(np.uint64)) // np.uint64(unit)
     steps = np.minimum(np.rint(share * distance.astype(np.float64)).astype(np.uint64), distance)
-    met = whole[low].astype(np.uint64) + steps * np.uint64(unit)
-    return np.asarray(met.astype(np.int64).astype(column.values.dtype))
+    between = integers[low].astype(np.uint64) + steps * np.uint64(unit)
+    return np.asarray(between.astype(np.int64).astype(column.values.dtype))
 
 
 def _are_whole(values: FloatArray) -> bool:
@@ -217,16 +216,16 @@ def _are_whole(values: FloatArray) -> bool:
     return bool((values % 1 == 0).all() and np.abs(values).max() < 2**53)
 
 
-def _value_step(column: Column, whole: CountArray) -> int:
+def _value_step(column: Column, integers: CountArray) -> int:
     """Return the step in which a column counts: a power of ten, days, or a unit of time."""
     units = {"date": (1,), "datetime": _TIME_STEPS_MICROSECONDS, "time": _TIME_STEPS_MICROSECONDS}.get(
         column.kind, _WHOLE_STEPS
     )
-    return int(next(unit for unit in units if not (whole % unit).any()))
+    return int(next(unit for unit in units if not (integers % unit).any()))
 
 
-def frame_at(frame: Frame, table: Table, values: ValueSource, places: FloatArray) -> Frame:
-    """Return the cells at some places (n_columns, n) of a frame's columns, given the table of all of them.
+def frame_at(frame: Frame, table: Table, values: ValueSource, positions: FloatArray) -> Frame:
+    """Return the cells at positions (n_columns, n) of a frame's columns, given the table of all of them.
 
     Every cell is one of the frame's, as it stands there; values between two records are written over some.
     """
@@ -235,43 +234,43 @@ def frame_at(frame: Frame, table: Table, values: ValueSource, places: FloatArray
     for j, column in enumerate(table.columns):
         cells, codes = frame.column(column.name), table.codes[j]
         decimals = n_decimals(column, cells) if _has_decimals(column, values) else 0
-        drawn = cells_at(column, _ends_of_column(table, j), places[j], values, decimals)
-        rows[column.name] = np.argsort(codes, kind="stable")[drawn.records]
-        if len(drawn.interpolated_rows):
-            written = cells_like(cells, column, codes, frame.spelling(column.name), drawn.values)
-            between[column.name] = drawn.interpolated_rows, written
-    dealt = frame.take_by_column(rows)
+        new_cells = cells_at(column, _ends_of_column(table, j), positions[j], values, decimals)
+        rows[column.name] = np.argsort(codes, kind="stable")[new_cells.records]
+        if len(new_cells.interpolated_rows):
+            written = cells_like(cells, column, codes, frame.spelling(column.name), new_cells.values)
+            between[column.name] = new_cells.interpolated_rows, written
+    new_frame = frame.take_by_column(rows)
     for name, (changed, written) in between.items():
-        dealt = dealt if written is None else dealt.with_cells(name, changed, written)
-    return dealt
+        new_frame = new_frame if written is None else new_frame.with_cells(name, changed, written)
+    return new_frame
 
 
-def table_at(table: Table, values: ValueSource, places: FloatArray) -> Table:
-    """Return the table of the values at some places of its columns, each record a row."""
-    columns, codes = [], np.empty(places.shape, dtype=np.int32)
+def table_at(table: Table, values: ValueSource, positions: FloatArray) -> Table:
+    """Return the table of the values at positions of its columns, each record a row."""
+    columns, codes = [], np.empty(positions.shape, dtype=np.int32)
     for j, column in enumerate(table.columns):
         ends = _ends_of_column(table, j)
         decimals = n_decimals(column) if _has_decimals(column, values) else 0
-        known, codes[j] = _encode_cells(column, ends, cells_at(column, ends, places[j], values, decimals))
-        columns.append(known)
-    return Table(tuple(columns), codes, np.ones(places.shape[1], dtype=np.int64)).without_unused()
+        new_column, codes[j] = _encode_cells(column, ends, cells_at(column, ends, positions[j], values, decimals))
+        columns.append(new_column)
+    return Table(tuple(columns), codes, np.ones(positions.shape[1], dtype=np.int64)).without_unused()
 
 
-def frame_like(frame: Frame, table: Table, found: Frame) -> Frame:
+def frame_like(frame: Frame, table: Table, source: Frame) -> Frame:
     """Return values from elsewhere as a frame of the types and spellings of another, coded as a table."""
     columns = [
-        convert_cells(found.column(name), frame.column(name), column, codes, frame.spelling(name)).alias(name)
+        convert_cells(source.column(name), frame.column(name), column, codes, frame.spelling(name)).alias(name)
         for name, column, codes in zip(table.names, table.columns, table.codes, strict=True)
     ]
     return frame.build_alike(columns)
 
 
-def table_like(table: Table, found: Frame) -> Table:
+def table_like(table: Table, source: Frame) -> Table:
     """Return values from elsewhere as a table whose categories are those of another."""
     orders = {column.name: tuple(column.texts()) for column in table.columns if column.kind == "ordered"}
     specs = {column.name: ColumnSpec("category") for column in table.columns if column.kind == "category"}
     specs |= {name: ColumnSpec("ordered", order or None) for name, order in orders.items()}
-    return Table.encode(found, table.names, specs)
+    return Table.encode(source, table.names, specs)
 
 
 def _has_decimals(column: Column, values: ValueSource) -> bool:
@@ -282,12 +281,12 @@ def _ends_of_column(table: Table, j: int) -> CountArray:
     return ends_of(table.codes[j], table.counts, table.columns[j].n_values)
 
 
-def _encode_cells(column: Column, ends: CountArray, drawn: Drawn) -> tuple[Column, CodeArray]:
+def _encode_cells(column: Column, ends: CountArray, new_cells: Drawn) -> tuple[Column, CodeArray]:
     """Return a column with all values that were drawn, and the code of each."""
-    codes = np.searchsorted(ends, drawn.records, side="right") - 1
-    if not len(drawn.interpolated_rows):
+    codes = np.searchsorted(ends, new_cells.records, side="right") - 1
+    if not len(new_cells.interpolated_rows):
         return column, codes.astype(np.int32)
-    values = np.union1d(column.values, drawn.values)
+    values = np.union1d(column.values, new_cells.values)
     codes = np.append(np.searchsorted(values, column.values), -1)[codes]
-    codes[drawn.interpolated_rows] = np.searchsorted(values, drawn.values)
+    codes[new_cells.interpolated_rows] = np.searchsorted(values, new_cells.values)
     return replace(column, values=values), codes.astype(np.int32)

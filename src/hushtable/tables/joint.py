@@ -52,8 +52,8 @@ class JointRows:
 
     def distinct_rows(self, widths: Sequence[int]) -> JointRows:
         """Return every distinct row once, as one record, where it comes first."""
-        merged = self.merge_equal_rows(widths)
-        return JointRows(merged.codes, np.ones_like(merged.counts), merged.positions)
+        distinct = self.merge_equal_rows(widths)
+        return JointRows(distinct.codes, np.ones_like(distinct.counts), distinct.positions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +85,7 @@ def encode_jointly(
     those with a time zone in UTC; other kinds that differ between the tables are compared by their texts.
     """
     names = tables[0].names
-    coded = [np.empty((len(names), table.n_rows), dtype=np.int32) for table in tables]
+    joint_codes = [np.empty((len(names), table.n_rows), dtype=np.int32) for table in tables]
     widths, distinct = [], []
     for j, name in enumerate(names):
         columns = [table.column(name) for table in tables]
@@ -93,12 +93,15 @@ def encode_jointly(
         code_of: dict[Any, int] = {}
         for value in sorted({value for each in values for value in each}):
             code_of[value] = len(code_of)
-        for table, each, codes in zip(tables, values, coded, strict=True):
+        for table, each, codes in zip(tables, values, joint_codes, strict=True):
             translated = np.array([*(code_of[value] for value in each), -1], dtype=np.int32)
             codes[j] = translated[table.codes[table.index(name)]]
         widths.append(len(code_of))
         distinct.append(list(code_of))
-    rows = [JointRows(codes, table.counts, np.arange(table.n_rows)) for table, codes in zip(tables, coded, strict=True)]
+    rows = [
+        JointRows(codes, table.counts, np.arange(table.n_rows))
+        for table, codes in zip(tables, joint_codes, strict=True)
+    ]
     return Joint(names, tuple(widths), tuple(distinct), tuple(rows))
 
 

@@ -98,7 +98,7 @@ def find_smallest_sets(
     say_if_first_run(uniques.walk_on, 4)
     max_size = len(rows.allowed) - 1
     n_parts = 1 if budget is not None and budget.nodes is not None else n_threads()
-    found = uniques.FoundSets(
+    best = uniques.FoundSets(
         np.full(len(rows.probes), max_size + 1, dtype=np.int32),
         np.full((len(rows.probes), max_size), -1, dtype=np.int16),
         np.full(len(rows.probes), -1, dtype=np.int32),
@@ -112,32 +112,31 @@ def find_smallest_sets(
             watch.start_stage(done, len(stages))
             upto = rows._replace(allowed=rows.allowed[: stage + 1])
             below = _count_sets_below(len(rows.codes), stage)
-            seen = np.zeros((n_parts, len(rows.codes), stage + 1))
-            parts = [
-                uniques.FoundSets(found.sizes.copy(), found.paths.copy(), found.mates.copy()) for _ in range(n_parts)
-            ]
+            # By part, first column and size: sets that were walked; at size 0 those that were left out.
+            counts = np.zeros((n_parts, len(rows.codes), stage + 1))
+            parts = [uniques.FoundSets(best.sizes.copy(), best.paths.copy(), best.mates.copy()) for _ in range(n_parts)]
             walks = [
-                pool.submit(uniques.walk_sets, upto, own, watch.pulses[part], seen[part], below, part, n_parts)
+                pool.submit(uniques.walk_sets, upto, own, watch.pulses[part], counts[part], below, part, n_parts)
                 for part, own in enumerate(parts)
             ]
             finished = watch.wait_until_done(walks)
             for own in parts:
-                _keep_first(found, own)
+                _keep_first(best, own)
             if not finished:
-                coverage[stage] = _coverage_at_stop(seen, int(watch.pulses[:, 3].min()), stage)
+                coverage[stage] = _coverage_at_stop(counts, int(watch.pulses[:, 3].min()), stage)
                 break
-            coverage |= _coverage_of_stage(seen, [size for size in _list_sizes(upto.allowed) if size > complete_to])
+            coverage |= _coverage_of_stage(counts, [size for size in _list_sizes(upto.allowed) if size > complete_to])
             complete_to = stage
-            if not (found.sizes[rows.probes == 1] > stage).any():
+            if not (best.sizes[rows.probes == 1] > stage).any():
                 complete_to = max_size
                 break
     watch.report_end()
-    alone = np.flatnonzero(found.sizes <= max_size).astype(np.int32)
-    paths = found.paths[alone]
-    # A smaller set leaves the end of a larger one behind.
-    paths[np.arange(max_size) >= found.sizes[alone, None]] = -1
+    alone = np.flatnonzero(best.sizes <= max_size).astype(np.int32)
+    paths = best.paths[alone]
+    # Behind a smaller set, the end of a larger one is still there.
+    paths[np.arange(max_size) >= best.sizes[alone, None]] = -1
     coverage = _cover_all_sizes(rows, coverage, complete_to)
-    return ColumnSets(alone, paths, found.mates[alone], watch.n_sets, complete_to, coverage)
+    return ColumnSets(alone, paths, best.mates[alone], watch.n_sets, complete_to, coverage)
 
 
 def find_minimal_sets(
@@ -156,12 +155,12 @@ def find_minimal_sets(
         for done, stage in enumerate(stages):
             watch.start_stage(done, len(stages))
             upto = rows._replace(allowed=rows.allowed[: stage + 1])
-            seen = np.zeros((1, len(rows.codes), stage + 1))
-            walk = pool.submit(uniques.walk_all, upto, watch.pulses[0], seen[0])
+            counts = np.zeros((1, len(rows.codes), stage + 1))
+            walk = pool.submit(uniques.walk_all, upto, watch.pulses[0], counts[0])
             if not watch.wait_until_done([walk]):
                 break
             sets = walk.result()
-            coverage |= _coverage_of_stage(seen, [size for size in _list_sizes(upto.allowed) if size > complete_to])
+            coverage |= _coverage_of_stage(counts, [size for size in _list_sizes(upto.allowed) if size > complete_to])
             complete_to = stage
     watch.report_end()
     hits, mates, paths = sets
@@ -226,21 +225,23 @@ def _count_sets_below(n_columns: int, max_size: int) -> FloatArray:
     return n_sets
 
 
-def _coverage_of_stage(seen: FloatArray, sizes: Sequence[int]) -> dict[int, Coverage]:
-    """Return what became of the sets of a stage that came to its end; see the kernel for what was ``seen``."""
-    n_columns = seen.shape[1]
+def _coverage_of_stage(counts: FloatArray, sizes: Sequence[int]) -> dict[int, Coverage]:
+    """Return what became of the sets of a stage that came to its end; see the kernel for ``counts``."""
+    n_columns = counts.shape[1]
     # Every part splits by the first column.
     return {
-        size: Coverage.from_counts(math.comb(n_columns, size), int((seen[:1] if size == 1 else seen)[:, :, size].sum()))
+        size: Coverage.from_counts(
+            math.comb(n_columns, size), int((counts[:1] if size == 1 else counts)[:, :, size].sum())
+        )
         for size in sizes
     }
 
 
-def _coverage_at_stop(seen: FloatArray, n_first: int, size: int) -> Coverage:
+def _coverage_at_stop(counts: FloatArray, n_first: int, size: int) -> Coverage:
     """Return what became of the sets of one size when the walk was stopped, of first columns that all parts came to."""
-    n_all = math.comb(seen.shape[1], size)
-    walked = int((seen[:1] if size == 1 else seen)[:, :n_first, size].sum())
-    left = float(seen[:, :n_first, 0].sum())
+    n_all = math.comb(counts.shape[1], size)
+    walked = int((counts[:1] if size == 1 else counts)[:, :n_first, size].sum())
+    left = float(counts[:, :n_first, 0].sum())
     return Coverage.from_counts(n_all, walked, min(int(left), n_all - walked) if math.isfinite(left) else 0)
 
 
@@ -253,20 +254,20 @@ def _cover_all_sizes(rows: uniques.WalkGrid, coverage: Mapping[int, Coverage], c
     }
 
 
-def _keep_first(found: uniques.FoundSets, other: uniques.FoundSets) -> None:
-    """Take over what the other found that is smaller, or as small and earlier in order."""
-    is_tie = other.sizes == found.sizes
-    rows = np.flatnonzero((other.sizes < found.sizes) | is_tie)
-    mine, theirs = found.paths[rows], other.paths[rows]
-    is_used = np.arange(mine.shape[1]) < other.sizes[rows, None]
-    differs = (mine != theirs) & is_used
-    place = differs.argmax(axis=1)
+def _keep_first(best: uniques.FoundSets, new_sets: uniques.FoundSets) -> None:
+    """Update the best sets by new ones that are smaller, or as small and earlier in order."""
+    is_tie = new_sets.sizes == best.sizes
+    rows = np.flatnonzero((new_sets.sizes < best.sizes) | is_tie)
+    best_paths, new_paths = best.paths[rows], new_sets.paths[rows]
+    is_used = np.arange(best_paths.shape[1]) < new_sets.sizes[rows, None]
+    differs = (best_paths != new_paths) & is_used
+    first_difference = differs.argmax(axis=1)
     every = np.arange(len(rows))
-    is_earlier = differs.any(axis=1) & (theirs[every, place] < mine[every, place])
+    is_earlier = differs.any(axis=1) & (new_paths[every, first_difference] < best_paths[every, first_difference])
     rows = rows[~is_tie[rows] | is_earlier]
-    found.sizes[rows] = other.sizes[rows]
-    found.paths[rows] = other.paths[rows]
-    found.mates[rows] = other.mates[rows]
+    best.sizes[rows] = new_sets.sizes[rows]
+    best.paths[rows] = new_sets.paths[rows]
+    best.mates[rows] = new_sets.mates[rows]
 
 
 class Watch:
@@ -295,7 +296,7 @@ class Watch:
         self._n_done, self._n_stages = n_done, n_stages
 
     def report_end(self) -> None:
-        """Tell that the walk is over."""
+        """Report that the walk is over."""
         if self._progress:
             self._progress(1.0, self.n_sets)
 
@@ -325,9 +326,9 @@ def iterate_partitions(
         del stack[shared + 1 :]
         for column in columns[shared:]:
             labels, n_classes = stack[-1]
-            known = labels if missing_matches else np.where(codes[column] < 0, np.int32(-1), labels)
+            base = labels if missing_matches else np.where(codes[column] < 0, np.int32(-1), labels)
             refined = np.empty_like(labels)
-            stack.append((refined, group.refine_classes(known, n_classes, codes[column], widths[column], refined)))
+            stack.append((refined, group.refine_classes(base, n_classes, codes[column], widths[column], refined)))
         done = list(columns)
         yield stack[-1]
 
@@ -335,11 +336,11 @@ def iterate_partitions(
 def find_unique_rows(labels: CodeArray, n_classes: int, counts: CountArray) -> tuple[CodeArray, CountArray]:
     """Return the row of every class that is one record, -1 for others; and the sizes of all classes."""
     sizes = group.class_sizes(labels, counts, n_classes)
-    lone = np.full(n_classes, -1, dtype=np.int32)
+    row_of_class = np.full(n_classes, -1, dtype=np.int32)
     rows = np.flatnonzero((labels >= 0) & (counts > 0))
-    lone[labels[rows]] = rows
-    lone[sizes != 1] = -1
-    return lone, sizes
+    row_of_class[labels[rows]] = rows
+    row_of_class[sizes != 1] = -1
+    return row_of_class, sizes
 
 
 def renyi_entropy(sizes: CountArray, alpha: float) -> float:
@@ -410,31 +411,31 @@ def find_all_keys(
     stages = [rules.max_size] if budget is None else [*range(1, rules.max_size + 1)]
     watch = Watch(budget, progress, n_columns, 1)
     complete_to = 0
-    words, told = np.zeros((0, n_words), dtype=np.uint64), np.zeros((0, 2), dtype=np.int64)
+    words, key_counts = np.zeros((0, n_words), dtype=np.uint64), np.zeros((0, 2), dtype=np.int64)
     with ThreadPoolExecutor(1) as pool:
         for done, stage in enumerate(stages):
             watch.start_stage(done, len(stages))
             upto = rules._replace(max_size=stage)
             if budget is None and progress is None:
                 # Nobody looks in: a thread would take longer to start than small tables do.
-                found = kernel.search_keys(rows, upto, evidence, watch.pulses[0])
+                result = kernel.search_keys(rows, upto, evidence, watch.pulses[0])
             else:
                 walk = pool.submit(kernel.search_keys, rows, upto, evidence, watch.pulses[0])
                 watch.wait_until_done([walk])
-                found = walk.result()
-            more, more_told, evidence, is_cut, is_finished = found
+                result = walk.result()
+            more, more_counts, evidence, is_cut, is_finished = result
             if is_finished:
                 complete_to = stage if is_cut else rules.max_size
-                words, told = more, more_told
+                words, key_counts = more, more_counts
             else:
                 # An earlier stage may have found what this one did not come to.
                 words, once = np.unique(np.concatenate((words, more)), axis=0, return_index=True)
-                told = np.concatenate((told, more_told))[once]
+                key_counts = np.concatenate((key_counts, more_counts))[once]
             if not is_finished or not is_cut:
                 break
     watch.report_end()
     bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :n_columns]
-    return _restore_column_order(bits.astype(np.bool_), order, told, watch.n_sets, complete_to)
+    return _restore_column_order(bits.astype(np.bool_), order, key_counts, watch.n_sets, complete_to)
 
 
 def find_key_in_sample(codes: CodeArray, widths: CountArray, rules: KeyRules, n_sampled: int) -> KeySets:
@@ -455,10 +456,10 @@ def find_key_in_sample(codes: CodeArray, widths: CountArray, rules: KeyRules, n_
         n_sets += 1
         if _is_key(pairs, repeated, rules):
             key = fewer
-    left = kernel.add_until_key(rows, rules._replace(most=-1), key)[1:]
+    key_counts = kernel.add_until_key(rows, rules._replace(most=-1), key)[1:]
     members = np.isin(np.arange(n_columns), key)[None]
-    found = members[: int(is_key and len(key) <= rules.max_size)]
-    return _restore_column_order(found, np.arange(n_columns), np.array([left])[: len(found)], n_sets, 0)
+    result = members[: int(is_key and len(key) <= rules.max_size)]
+    return _restore_column_order(result, np.arange(n_columns), np.array([key_counts])[: len(result)], n_sets, 0)
 
 
 def _build_key_rows(codes: CodeArray, widths: CountArray) -> KeyRows:
@@ -482,7 +483,7 @@ def _order_by_agreement(codes: CodeArray) -> CountArray:
 
 
 def _restore_column_order(
-    members: BoolArray, order: CountArray, told: CountArray, n_sets: int, complete_to: int
+    members: BoolArray, order: CountArray, key_counts: CountArray, n_sets: int, complete_to: int
 ) -> KeySets:
     """Put keys whose columns are in an order of their own into that of the table."""
     sets = np.empty_like(members)
@@ -490,4 +491,4 @@ def _restore_column_order(
     # Of one size, as `itertools.combinations` has them.
     packed = 255 - np.packbits(sets, axis=1)
     by_size = np.lexsort((*packed.T[::-1], sets.sum(axis=1)))
-    return KeySets(sets[by_size], told[by_size, 0], told[by_size, 1], n_sets, complete_to)
+    return KeySets(sets[by_size], key_counts[by_size, 0], key_counts[by_size, 1], n_sets, complete_to)

@@ -1,4 +1,4 @@
-"""Where two tables meet: their columns are spelled alike, and what could not be is a warning, or the end of a gate."""
+"""Where two tables meet: columns are spelled alike; those that cannot be cause a warning, or an error in a gate."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from hushtable.tables.joint import Joint
 from hushtable.tables.table import Table
 
 _MIN_EXPECTED_RECORDS: Final = 5.0  # records that chance lets meet, below which nothing is said
-_MIN_SHARE_OF_EXPECTED: Final = (
-    0.5  # of the expected records: fewer do not happen by chance in tables of one population
-)
+# Of the expected records: fewer do not happen by chance in tables of one population.
+_MIN_SHARE_OF_EXPECTED: Final = 0.5
 _MAX_COLUMNS_PER_MESSAGE: Final = 3  # columns in one message
 _KINDS: Final = {
     "integer": "whole numbers",
@@ -46,13 +45,13 @@ class Mismatch:
     forms: tuple[str, str]  # what the two hold: their kinds, and the form of texts; no cell
 
     def describe(self, names: Sequence[str]) -> str:
-        """Say what differs, of two tables with these names."""
-        first, other = names[:2]
-        held = "no value" if not self.share else f"{self.share:.1%} of the values"
+        """Describe what differs between two tables with these names."""
+        first, second = names[:2]
+        values = "no value" if not self.share else f"{self.share:.1%} of the values"
         return (
-            f"column {quote_names([self.column])}: the {first} table holds {held} of the {other} table's records, "
+            f"column {quote_names([self.column])}: the {first} table holds {values} of the {second} table's records, "
             "where "
-            f"{self.expected:.0%} are expected. The {first} table has {self.forms[0]}, the {other} table has "
+            f"{self.expected:.0%} are expected. The {first} table has {self.forms[0]}, the {second} table has "
             f"{self.forms[1]}"
         )
 
@@ -91,21 +90,21 @@ def find_mismatches(joint: Joint, tables: Sequence[Table], *, by_range: bool = F
     unique, forms of texts are compared so. With ``by_range`` most numbers need only lie in the first table's range. A
     control, the third table, is not looked at: where it meets nobody, the risk beyond it is too high.
     """
-    found: list[Mismatch] = []
+    mismatches: list[Mismatch] = []
     for j, name in enumerate(joint.names if len(tables) > 1 else ()):
-        first, other = (
+        first, second = (
             np.bincount(rows.codes[j] + 1, rows.counts, joint.widths[j] + 1)[1:].astype(np.int64)
             for rows in joint.tables[:2]
         )
         columns = tables[0].column(name), tables[1].column(name)
-        expected, share = _coverage_and_share(columns, joint.values[j], first, other, by_range=by_range)
-        if has_too_few(share, expected, int(other.sum())):
-            ours, theirs = (
+        expected, share = _coverage_and_share(columns, joint.values[j], first, second, by_range=by_range)
+        if has_too_few(share, expected, int(second.sum())):
+            first_form, second_form = (
                 describe_values(column, joint.values[j], counts)
-                for column, counts in zip(columns, (first, other), strict=True)
+                for column, counts in zip(columns, (first, second), strict=True)
             )
-            found.append(Mismatch(name, expected, share, (ours, theirs)))
-    return found
+            mismatches.append(Mismatch(name, expected, share, (first_form, second_form)))
+    return mismatches
 
 
 def has_too_few(share: float, expected: float, n_records: int) -> bool:
@@ -114,13 +113,13 @@ def has_too_few(share: float, expected: float, n_records: int) -> bool:
 
 
 def _coverage_and_share(
-    columns: tuple[Column, Column], values: Sequence[Any], first: CountArray, other: CountArray, *, by_range: bool
+    columns: tuple[Column, Column], values: Sequence[Any], first: CountArray, second: CountArray, *, by_range: bool
 ) -> tuple[float, float]:
     """Return the share of a table's records whose value the first table is expected to hold, and the share it holds."""
-    expected, share = _coverage(first), _share_of_known(first, other)
+    expected, share = _coverage(first), _share_of_known(first, second)
     if kinds_of_one_family(columns):
         # Made-up numbers lie among those of people and need not equal them, but for some.
-        share_in_range = _share_of_known(_fill_range(first), other)
+        share_in_range = _share_of_known(_fill_range(first), second)
         is_apart = (
             not by_range
             and not share
@@ -128,9 +127,9 @@ def _coverage_and_share(
             and share_in_range >= _MIN_SHARE_OF_EXPECTED
         )
         return (expected, 0.0) if is_apart else (1.0, share_in_range)
-    if share or expected * other.sum() >= _MIN_EXPECTED_RECORDS:
+    if share or expected * second.sum() >= _MIN_EXPECTED_RECORDS:
         return expected, share
-    forms = [_count_forms(values, counts) for counts in (first, other)]
+    forms = [_count_forms(values, counts) for counts in (first, second)]
     by_form = [np.array([counts[form] for form in {**forms[0], **forms[1]}]) for counts in forms]
     return _coverage(by_form[0]), _share_of_known(*by_form)
 
@@ -148,8 +147,8 @@ def _coverage(counts: CountArray) -> float:
     return 1 - np.count_nonzero(counts == 1) / max(1, int(counts.sum()))
 
 
-def _share_of_known(first: CountArray, other: CountArray) -> float:
-    return float(other[first > 0].sum() / max(1, other.sum()))
+def _share_of_known(first: CountArray, second: CountArray) -> float:
+    return float(second[first > 0].sum() / max(1, second.sum()))
 
 
 def _count_forms(values: Sequence[Any], counts: CountArray) -> Counter[str]:
@@ -160,7 +159,7 @@ def _count_forms(values: Sequence[Any], counts: CountArray) -> Counter[str]:
 
 
 def describe_values(column: Column, values: Sequence[Any], counts: CountArray) -> str:
-    """Say what a column holds, and no cell of it."""
+    """Describe the values of a column without showing a cell."""
     if not column.n_values:
         return "nothing"
     if column.is_measured:

@@ -87,8 +87,8 @@ def _count_in_column(data: Frame | Table, name: str) -> dict[str, int]:
 
 
 def _count_in_frame(data: Frame, name: str) -> dict[str, int]:
-    said = data.specs.get(name)
-    if said is not None and said.missing_values is not None:
+    spec = data.specs.get(name)
+    if spec is not None and spec.missing_values is not None:
         return {}
     text, odd_cells = data.text(name), data.odd_cells(name)
     if text is None:
@@ -101,24 +101,24 @@ def _count_in_frame(data: Frame, name: str) -> dict[str, int]:
     text = text if odd_cells is None else odd_cells.drop_from(text)
     words = [code for code in count_missing_codes(text) if is_missing_word(code)]
     # Without its words a column may turn out to hold numbers or dates.
-    rest = without_declared(text, words)
-    data = data.with_columns({name: rest})
+    without_words = without_declared(text, words)
+    data = data.with_columns({name: without_words})
     spelling = data.spelling(name)
-    values = to_canonical_texts(rest, spelling)
-    days = count_sentinel_dates(rest, values)
+    values = to_canonical_texts(without_words, spelling)
+    days = count_sentinel_dates(without_words, values)
     if days or spelling.format is not None:
         return days | count_texts(text, words)
-    if not begins_with_numbers(rest):
-        return count_sentinel_codes(rest)
+    if not begins_with_numbers(without_words):
+        return count_sentinel_codes(without_words)
     odd = {code: n for code, n in count_odd_texts(to_canonical_texts(text, spelling)).items() if not is_open_end(code)}
     if spelling.odd_cells == "text":
         # That they are values was said.
         odd = {code: n for code, n in odd.items() if is_missing_word(code)}
     # Only where an end is a code all values are counted, which takes longer.
     if not data.is_text or not ends_with_codes(values):
-        return odd | count_sentinel_codes(rest)
+        return odd | count_sentinel_codes(without_words)
     numbers = _count_in_numbers(Table.encode(data.select([name]), specs={name: data.spec(name)}), name)
-    return odd | count_spellings(rest, values, numbers) | count_sentinel_codes(rest)
+    return odd | count_spellings(without_words, values, numbers) | count_sentinel_codes(without_words)
 
 
 def _count_in_numbers(data: Table, name: str) -> dict[str, int]:

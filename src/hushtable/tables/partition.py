@@ -86,7 +86,7 @@ class Partition:
 
     @classmethod
     def from_labels(cls, labels: CodeArray, n_classes: int, counts: CountArray) -> Partition:
-        """Make a partition of given dense labels, -1 for rows in no class."""
+        """Make a partition from dense labels, -1 for rows in no class."""
         offsets, rows = group.rows_by_class(labels, n_classes)
         sizes = group.class_sizes(labels, counts, n_classes)
         if int(sizes.sum()) + int(counts[labels < 0].sum()) != int(counts.sum()):
@@ -99,7 +99,7 @@ class Partition:
     def from_runs(
         cls, rows: CodeArray, offsets: CodeArray | CountArray, counts: CountArray, *, is_ascending: bool = True
     ) -> Partition:
-        """Make a partition of all rows class by class; those of a class are ascending, or told not to be."""
+        """Make a partition from all rows class by class; ``is_ascending``: so are the rows of every class."""
         labels = np.empty(len(rows), dtype=np.int32)
         labels[rows] = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
         if not is_ascending:
@@ -171,7 +171,7 @@ def count_by_value(table: Table, column: str) -> CountArray:
 def build_grounds(
     table: Table, columns: Iterable[str], hierarchies: Mapping[str, CodeArray] = NO_HIERARCHIES
 ) -> dict[str, Ground]:
-    """Say of sensitive columns how far apart their values lie."""
+    """Return for sensitive columns how far apart their values lie."""
     return {name: Ground(table.column(name).is_ordered, hierarchies.get(name)) for name in columns}
 
 

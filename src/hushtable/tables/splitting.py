@@ -1,4 +1,4 @@
-"""Splitting: a table for whoever trains on it, and a control of people who were never used."""
+"""Splitting: a table to train on, and a control of people who were never used."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def split(data: Any, ratio: float = 0.8, seed: int = 0, *, person: str | None = 
 def split_rows(
     n_rows: int, ratio: float, rng: np.random.Generator, persons: CodeArray | None = None
 ) -> tuple[CountArray, CountArray]:
-    """Part rows at random, all of a person (-1 is nobody) into one part; return ascending positions of both parts."""
+    """Split rows at random, all of a person (-1 is nobody) into one part; return ascending positions of both parts."""
     units = np.arange(n_rows) if persons is None else _number_units(persons)
     n_units = int(units.max(initial=-1)) + 1
     # As the number is written: 0.29 * 100 is a little below 29 in floats.
@@ -89,20 +89,20 @@ def split_rows(
 
 
 def persons_of(source: Frame | Table, person: str) -> CodeArray:
-    """Return whose record each row is, told apart by the cells of a column; -1 where it is missing."""
+    """Return the person of each row as a code, by the cells of a column; -1 where it is missing."""
     check_columns([person], source.names, "person")
     if isinstance(source, Table):
         return np.asarray(source.codes[source.index(person)])
     is_text = source.text(person) is not None
-    told = source.with_specs({person: ColumnSpec("category")}) if is_text else source
-    return np.asarray(Table.encode(told, [person]).codes[0])
+    frame = source.with_specs({person: ColumnSpec("category")}) if is_text else source
+    return np.asarray(Table.encode(frame, [person]).codes[0])
 
 
 def _number_units(persons: CodeArray) -> CountArray:
-    """Number what falls as one: persons, and rows without one."""
+    """Number the units that stay together: persons, and single rows without a person."""
     nobody = persons < 0
-    apart = np.where(nobody, persons.max(initial=-1) + np.cumsum(nobody), persons)
-    return np.asarray(np.unique(apart, return_inverse=True)[1])
+    unit_codes = np.where(nobody, persons.max(initial=-1) + np.cumsum(nobody), persons)
+    return np.asarray(np.unique(unit_codes, return_inverse=True)[1])
 
 
 def _select_records(table: Table, rows: CountArray) -> Table:

@@ -17,7 +17,7 @@ from hushtable.io import Frame, frames
 from hushtable.kernels import group
 from hushtable.search import check_memory
 
-_MOST_KEYS: Final = 2**63  # rows that kernels tell apart by one number
+_MAX_KEYS: Final = 2**63  # different rows that fit the one number that kernels group by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,14 +131,14 @@ class Table:
             from hushtable.io import warn_of_odd_cells
 
             warn_of_odd_cells(undecided)
-        coded = []
+        encoded = []
         for name in names:
             is_typed = frame.is_text or name in typed
-            coded.append(series.encode(frame.column(name), frame.spec(name), is_typed=is_typed, name=name))
+            encoded.append(series.encode(frame.column(name), frame.spec(name), is_typed=is_typed, name=name))
         codes = np.empty((len(names), frame.n_rows), dtype=np.int32)
-        for j, (_, column_codes) in enumerate(coded):
+        for j, (_, column_codes) in enumerate(encoded):
             codes[j] = column_codes
-        return cls(tuple(column for column, _ in coded), codes, frame.records)
+        return cls(tuple(column for column, _ in encoded), codes, frame.records)
 
     def index(self, name: str) -> int:
         """Return the position of a column; ColumnError where there is none of that name."""
@@ -172,7 +172,7 @@ class Table:
             ``distinct.codes[:, inverse]`` are this table's codes again.
         """
         widths = [column.n_values + 1 for column in self.columns]
-        if math.prod(widths) < _MOST_KEYS:
+        if math.prod(widths) < _MAX_KEYS:
             inverse, first = np.empty((2, self.n_rows), dtype=np.int32)
             counts = np.empty(self.n_rows, dtype=np.int64)
             n = group.group_equal_rows(
@@ -204,8 +204,8 @@ class Table:
             columns.append(joint)
             codes[j, : self.n_rows] = _translate_codes(self.codes[j], column, joint)
             if column.name in people.names:
-                theirs = people.column(column.name)
-                codes[j, self.n_rows :] = _translate_codes(people.codes[people.index(column.name)], theirs, joint)
+                source = people.column(column.name)
+                codes[j, self.n_rows :] = _translate_codes(people.codes[people.index(column.name)], source, joint)
         return Table(tuple(columns), codes, np.append(self.counts, np.zeros_like(people.counts)))
 
     def take(self, rows: CountArray) -> Table:
@@ -213,7 +213,7 @@ class Table:
         return Table(self.columns, np.ascontiguousarray(self.codes[:, rows]), self.counts[rows])
 
     def without_unused(self) -> Table:
-        """Return the table whose columns hold no value that no row has."""
+        """Return the table without the values that no row has."""
         columns, codes = [], np.empty_like(self.codes)
         for j, column in enumerate(self.columns):
             used = np.unique(self.codes[j][self.codes[j] >= 0])
@@ -239,18 +239,18 @@ class Table:
         return self.counts
 
     def frame(self) -> Frame:
-        """Return the rows as a frame that says how many records each stands for; what stands for none is not in it."""
+        """Return the rows as a frame with counts of records; rows that stand for none are not in it."""
         if (self.counts == 1).all():
             return frames.read(self.decode())
-        kept = self if self.counts.all() else self.take(np.flatnonzero(self.counts))
-        return replace(frames.read(kept.decode()), counts=kept.counts)
+        counted_rows = self if self.counts.all() else self.take(np.flatnonzero(self.counts))
+        return replace(frames.read(counted_rows.decode()), counts=counted_rows.counts)
 
     def expand(self) -> pl.DataFrame:
         """Return the records, every row as often as it counts, as a polars frame of typed values."""
         return self.decode()[np.repeat(np.arange(self.n_rows), self.counts)]
 
     def decode(self) -> pl.DataFrame:
-        """Return the rows as a polars frame of typed values; what each row stands for is not in it."""
+        """Return the rows as a polars frame of typed values, without counts of records."""
         return pl.DataFrame([self.values(name).alias(name) for name in self.names])
 
     def values(self, name: str) -> pl.Series:
@@ -269,22 +269,22 @@ def label_rows(columns: Iterable[CodeArray], widths: Iterable[int], n_rows: int)
     return labels, n_classes
 
 
-def _merge_columns(ours: Column, theirs: Column) -> Column:
+def _merge_columns(column: Column, population_column: Column) -> Column:
     """Return the column of the values that either holds."""
-    if ours.kind != theirs.kind:
+    if column.kind != population_column.kind:
         raise ColumnError(
-            f"column {ours.name!r} is {ours.kind} in the data and {theirs.kind} in the population.",
+            f"column {column.name!r} is {column.kind} in the data and {population_column.kind} in the population.",
             hint="give its kind in specs.",
         )
-    if ours.kind != "ordered":
-        return replace(ours, values=np.union1d(ours.values, theirs.values))
-    few, many = sorted((ours.values.tolist(), theirs.values.tolist()), key=len)
-    if [value for value in many if value in set(few)] != few:
+    if column.kind != "ordered":
+        return replace(column, values=np.union1d(column.values, population_column.values))
+    shorter, longer = sorted((column.values.tolist(), population_column.values.tolist()), key=len)
+    if [value for value in longer if value in set(shorter)] != shorter:
         raise ColumnError(
-            f"the values of column {ours.name!r} in the data and in the population have no common order.",
+            f"the values of column {column.name!r} in the data and in the population have no common order.",
             hint="declare one order for both, and keep to values that one of them holds.",
         )
-    return replace(ours, values=np.array(many, dtype=object))
+    return replace(column, values=np.array(longer, dtype=object))
 
 
 def _translate_codes(codes: CodeArray, column: Column, joint: Column) -> CodeArray:
@@ -295,7 +295,7 @@ def _translate_codes(codes: CodeArray, column: Column, joint: Column) -> CodeArr
 
 
 def open_table(data: Any, specs: Mapping[str, ColumnSpec] | None = None) -> Table | Frame:
-    """Open a file or wrap a dataframe, and say what was said of its columns; a Table stays as it is."""
+    """Open a file or wrap a dataframe, with what is declared of its columns; a Table stays as it is."""
     if isinstance(data, Table):
         return data
     frame = frames.read(data)
