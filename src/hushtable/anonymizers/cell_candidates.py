@@ -128,26 +128,26 @@ class CandidateSpace:
         first, last, level, costs = (np.array(each) for each in zip(*options, strict=True))
         return Candidates(first.astype(np.int32), last.astype(np.int32), level.astype(np.int32), costs)
 
-    def publish_candidates(self, j: int, listed: Candidates, picks: CountArray, is_missing: BoolArray) -> Cells:
+    def publish_candidates(self, j: int, candidates: Candidates, picks: CountArray, is_missing: BoolArray) -> Cells:
         """Publish a candidate of a column for every class."""
-        is_star = picks == len(listed.level) - 1
+        is_star = picks == len(candidates.level) - 1
         if self.hierarchies[j] is None:
-            low, high = listed.first[picks] - np.int32(1), listed.last[picks] - np.int32(1)
+            low, high = candidates.first[picks] - np.int32(1), candidates.last[picks] - np.int32(1)
             return PublishedIntervals(np.maximum(low, np.where(is_star, 0, -1)).astype(np.int32), high, is_star)
-        level = np.where(listed.last[picks] == 0, -1, listed.level[picks]).astype(np.int32)
-        return self._build_nodes(j, level, self.codes[j][listed.last[picks]], is_star & is_missing)
+        level = np.where(candidates.last[picks] == 0, -1, candidates.level[picks]).astype(np.int32)
+        return self._build_nodes(j, level, self.codes[j][candidates.last[picks]], is_star & is_missing)
 
     def log10_size(self) -> float:
         """Return the decimal logarithm of the number of tables in the space."""
         total = 0.0
         for j, column in enumerate(self.columns):
-            place = np.arange(column.n_values + 1)
+            places = np.arange(column.n_values + 1)
             # A missing cell stays, or is "*" where the column has a value at all.
             n_missing = 1 + int(column.n_values > 0)
             if self.hierarchies[j] is None:
                 # The runs over a place but for itself and the whole; then its value and "*".
-                runs = place * (column.n_values - place + 1) - 1 - int(column.n_values > 1)
-                n_candidates = np.where(place == 0, n_missing, runs + 2)
+                runs = places * (column.n_values - places + 1) - 1 - int(column.n_values > 1)
+                n_candidates = np.where(places == 0, n_missing, runs + 2)
             else:
                 n_candidates = np.array([n_missing, *_n_ancestors(self.hierarchies[j])])[self.codes[j] + 1]
             total += float(np.log10(n_candidates[self.places[:, j]]).sum())
@@ -175,20 +175,22 @@ def lay_out(
     codes = tuple(np.append(-1, axis.code_at()).astype(np.int32) for axis in axes)
     n_values = [axis.domain for axis in axes]
     weights, exponent = _scale_weights(objective, quasi_identifiers)
-    again, _ = _scale_weights(second or objective, quasi_identifiers)
-    priced = [_price_nodes(objective, *each) for each in zip(weights, columns, ladders, n_values, strict=True)]
-    ties = [_price_nodes(second or objective, *each) for each in zip(again, columns, ladders, n_values, strict=True)]
-    chosen = [_choose_levels(ladder, first, again) for ladder, first, again in zip(ladders, priced, ties, strict=True)]
-    costs = _pack_costs(axes, chosen, priced, weights, objective)
+    tie_weights, _ = _scale_weights(second or objective, quasi_identifiers)
+    node_costs = [_price_nodes(objective, *each) for each in zip(weights, columns, ladders, n_values, strict=True)]
+    tie_costs = [
+        _price_nodes(second or objective, *each) for each in zip(tie_weights, columns, ladders, n_values, strict=True)
+    ]
+    chosen_levels = [_choose_levels(*each) for each in zip(ladders, node_costs, tie_costs, strict=True)]
+    costs = _pack_costs(axes, chosen_levels, node_costs, weights, objective)
     return CandidateSpace(
         columns,
         ladders,
         layout.places_of_rows(table, axes),
         codes,
         costs,
-        costs if second is None else _pack_costs(axes, chosen, ties, again, second),
-        tuple(chosen),
-        tuple(priced),
+        costs if second is None else _pack_costs(axes, chosen_levels, tie_costs, tie_weights, second),
+        tuple(chosen_levels),
+        tuple(node_costs),
         math.ldexp(objective.factor(quasi_identifiers, table.n_rows), exponent),
     )
 
@@ -216,25 +218,24 @@ def _choose_levels(ladder: Hierarchy | None, costs: Sequence[FloatArray], second
     """Return the level that codes publish whose lowest common node is at a level, shape (n_levels, n_values)."""
     if ladder is None:
         return np.empty((0, 0), dtype=np.int32)
-    chosen = np.full(ladder.level_codes.shape, ladder.n_levels - 1, dtype=np.int32)
+    levels = np.full(ladder.level_codes.shape, ladder.n_levels - 1, dtype=np.int32)
     for level in reversed(range(ladder.n_levels - 1)):
-        chosen[level] = chosen[level + 1]
+        levels[level] = levels[level + 1]
         for code in range(ladder.n_values):
-            above = chosen[level + 1, code]
-            best = [
-                (each[level][ladder.level_codes[level, code]], each[above][ladder.level_codes[above, code]])
-                for each in (costs, seconds)
-            ]
-            (here, there), (again, then) = best
-            if here < there or (here == there and again <= then):
-                chosen[level, code] = level
-    return chosen
+            above = levels[level + 1, code]
+            (cost_here, cost_above), (tie_here, tie_above) = (
+                (prices[level][ladder.level_codes[level, code]], prices[above][ladder.level_codes[above, code]])
+                for prices in (costs, seconds)
+            )
+            if cost_here < cost_above or (cost_here == cost_above and tie_here <= tie_above):
+                levels[level, code] = level
+    return levels
 
 
 def _pack_costs(
     axes: Sequence[layout.Axis],
-    chosen: Sequence[CodeArray],
-    priced: Sequence[Sequence[FloatArray]],
+    chosen_levels: Sequence[CodeArray],
+    node_costs: Sequence[Sequence[FloatArray]],
     weights: FloatArray,
     objective: CellLoss,
 ) -> Costs:
@@ -244,18 +245,18 @@ def _pack_costs(
     positions = np.zeros(starts[-1])
     nodes = np.zeros((n_levels, starts[-1]), dtype=cost.NODE)
     for j, axis in enumerate(axes):
-        known, ladder = slice(int(starts[j]) + 1, int(starts[j + 1])), axis.hierarchy
+        known_places, ladder = slice(int(starts[j]) + 1, int(starts[j + 1])), axis.hierarchy
         if ladder is None:
-            positions[known] = weights[j] * axis.positions[1:]
-            nodes["node"][0, known], nodes["least"][1:, known] = np.arange(axis.n_places - 1), weights[j]
+            positions[known_places] = weights[j] * axis.positions[1:]
+            nodes["node"][0, known_places], nodes["least"][1:, known_places] = np.arange(axis.n_places - 1), weights[j]
             continue
         order = axis.code_at()
         for level in range(n_levels):
             at = min(level, ladder.n_levels - 1)
-            nodes["node"][level, known] = ladder.level_codes[at, order]
-            picked = chosen[j][at, order]
-            nodes["least"][level, known] = [
-                priced[j][i][ladder.level_codes[i, code]] for i, code in zip(picked, order, strict=True)
+            nodes["node"][level, known_places] = ladder.level_codes[at, order]
+            levels_here = chosen_levels[j][at, order]
+            nodes["least"][level, known_places] = [
+                node_costs[j][i][ladder.level_codes[i, code]] for i, code in zip(levels_here, order, strict=True)
             ]
     columns = np.zeros(len(axes), dtype=cost.COLUMN)
     columns["begin"], columns["star"] = starts[:-1], weights
@@ -286,9 +287,9 @@ def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray
 
 def infeasible_error(models: Sequence[PrivacyModel], n_rows: int) -> InfeasibleError:
     """Return the error of records that cannot satisfy the models even all together."""
-    asked = " and ".join(map(describe, models))
+    wanted = " and ".join(map(describe, models))
     return InfeasibleError(
-        f"no release of these {n_rows} records can satisfy {asked}.", hint="ask for less, or add records."
+        f"no release of these {n_rows} records can satisfy {wanted}.", hint="ask for less, or add records."
     )
 
 

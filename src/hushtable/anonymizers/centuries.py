@@ -31,9 +31,9 @@ def doubts_of_centuries(source: object, columns: Sequence[Column]) -> Iterator[s
         what = f"column {name!r} has years of two digits, which are read as 1969 to 2068."
         yield with_hint(what, ask_for_latest_year(name))
     for column in columns:
-        for told in describe_impossible_dates(column):
+        for dates in describe_impossible_dates(column):
             yield (
-                f"column {column.name!r} has {told}: look how its dates are written (`format:`, `latest_year:`), or "
+                f"column {column.name!r} has {dates}: look how its dates are written (`format:`, `latest_year:`), or "
                 "declare these as missing."
             )
 

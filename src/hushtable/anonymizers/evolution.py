@@ -149,12 +149,12 @@ class Breeder:
 
     def _repair_in_time(self, pool: CountArray, generations: Generations) -> CountArray:
         """Settle tables, as many as there is time for."""
-        n_together, settled = self.condition.n_together, [pool[:0]]
+        n_together, repaired = self.condition.n_together, [pool[:0]]
         for begin in range(0, len(pool), n_together):
             if generations.clock.left <= 0:
                 break
-            settled.append(self.condition.repair_pool(pool[begin : begin + n_together], self.rng))
-        return np.concatenate(settled)
+            repaired.append(self.condition.repair_pool(pool[begin : begin + n_together], self.rng))
+        return np.concatenate(repaired)
 
     def _rank_pool(self, pool: CountArray) -> tuple[CountArray, FloatArray]:
         """Sort tables: those that satisfy what is asked by what they cost, then the others by how near they come."""
@@ -201,15 +201,15 @@ class Equal:
 
     def _align_rows(self, pool: CountArray, rng: np.random.Generator) -> None:
         """Let a row of every table join the rows equal to another one: all publish what they have in common."""
-        n_tables, places = len(pool), self.choices.space.places
-        one, two = rng.integers(self.choices.space.n_rows, size=(2, n_tables))
-        each = np.arange(n_tables)
-        joins = (pool == pool[each, two][:, None, :]).all(axis=2)
-        joins[each, one] = True
+        n_tables, row_places = len(pool), self.choices.space.places
+        joining, target = rng.integers(self.choices.space.n_rows, size=(2, n_tables))
+        tables = np.arange(n_tables)
+        joins = (pool == pool[tables, target][:, None, :]).all(axis=2)
+        joins[tables, joining] = True
         joins &= (rng.random(n_tables) < _SHARE_OF_TABLES_ALIGNED)[:, None]
-        for j, listed in enumerate(self.choices.candidates_by_column):
-            at_one, at_two = places[one, j], pool[each, two, j]
-            low, high = np.minimum(at_one, listed.first[at_two]), np.maximum(at_one, listed.last[at_two])
+        for j, candidates in enumerate(self.choices.candidates_by_column):
+            own, picks = row_places[joining, j], pool[tables, target, j]
+            low, high = np.minimum(own, candidates.first[picks]), np.maximum(own, candidates.last[picks])
             pool[:, :, j] = np.where(joins, self.choices.cheapest[j][low, high][:, None], pool[:, :, j])
 
     def _tighten_equal_rows(self, pool: CountArray) -> CountArray:
@@ -284,23 +284,23 @@ class Matched:
         """Let some rows cover themselves and k - 1 others and no more, rather near ones than far ones."""
         n_rows = self.choices.space.n_rows
         table, row = np.nonzero(rng.random(pool.shape[:2]) < _MEAN_ROWS_CHANGED / n_rows)
-        far = self.distances[row] * rng.random((len(row), n_rows))
-        far[np.arange(len(row)), row] = -1.0
-        others = np.argpartition(far, self.notion.k - 1, axis=1)[:, : self.notion.k]
+        distances = self.distances[row] * rng.random((len(row), n_rows))
+        distances[np.arange(len(row)), row] = -1.0
+        others = np.argpartition(distances, self.notion.k - 1, axis=1)[:, : self.notion.k]
         at = self.choices.space.places[others]
         pool[table, row] = self.choices.cheapest_over_runs(at.min(axis=1), at.max(axis=1))
 
     def _pair_rows(self, pool: CountArray, wants: BoolArray, rng: np.random.Generator) -> None:
         """Let every row that lacks matches and another one cover each other: both are then matches of both."""
         table, row = np.nonzero(wants.any(axis=2))
-        far = self.distances[row] * rng.random((len(row), self.choices.space.n_rows))
-        other = np.where(wants[table, row], far, np.inf).argmin(axis=1)
+        distances = self.distances[row] * rng.random((len(row), self.choices.space.n_rows))
+        partner = np.where(wants[table, row], distances, np.inf).argmin(axis=1)
         low, high = self.choices.runs_of_cells(pool)
         places = self.choices.space.places
-        for one, two in ((row, other), (other, row)):
+        for one, two in ((row, partner), (partner, row)):
             np.minimum.at(low, (table, one), places[two])
             np.maximum.at(high, (table, one), places[two])
-        for at in (row, other):
+        for at in (row, partner):
             pool[table, at] = self.choices.cheapest_over_runs(low[table, at], high[table, at])
 
     def _tighten_to_matches(self, matched: BoolArray) -> CountArray:

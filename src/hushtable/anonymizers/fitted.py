@@ -48,23 +48,23 @@ def write_recoding(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> 
 def read_recoding(path: Path) -> dict[str, Any]:
     """Read the file of a learned recoding as plain values."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        contents = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         raise InputError(
             f"cannot read the recoding {str(path)!r}.", hint="`--save-recoding` and save_recoding() write one."
         ) from None
-    if not isinstance(found, dict) or found.get("recoding") != _FORMAT_VERSION:
+    if not isinstance(contents, dict) or contents.get("recoding") != _FORMAT_VERSION:
         raise InputError(
             f"{str(path)!r} is no recoding of this form.",
             hint="`--save-recoding` and save_recoding() of this version write one.",
         )
-    return found
+    return contents
 
 
-def _format_json(found: Mapping[str, Any]) -> str:
+def _format_json(contents: Mapping[str, Any]) -> str:
     """Write JSON with a line for every entry, and for every one of a list of entries."""
     lines = []
-    for name, entry in found.items():
+    for name, entry in contents.items():
         has_entries = isinstance(entry, list) and any(isinstance(each, dict) for each in entry)
         parts = [json.dumps(each, ensure_ascii=False) for each in (entry if has_entries else [entry])]
         text = "[\n  " + ",\n  ".join(parts) + "\n ]" if has_entries else parts[0]
@@ -73,27 +73,27 @@ def _format_json(found: Mapping[str, Any]) -> str:
 
 
 def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
-    asked, limit, routes = parts["asked"], parts["limit"], parts["routes"]
+    request, limit, routes = parts["asked"], parts["limit"], parts["routes"]
     return {
         "recoding": _FORMAT_VERSION,
         "hushtable": version("hushtable"),
         "columns": list(parts["columns"]),
-        "quasi_identifiers": list(asked.quasi_identifiers),
+        "quasi_identifiers": list(request.quasi_identifiers),
         "kinds": dict(parts["kinds"]),
-        "sensitive": list(asked.judged),
-        "identifiers": list(asked.identifiers),
+        "sensitive": list(request.judged),
+        "identifiers": list(request.identifiers),
         "pseudonyms": list(parts["hidden"]),
         "fresh": list(parts["fresh"]),
-        "person": asked.person,
-        "models": [model_to_dict(model) for model in asked.models],
-        "limits": asdict(asked.limits),
-        "specs": {name: {k: v for k, v in asdict(spec).items() if v} for name, spec in asked.specs.items()},
-        "hierarchies": {name: _ladder_to_dict(each) for name, each in asked.hierarchies.items()},
-        "loss": entries.to_entry(asked.loss),
+        "person": request.person,
+        "models": [model_to_dict(model) for model in request.models],
+        "limits": asdict(request.limits),
+        "specs": {name: {k: v for k, v in asdict(spec).items() if v} for name, spec in request.specs.items()},
+        "hierarchies": {name: _ladder_to_dict(each) for name, each in request.hierarchies.items()},
+        "loss": entries.to_entry(request.loss),
         "exposure": None if limit is None else asdict(limit),
         "accepted": dict(parts["accepted"]),
         "is_enforced": parts["is_enforced"],
-        "write": asdict(asked.writing),
+        "write": asdict(request.writing),
         "style": parts["style"],
         "cells": {name: _cell_to_dict(cell) for name, cell in parts["cells"].items()},
         "routes": _routes_to_list(routes, parts["class_of_leaf"].tolist()),
@@ -102,28 +102,28 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
 
 # A file that somebody sent may not decide which code runs.
 @plugins.allow_only(())
-def parse_parts(found: Mapping[str, Any]) -> dict[str, Any]:
+def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of the learned recoding that a file holds, or raise where one is not as it was written."""
     try:
-        names = tuple(found["quasi_identifiers"])
-        cells = {name: _parse_cell(found["cells"][name]) for name in names}
+        names = tuple(contents["quasi_identifiers"])
+        cells = {name: _parse_cell(contents["cells"][name]) for name in names}
         n_classes = {len(cell.label) for cell in cells.values()}
-        routes, leaves = _parse_routes(found["routes"], names)
+        routes, leaves = _parse_routes(contents["routes"], names)
         if len(n_classes) != 1 or not all(0 <= leaf < max(n_classes) for leaf in leaves):
             raise ValueError
         return {
-            "asked": _parse_request(found),
-            "columns": tuple(found["columns"]),
-            "kinds": {name: found["kinds"][name] for name in names},
+            "asked": _parse_request(contents),
+            "columns": tuple(contents["columns"]),
+            "kinds": {name: contents["kinds"][name] for name in names},
             "cells": cells,
-            "style": str(found["style"]),
+            "style": str(contents["style"]),
             "routes": routes,
             "class_of_leaf": np.array(leaves, dtype=np.int32),
-            "hidden": tuple(found["pseudonyms"]),
-            "fresh": tuple(found.get("fresh", ())),
-            "limit": None if found["exposure"] is None else ExposureLimit(**found["exposure"]),
-            "accepted": dict(found["accepted"]),
-            "is_enforced": bool(found["is_enforced"]),
+            "hidden": tuple(contents["pseudonyms"]),
+            "fresh": tuple(contents.get("fresh", ())),
+            "limit": None if contents["exposure"] is None else ExposureLimit(**contents["exposure"]),
+            "accepted": dict(contents["accepted"]),
+            "is_enforced": bool(contents["is_enforced"]),
         }
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
@@ -133,25 +133,25 @@ def parse_parts(found: Mapping[str, Any]) -> dict[str, Any]:
         ) from None
 
 
-def _parse_request(found: Mapping[str, Any]) -> Request:
+def _parse_request(contents: Mapping[str, Any]) -> Request:
     return Request(
-        quasi_identifiers=tuple(found["quasi_identifiers"]),
-        models=models_from_claim(found["models"]),
-        sensitive=tuple(found["sensitive"]),
-        hierarchies={name: Hierarchy.from_dict(each, name) for name, each in found["hierarchies"].items()},
+        quasi_identifiers=tuple(contents["quasi_identifiers"]),
+        models=models_from_claim(contents["models"]),
+        sensitive=tuple(contents["sensitive"]),
+        hierarchies={name: Hierarchy.from_dict(each, name) for name, each in contents["hierarchies"].items()},
         unknown="suppress",
-        loss=entries.Registry({SetNCP.name: SetNCP}, "loss").read(found["loss"]),
-        identifiers=tuple(found["identifiers"]),
-        specs={name: ColumnSpec(**_as_tuples(spec)) for name, spec in found["specs"].items()},
-        person=found["person"],
-        limits=Limits(**found["limits"]),
-        writing=Writing(**found["write"]),
+        loss=entries.Registry({SetNCP.name: SetNCP}, "loss").read(contents["loss"]),
+        identifiers=tuple(contents["identifiers"]),
+        specs={name: ColumnSpec(**_as_tuples(spec)) for name, spec in contents["specs"].items()},
+        person=contents["person"],
+        limits=Limits(**contents["limits"]),
+        writing=Writing(**contents["write"]),
     )
 
 
-def _as_tuples(given: Mapping[str, Any]) -> dict[str, Any]:
+def _as_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
     # JSON has lists only.
-    return {name: tuple(each) if isinstance(each, list) else each for name, each in given.items()}
+    return {name: tuple(each) if isinstance(each, list) else each for name, each in entry.items()}
 
 
 def _ladder_to_dict(ladder: Any) -> dict[str, Any]:
@@ -168,17 +168,17 @@ def _cell_to_dict(cell: Written) -> dict[str, Any]:
     }
 
 
-def _parse_cell(found: Mapping[str, Any]) -> Written:
-    label, texts = np.array(found["label"], dtype=np.int32), tuple(found["texts"])
-    lost, by_rank = (np.array(found[name], dtype=np.float64) for name in ("lost", "lost_by_rank"))
+def _parse_cell(entry: Mapping[str, Any]) -> Written:
+    label, texts = np.array(entry["label"], dtype=np.int32), tuple(entry["texts"])
+    shares, shares_by_rank = (np.array(entry[name], dtype=np.float64) for name in ("lost", "lost_by_rank"))
     is_text = all(text is None or isinstance(text, str) for text in texts)
-    if not is_text or label.ndim != 1 or not label.shape == lost.shape == by_rank.shape or not len(label):
+    if not is_text or label.ndim != 1 or not label.shape == shares.shape == shares_by_rank.shape or not len(label):
         raise ValueError
     if label.min() < 0 or label.max() >= len(texts):
         raise ValueError
     # Earlier files say of calendar units only whether there are any.
-    told = found["means"] if "means" in found else {"dates": {}} if found["dates"] else None
-    return Written(label, lost, by_rank, texts, None if told is None else Hierarchy.from_dict(told, ""))
+    meaning = entry["means"] if "means" in entry else {"dates": {}} if entry["dates"] else None
+    return Written(label, shares, shares_by_rank, texts, None if meaning is None else Hierarchy.from_dict(meaning, ""))
 
 
 def _routes_to_list(routes: Routes, classes: Sequence[int]) -> list[dict[str, Any]]:
@@ -312,9 +312,9 @@ class LearnedRecoding:
     def check_saveable(self) -> None:
         """Raise InputError where a file of it would hold what comes from the data, or not say where rows go."""
         if self.from_data:
-            told = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
+            contents = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
             raise InputError(
-                f"the recoding cannot be saved, for the file would hold values of people: column {told}.",
+                f"the recoding cannot be saved, for the file would hold values of people: column {contents}.",
                 hint="give such a column the file of a hierarchy (hierarchy: jobs.csv), numbers and dates "
                 "round intervals (recoding: readable, and no rule): such cells come from nobody.",
             )
@@ -397,23 +397,23 @@ class LearnedRecoding:
 
     def _publish_rows(self, rows: object, earlier: object, key: bytes | None) -> Release:
         """Place rows in memory, and judge them."""
-        asked = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
-        asked = replace(asked, inputs=(*asked.inputs, *drafts.paths_among(rows, earlier)))
-        prepared = prepare(self._read_rows(rows, earlier), asked)
+        request = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
+        request = replace(request, inputs=(*request.inputs, *drafts.paths_among(rows, earlier)))
+        prepared = prepare(self._read_rows(rows, earlier), request)
         self._check_kinds(prepared.table)
-        whole = Judge(prepared.table, asked.asked_of_classes, prepared.ladders, person=asked.person)
+        judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders, person=request.person)
         placed = self._place_rows(prepared.table)
-        labels, batch = _judge_classes(placed, whole, replaces_earlier=earlier is not None)
+        labels, batch = _judge_classes(placed, judge, replaces_earlier=earlier is not None)
         used, dense = np.unique(labels[labels >= 0], return_inverse=True)
         labels[labels >= 0] = dense
         partition = Partition.from_labels(labels, len(used), prepared.table.counts)
-        published = recoding.Recoding(
+        published_recoding = recoding.Recoding(
             tuple(prepared.table.column(name) for name in self.cells),
             tuple(cell.take(used.astype(np.int64)) for cell in placed.cells.values()),
             self.style,
         )
-        trace = asked.clock.build_trace("the cells of an earlier release", self.n_classes)
-        release = release_of(prepared, whole, asked, Found(partition, published, trace), partition)
+        trace = request.clock.build_trace("the cells of an earlier release", self.n_classes)
+        release = release_of(prepared, judge, request, Found(partition, published_recoding, trace), partition)
         return replace(release, batch=batch, learner=self)
 
     def _publish_distinct(self, origin: Files | Lazy, key: bytes | None) -> Release:
@@ -422,8 +422,8 @@ class LearnedRecoding:
 
         self.check_columns(origin.names)
         origin = origin.with_specs(self.asked.specs)
-        asked = replace(self.asked, pseudonyms=self.pseudonyms(key))
-        rows = DistinctRows.from_request(origin, asked, origin.head())
+        request = replace(self.asked, pseudonyms=self.pseudonyms(key))
+        rows = DistinctRows.from_request(origin, request, origin.head())
         narrow = replace(self, asked=rows.request, columns=rows.names, hidden=(), fresh=(), limit=None)
         return rows.release_all(narrow.apply(origin.collapse(rows.names)))
 
@@ -467,14 +467,14 @@ class LearnedRecoding:
                 covers = coverage_matrix(cell.texts, [*column.texts(), None], column.spec, meanings.get(name), name)
                 unfit[name] = ~np.any(covers, axis=0)[codes][inverse]
             return Placed(classes[inverse], self.cells, unfit)
-        there = self.class_of_leaf[self.routes.place_rows(distinct, meanings)]
+        class_of = self.class_of_leaf[self.routes.place_rows(distinct, meanings)]
         labels, cells, unfit = [], {}, {}
         for (name, cell), column, codes in zip(self.cells.items(), distinct.columns, distinct.codes, strict=True):
-            covered = covers_row_value(cell.texts, column, meanings.get(name), cell.label[there], codes)
-            label, cells[name] = with_own_units(cell, column, meanings.get(name), cell.label[there], codes, covered)
+            covered = covers_row_value(cell.texts, column, meanings.get(name), cell.label[class_of], codes)
+            label, cells[name] = with_own_units(cell, column, meanings.get(name), cell.label[class_of], codes, covered)
             labels.append(label)
             unfit[name] = (label < 0)[inverse]
-        classes, all_cells = _with_new_classes(there, np.stack(labels), cells)
+        classes, all_cells = _with_new_classes(class_of, np.stack(labels), cells)
         return Placed(classes[inverse], all_cells, unfit)
 
     def _find_covering_classes(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
@@ -554,56 +554,58 @@ class LearnedRecoding:
 
 
 def _with_new_classes(
-    there: CodeArray, labels: CodeArray, cells: Mapping[str, Written]
+    class_of: CodeArray, labels: CodeArray, cells: Mapping[str, Written]
 ) -> tuple[CodeArray, Mapping[str, Written]]:
     """Return the class of every row, and cells with those of new classes; label or class -1: nothing covers it."""
-    known = np.stack([cell.label for cell in cells.values()])
+    old_labels = np.stack([cell.label for cell in cells.values()])
     fits = (labels >= 0).all(axis=0)
-    new = np.flatnonzero(fits & (labels != known[:, there]).any(axis=0))
-    classes = np.where(fits, there, np.int32(-1))
+    new = np.flatnonzero(fits & (labels != old_labels[:, class_of]).any(axis=0))
+    classes = np.where(fits, class_of, np.int32(-1))
     if not len(new):
         return classes, cells
     # A combination that another class has is that class.
-    _, first, number = np.unique(np.hstack((known, labels[:, new])), axis=1, return_index=True, return_inverse=True)
+    _, first, number = np.unique(
+        np.hstack((old_labels, labels[:, new])), axis=1, return_index=True, return_inverse=True
+    )
     places = first[number.ravel()]
-    added, dense = np.unique(places[places >= known.shape[1]], return_inverse=True)
-    classes[new] = places[known.shape[1] :]
-    classes[new[classes[new] >= known.shape[1]]] = known.shape[1] + dense
-    rows = new[added - known.shape[1]]
+    added, dense = np.unique(places[places >= old_labels.shape[1]], return_inverse=True)
+    classes[new] = places[old_labels.shape[1] :]
+    classes[new[classes[new] >= old_labels.shape[1]]] = old_labels.shape[1] + dense
+    rows = new[added - old_labels.shape[1]]
     return classes, {
         name: replace(
             cell,
             label=np.append(cell.label, labels[j, rows].astype(np.int32)),
             # Cells that lose as much as those of the class whose units go on.
-            lost=np.append(cell.lost, cell.lost[there[rows]]),
-            lost_by_rank=np.append(cell.lost_by_rank, cell.lost_by_rank[there[rows]]),
+            lost=np.append(cell.lost, cell.lost[class_of[rows]]),
+            lost_by_rank=np.append(cell.lost_by_rank, cell.lost_by_rank[class_of[rows]]),
         )
         for j, (name, cell) in enumerate(cells.items())
     }
 
 
-def _judge_classes(found: Placed, whole: Judge, *, replaces_earlier: bool) -> tuple[CodeArray, Batch]:
+def _judge_classes(placement: Placed, judge: Judge, *, replaces_earlier: bool) -> tuple[CodeArray, Batch]:
     """Return the class of every row, -1 where no class covers it or its class fails by itself."""
-    placed = found.classes
-    is_placed: BoolArray = placed >= 0
-    used, dense = np.unique(placed[is_placed], return_inverse=True)
-    labels = np.full(len(placed), np.int32(-1), np.int32)
+    classes = placement.classes
+    is_placed: BoolArray = classes >= 0
+    used, dense = np.unique(classes[is_placed], return_inverse=True)
+    labels = np.full(len(classes), np.int32(-1), np.int32)
     labels[is_placed] = dense
-    counts = whole.table.counts
+    counts = judge.table.counts
     partition = Partition.from_labels(labels, len(used), counts)
-    passes = np.append(whole.passes(partition.offsets, partition.rows), False)[labels]
+    passes = np.append(judge.passes(partition.offsets, partition.rows), False)[labels]
     n_unfit, n_failed = int(counts[~is_placed].sum()), int(counts[is_placed & ~passes].sum())
     # A record that a class takes fits all its columns.
-    by_column = {name: int(counts[unfit & ~is_placed].sum()) for name, unfit in found.unfit.items()}
+    by_column = {name: int(counts[unfit & ~is_placed].sum()) for name, unfit in placement.unfit.items()}
     by_column = {name: n for name, n in by_column.items() if n}
     if not passes.any():
         where = f" ({', '.join(f'column {name!r}: {n:,}' for name, n in by_column.items())})" if by_column else ""
         raise InfeasibleError(
-            f"{n_unfit:,} of the {whole.table.n_records:,} records fit no cell of the earlier release{where}, and "
+            f"{n_unfit:,} of the {judge.table.n_records:,} records fit no cell of the earlier release{where}, and "
             f"{n_failed:,} are in classes that fail by themselves: none is left.",
             hint="collect more records before they are published, or anonymize them anew.",
         )
-    return np.where(passes, placed, np.int32(-1)), Batch(replaces_earlier, n_unfit, n_failed, by_column)
+    return np.where(passes, classes, np.int32(-1)), Batch(replaces_earlier, n_unfit, n_failed, by_column)
 
 
 def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:

@@ -74,29 +74,31 @@ class Tags:
     most: int  # records that may be suppressed
 
     @classmethod
-    def from_models(cls, models: Sequence[PrivacyModel], reference: ClassStats, most: int, *, by_person: bool) -> Tags:
+    def from_models(cls, models: Sequence[PrivacyModel], reference: ClassStats, limit: int, *, by_person: bool) -> Tags:
         """Find what of the models is inherited; what is convex in records need not be in persons."""
         closed = tuple(
             dict.fromkeys(
                 part for model in models for part in _find_closed_models(model, reference, by_person=by_person)
             )
         )
-        convex = () if by_person or most == 0 else tuple(filter(None, (_find_convex_excess(model) for model in models)))
+        convex = (
+            () if by_person or limit == 0 else tuple(filter(None, (_find_convex_excess(model) for model in models)))
+        )
         excesses = tuple(Excess.from_model(model, excess, reference) for model, excess in convex)
-        return cls(tuple(models), closed, excesses, most)
+        return cls(tuple(models), closed, excesses, limit)
 
     def judge(self, stats: ClassStats) -> NodeJudge:
         """Judge the classes of a node."""
         tagged = _find_failing_classes(self.closed, stats)
-        others = [model for model in self.models if model not in self.closed]
-        failing = tagged | _find_failing_classes(others, stats) if others else tagged
+        open_models = [model for model in self.models if model not in self.closed]
+        failing = tagged | _find_failing_classes(open_models, stats) if open_models else tagged
         n_tagged, n_failing = (int(stats.sizes[classes].sum()) for classes in (tagged, failing))
         is_feasible = n_failing <= self.most and not failing.all()
         if self.most == 0:
             # A class without a record fails nothing that could be suppressed.
             is_feasible = not failing.any()
             # A union of classes that pass passes, so that one of the parts of a class that fails does too.
-            is_inherited = all(model.monotone_coarsening for model in others)
+            is_inherited = all(model.monotone_coarsening for model in open_models)
             is_hopeless = bool(tagged.any() or (failing.any() and is_inherited))
         else:
             is_hopeless = n_tagged > self.most or any(each.is_above(stats, self.most) for each in self.excesses)
@@ -125,8 +127,8 @@ class Excess:
 
     def is_above(self, stats: ClassStats, n_suppressed: int) -> bool:
         """Tell whether suppressing so many records cannot be enough, here and at all nodes below."""
-        most = self.highest * n_suppressed
-        return bool(self.by_class(stats).sum() > most * (1 + _SLACK) + _SLACK * max(1.0, float(stats.sizes.sum())))
+        allowed = self.highest * n_suppressed
+        return bool(self.by_class(stats).sum() > allowed * (1 + _SLACK) + _SLACK * max(1.0, float(stats.sizes.sum())))
 
 
 def _find_failing_classes(models: Sequence[PrivacyModel], stats: ClassStats) -> BoolArray:
@@ -303,8 +305,8 @@ class NodeSearch:
     def _lower_upper_end(self, low: Vector, high: Vector) -> Vector:
         """Lower the upper end; what is cut off costs too much."""
         ends = list(high)
-        for j, least in enumerate(low):
-            while ends[j] > least and self.least((*low[:j], ends[j], *low[j + 1 :])) >= self._ceiling:
+        for j, lowest in enumerate(low):
+            while ends[j] > lowest and self.least((*low[:j], ends[j], *low[j + 1 :])) >= self._ceiling:
                 cut = (*low[:j], ends[j], *low[j + 1 :])
                 self.leaves.append(Leaf("loss", cut, tuple(ends)))
                 ends[j] -= 1
@@ -315,24 +317,24 @@ class NodeSearch:
         low, high = interval.low, interval.high
         # Where nothing may be suppressed, it does not matter which records fail.
         source = interval.source if self.tags.most else self._find_smallest_snapshot(high)
-        node, labels, judged = self._roll_up(source, high)
-        if judged.is_hopeless:
-            leaf = Leaf("infeasible", low, high, high, judged.n_tagged)
+        node, labels, node_judge = self._roll_up(source, high)
+        if node_judge.is_hopeless:
+            leaf = Leaf("infeasible", low, high, high, node_judge.n_tagged)
             self._infeasible.add(high, leaf)
             self.leaves.append(leaf)
             return None
-        self._offer_node(node, judged)
+        self._offer_node(node, node_judge)
         if not self.tags.most:
             interval = interval._replace(witness=high)
         else:
-            tagged = judged.tagged[labels]
+            tagged = node_judge.tagged[labels]
             # Some bounds need the very classes of the lower end.
             source = self._take_snapshot(low) if self.objective.by_class else source
             if source is not interval.source:
                 tagged = self._carry_tags(interval.source, source, tagged)
             bound = max(interval.bound, self.objective.bound_from_classes(low, source, tagged))
             interval = interval._replace(
-                bound=bound, source=source, tagged=tagged, witness=high, n_tagged=judged.n_tagged
+                bound=bound, source=source, tagged=tagged, witness=high, n_tagged=node_judge.n_tagged
             )
         if interval.bound >= self._ceiling:
             self._close_interval(interval)
@@ -342,15 +344,15 @@ class NodeSearch:
     def _split_interval(self, interval: _Interval) -> None:
         """Part an interval whose upper end is checked at the column that raises the loss most."""
         low, high = interval.low, interval.high
-        raised = [
+        raised_bounds = [
             (self.least((*low[:j], high[j], *low[j + 1 :])) if high[j] > low[j] else -1.0) for j in range(len(low))
         ]
-        j = max(range(len(low)), key=lambda i: (raised[i], high[i] - low[i]))
+        j = max(range(len(low)), key=lambda i: (raised_bounds[i], high[i] - low[i]))
         source, tagged = interval.source, interval.tagged
         above = (*low[:j], high[j], *low[j + 1 :])
         below = (*high[:j], high[j] - 1, *high[j + 1 :])
         self._push(interval._replace(high=below))
-        bound = max(interval.bound, raised[j])
+        bound = max(interval.bound, raised_bounds[j])
         if tagged is not None:
             bound = max(bound, self.objective.bound_from_classes(above, source, tagged))
         if bound < self._ceiling and (source.n_classes >= _MIN_CLASSES_FOR_SNAPSHOT or self.objective.by_class):
@@ -358,8 +360,8 @@ class NodeSearch:
             tagged = None if tagged is None else self._carry_tags(source, nearer, tagged)
             source = nearer
             if self.objective.by_class:
-                gone = np.zeros(source.n_classes, dtype=bool) if tagged is None else tagged
-                bound = max(bound, self.objective.bound_from_classes(above, source, gone))
+                no_class = np.zeros(source.n_classes, dtype=bool) if tagged is None else tagged
+                bound = max(bound, self.objective.bound_from_classes(above, source, no_class))
         self._push(interval._replace(bound=bound, low=above, source=source, tagged=tagged))
 
     def _take_snapshot(self, levels: Vector) -> NodeSnapshot:
@@ -367,8 +369,8 @@ class NodeSearch:
         for node in self._kept.list_below(levels):
             if node.levels == levels:
                 return node
-        node, _, judged = self._roll_up(self._find_smallest_snapshot(levels), levels)
-        self._offer_node(node, judged)
+        node, _, node_judge = self._roll_up(self._find_smallest_snapshot(levels), levels)
+        self._offer_node(node, node_judge)
         if self._n_kept + node.n_classes <= _MAX_CLASSES_OF_SNAPSHOTS:
             self._kept.add(levels, node)
             self._n_kept += node.n_classes
@@ -390,11 +392,11 @@ class NodeSearch:
         """Return the smallest snapshot at or below a node."""
         return min(self._kept.list_below(levels), key=lambda each: each.n_classes)
 
-    def _offer_node(self, node: NodeSnapshot, judged: NodeJudge) -> None:
+    def _offer_node(self, node: NodeSnapshot, node_judge: NodeJudge) -> None:
         """Take a node that is feasible for the best one, where it is."""
-        if not judged.is_feasible:
+        if not node_judge.is_feasible:
             return
-        value = self.objective.node_cost(node, judged.failing)
+        value = self.objective.node_cost(node, node_judge.failing)
         self.feasible[node.levels] = value
         if value < self._ceiling:
             self.value, self.node = value, node.levels
@@ -488,26 +490,28 @@ class FullDomain:
         say_if_first_run(rollup.group_by_address, 5)
         columns = levels_of(problem.table, problem.columns, problem.ladders)
         judge = problem.judge
-        most = 0 if judge.population is not None else problem.most_suppressed
+        limit = 0 if judge.population is not None else problem.most_suppressed
         roller = Roller(judge, problem.columns, columns)
-        tags = Tags.from_models(judge.models, judge.reference_stats(), most, by_person=judge.person is not None)
+        tags = Tags.from_models(judge.models, judge.reference_stats(), limit, by_person=judge.person is not None)
         objective: NodeObjective = (
             _OwnObjective(problem, roller)
             if compares_releases(problem.loss)
-            else objective_of(problem.loss, problem.table, problem.columns, columns, roller.codes, most, judge.min_size)
+            else objective_of(
+                problem.loss, problem.table, problem.columns, columns, roller.codes, limit, judge.min_size
+            )
         )
         solved = NodeSearch(roller, tags, objective, problem.clock).run()
         if solved.node is None:
-            raise _no_node_error(problem, solved, most)
+            raise _no_node_error(problem, solved, limit)
         trace = _build_trace(repr(self), problem.clock, solved, columns)
-        others = tuple(
+        alternatives = tuple(
             _publish_node(problem, roller, tags, levels, trace) for levels in self._choose_alternatives(solved)
         )
-        found = _publish_node(problem, roller, tags, solved.node, trace)
+        result = _publish_node(problem, roller, tags, solved.node, trace)
         # A checker knows no loss that only whole releases have.
         is_proven = solved.is_complete and judge.population is None and not compares_releases(problem.loss)
-        evidence = _build_evidence(problem, found, solved, columns, most) if is_proven else None
-        return replace(found, others=others, evidence=evidence)
+        evidence = _build_evidence(problem, result, solved, columns, limit) if is_proven else None
+        return replace(result, others=alternatives, evidence=evidence)
 
     def _choose_alternatives(self, solved: Solved) -> list[Vector]:
         """Choose other nodes that the search met: those of the same loss, and the best for every column."""
@@ -548,17 +552,17 @@ def _publish_node(problem: Problem, roller: Roller, tags: Tags, levels: Vector, 
     """Return the release of a node: its classes that pass, and what they publish."""
     node, _ = roller.roll_up(roller.base, levels)
     failing = tags.judge(roller.class_stats(node)).failing
-    place = np.append(np.cumsum(~failing) - 1, -1).astype(np.int32)
-    place[:-1][failing] = -1
+    new_label = np.append(np.cumsum(~failing) - 1, -1).astype(np.int32)
+    new_label[:-1][failing] = -1
     table = problem.table
     labels, _ = roller.group_rows(np.arange(table.n_rows, dtype=np.int32), table.counts, levels)
-    partition = Partition.from_labels(place[labels], int((~failing).sum()), table.counts)
+    partition = Partition.from_labels(new_label[labels], int((~failing).sum()), table.counts)
     return Found(partition, _recode_node(problem, roller, levels, node.rows[~failing]), trace)
 
 
-def _recode_node(problem: Problem, roller: Roller, levels: Vector, kept: CodeArray) -> Recoding:
-    """Return what classes publish at a node, of which ``kept`` holds a row each."""
-    codes = roller.codes[kept] - 1
+def _recode_node(problem: Problem, roller: Roller, levels: Vector, class_rows: CodeArray) -> Recoding:
+    """Return what classes publish at a node, of which ``class_rows`` holds a row each."""
+    codes = roller.codes[class_rows] - 1
     cells = tuple(
         _publish_level(column, level, codes[:, j])
         for j, (column, level) in enumerate(zip(roller.columns, levels, strict=True))
@@ -590,7 +594,7 @@ def _build_trace(method: str, clock: Clock, solved: Solved, columns: tuple[Publi
 
 
 def _build_evidence(
-    problem: Problem, found: Found, solved: Solved, columns: tuple[PublishedLevels, ...], most: int
+    problem: Problem, result: Found, solved: Solved, columns: tuple[PublishedLevels, ...], limit: int
 ) -> Mapping[str, Any]:
     """Return the entries of a certificate that the search knows."""
     return {
@@ -598,21 +602,21 @@ def _build_evidence(
         "columns": list(problem.columns),
         "n_levels": [column.top + 1 for column in columns],
         "n_records": problem.table.n_records,
-        "most_suppressed": most,
+        "most_suppressed": limit,
         "levels": list(solved.node or ()),
-        "n_suppressed": int(problem.table.counts[found.suppressed].sum()),
+        "n_suppressed": int(problem.table.counts[result.suppressed].sum()),
         "value": solved.value,
         "intervals": [list(leaf) for leaf in solved.leaves],
     }
 
 
-def _no_node_error(problem: Problem, solved: Solved, most: int) -> BudgetExceeded | InfeasibleError:
+def _no_node_error(problem: Problem, solved: Solved, limit: int) -> BudgetExceeded | InfeasibleError:
     models = quote_names(describe(model) for model in problem.judge.models)
     if not solved.is_complete:
         return BudgetExceeded(
             f"the budget ended after {solved.n_rolled} nodes, of which none satisfies {models}.", hint="give it more."
         )
     return InfeasibleError(
-        f"no levels satisfy {models} with at most {most} of {problem.table.n_records} records suppressed.",
+        f"no levels satisfy {models} with at most {limit} of {problem.table.n_records} records suppressed.",
         hint="ask for less, or allow more records to be suppressed.",
     )

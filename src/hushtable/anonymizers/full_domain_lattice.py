@@ -65,9 +65,9 @@ def _build_levels(ladder: Hierarchy, name: str) -> PublishedLevels:
     if ladder.lowest is not None:
         level = np.maximum(level, ladder.lowest[None, :])
     # The labels of all levels as numbers, equal texts alike; those of values are their own.
-    place: dict[tuple[int, str], int] = {}
+    number_of_text: dict[tuple[int, str], int] = {}
     numbers = [
-        np.array([place.setdefault((min(i, 1), text), len(place)) for text in labels], dtype=np.int64)
+        np.array([number_of_text.setdefault((min(i, 1), text), len(number_of_text)) for text in labels], dtype=np.int64)
         for i, labels in enumerate(ladder.labels)
     ]
     nodes = np.empty((n_levels, n_values + 1), dtype=np.int32)
@@ -149,9 +149,9 @@ class Roller:
             population = group.class_sizes(labels, source.population, n_classes)
         offsets, members = group.rows_by_class(labels, n_classes)
         histograms = {}
-        for name, held in source.histograms.items():
+        for name, values in source.histograms.items():
             n_codes = self.judge.table.column(name).n_values
-            merged = rollup.merge_values(offsets, members, held.offsets, held.codes, held.counts, n_codes)
+            merged = rollup.merge_values(offsets, members, values.offsets, values.codes, values.counts, n_codes)
             histograms[name] = Histogram(*merged)
         return NodeSnapshot(levels, rows, sizes, histograms, population), labels
 
@@ -176,9 +176,9 @@ class Roller:
     def _add_keys(self, rows: CodeArray, levels: Vector, picked: list[int], factor: int, keys: CountArray) -> None:
         """Add the nodes of some columns to keys below a factor."""
         table = np.zeros((len(picked), max([1, *(self.columns[j].nodes.shape[1] for j in picked)])), dtype=np.int64)
-        for place, j in enumerate(picked):
+        for row, j in enumerate(picked):
             column = self.columns[j]
-            table[place, : column.nodes.shape[1]] = column.nodes[levels[j]] * np.int64(factor)
+            table[row, : column.nodes.shape[1]] = column.nodes[levels[j]] * np.int64(factor)
             factor *= column.n_nodes[levels[j]]
         rollup.add_node_keys(self.codes, rows, np.array(picked, dtype=np.int64), table, keys)
 
@@ -195,15 +195,15 @@ class Roller:
 
     def class_stats(self, snapshot: NodeSnapshot) -> ClassStats:
         """Return what models ask of the classes."""
-        person, held = self.judge.person, snapshot.histograms
+        person, histograms = self.judge.person, snapshot.histograms
         return ClassStats(
             snapshot.sizes,
-            held,
+            histograms,
             self._reference.totals,
             snapshot.population,
             self._reference.grounds,
             None,
-            None if person is None else held[person].n_distinct(),
+            None if person is None else histograms[person].n_distinct(),
         )
 
 
@@ -272,12 +272,12 @@ class Additive:
         """Return what the records cost at the lowest levels, those that fail as suppressed ones."""
         return self._sum_costs(self.floors, levels, source, tagged)
 
-    def _sum_costs(self, cells: CostsByColumn, levels: Vector, source: NodeSnapshot, gone: BoolArray) -> float:
+    def _sum_costs(self, cells: CostsByColumn, levels: Vector, source: NodeSnapshot, failing: BoolArray) -> float:
         table = np.zeros((len(levels), max(extra.shape[1] for extra in cells.extras)))
         for j, (extra, level) in enumerate(zip(cells.extras, levels, strict=True)):
             table[j, : extra.shape[1]] = extra[level]
         added = np.zeros(len(levels))
-        rollup.add_costs(self.codes, source.rows, source.sizes, gone, table, added)
+        rollup.add_costs(self.codes, source.rows, source.sizes, failing, table, added)
         pairs = zip(cells.sums, levels, added.tolist(), strict=True)
         return self.finish([sums[level] + more for sums, level, more in pairs])
 
@@ -318,11 +318,11 @@ class ByClass:
         # Of n records that are kept, each is 1 / size of a class: the fewest, in the smallest classes, give the least.
         sizes = np.sort(sizes)
         reached = np.maximum(sizes, self.min_size)
-        left = max(1, min(n_kept, self.n_records - self.most))
-        before = np.cumsum(sizes) - sizes
-        taken = np.clip(left - before, 0, sizes)
-        shared = math.fsum((taken / reached).tolist())
-        return left / shared * (1 - 1e-12) if shared > 0 else math.inf
+        n_needed = max(1, min(n_kept, self.n_records - self.most))
+        n_before = np.cumsum(sizes) - sizes
+        n_taken = np.clip(n_needed - n_before, 0, sizes)
+        shared = math.fsum((n_taken / reached).tolist())
+        return n_needed / shared * (1 - 1e-12) if shared > 0 else math.inf
 
 
 def objective_of(
@@ -331,12 +331,12 @@ def objective_of(
     names: Sequence[str],
     columns: Sequence[PublishedLevels],
     codes: CodeArray,
-    most: int,
-    least: int,
+    limit: int,
+    min_size: int,
 ) -> NodeObjective:
     """Return what a loss costs on the nodes of a lattice, where so many records may go and a class holds `least`."""
     if isinstance(loss, (Discernibility, AverageClassSize)):
-        return ByClass(table.n_records, most, max(1, least), isinstance(loss, Discernibility))
+        return ByClass(table.n_records, limit, max(1, min_size), isinstance(loss, Discernibility))
     counts = [count_by_value(table, name) for name in names]
     costs, stars = zip(*(_price_levels(loss, *each) for each in zip(columns, counts, strict=True)), strict=True)
     floors = [np.minimum.accumulate(cost[::-1], axis=0)[::-1] for cost in costs]

@@ -151,9 +151,9 @@ class Genetic:
         return Found(*table, trace)
 
     def _complete_sizes(self, variant: GeneticVariant) -> tuple[int, int, int]:
-        given = (self.individuals, self.generations, self.patience)
+        sizes = (self.individuals, self.generations, self.patience)
         individuals, generations, patience = (
-            default if asked is None else asked for asked, default in zip(given, _DEFAULTS[variant], strict=True)
+            default if size is None else size for size, default in zip(sizes, _DEFAULTS[variant], strict=True)
         )
         return individuals, generations, patience
 
@@ -246,9 +246,9 @@ class _Nursery:
         )
         return value, better
 
-    def choose_heat(self, heats: Sequence[float], place: int) -> float:
+    def choose_heat(self, heats: Sequence[float], index: int) -> float:
         """Return one of several heats; of many rows always the first."""
-        return heats[place % len(heats)] if self.space.n_rows <= _MAX_ROWS_FOR_HEATS else heats[0]
+        return heats[index % len(heats)] if self.space.n_rows <= _MAX_ROWS_FOR_HEATS else heats[0]
 
     def pick_parents(self, pool: Sequence[_Individual], n_elite: int) -> tuple[CodeArray, CodeArray]:
         """Pick one parent of the elite and another of all."""

@@ -86,45 +86,45 @@ class InParts:
     walk: Walk = field(repr=False)
 
 
-def why_not_in_parts(asked: Request) -> str | None:
+def why_not_in_parts(request: Request) -> str | None:
     """Say what of a request takes distinct rows, as the end of a sentence; None where nothing does."""
-    return "a budget" if asked.clock.budget != Budget() else why_not_row_by_row(asked)
+    return "a budget" if request.clock.budget != Budget() else why_not_row_by_row(request)
 
 
 def protect_in_parts(
-    parts: Sequence[Path], names: Sequence[str], asked: Request, workers: Workers, *, dialect: Dialect | None = None
+    parts: Sequence[Path], names: Sequence[str], request: Request, workers: Workers, *, dialect: Dialect | None = None
 ) -> InParts:
     """Carry out a request for records in Parquet files of one schema, in a folder that all workers may write to.
 
     A part is removed once it is coded. A worker holds a part of 1,048,576 records, or a class of 1/128 of all records,
     at about 100 bytes each; this process what a few classes have of every value, and then some hundred bytes a class.
     """
-    known = dialect or Dialect()
-    cells, counts = _collect_cells(parts, names, workers, known)
+    dialect = dialect or Dialect()
+    cells, counts = _collect_cells(parts, names, workers, dialect)
     n_records = int(counts[0].sum())
     if n_records > _MOST_RECORDS:
         raise InputError(f"there are {n_records:,} records.", hint=f"at most {_MOST_RECORDS:,} are cut at once.")
     margins = cells.margins(counts)
-    plan = Plan.from_request(cells, margins, asked)
-    records = _CodedParts.from_plan(plan, parts[0].parent, known)
-    coded = [path for some in workers.map(records.encode_part, parts) for path in some]
+    plan = Plan.from_request(cells, margins, request)
+    records = _CodedParts.from_plan(plan, parts[0].parent, dialect)
+    coded_paths = [path for some in workers.map(records.encode_part, parts) for path in some]
     _remove_files(parts)
-    pieces = _cut_top(plan, records, workers, coded, margins_of=counts)
+    pieces = _cut_top(plan, records, workers, coded_paths, margins_of=counts)
     walk = CutTree.from_split_tree(concatenate_trees(pieces, n_records), plan.axes).build_walk()
     runs = sorted(run for run, piece in pieces.items() if not piece.parts)
-    dealt = workers.map(partial(records.write_by_class, walk, len(runs)), coded)
-    _remove_files(coded)
-    of_runs = [(run, [(path, *ends[i : i + 2]) for path, ends in dealt]) for i, run in enumerate(runs)]
+    dealt_files = workers.map(partial(records.write_by_class, walk, len(runs)), coded_paths)
+    _remove_files(coded_paths)
+    of_runs = [(run, [(path, *ends[i : i + 2]) for path, ends in dealt_files]) for i, run in enumerate(runs)]
     # The largest first: the last one to end keeps the others waiting.
     order = sorted(range(len(runs)), key=lambda i: runs[i][0] - runs[i][1])
-    made = dict(zip(order, workers.map(records.cut_class, [of_runs[i] for i in order]), strict=True))
-    _remove_files([path for path, _ in dealt])
-    walk, n_nodes, rows, shifted = _collect_results(plan, pieces, [(run, made[i]) for i, run in enumerate(runs)])
+    paths = dict(zip(order, workers.map(records.cut_class, [of_runs[i] for i in order]), strict=True))
+    _remove_files([path for path, _ in dealt_files])
+    walk, n_nodes, rows, shifted = _collect_results(plan, pieces, [(run, paths[i]) for i, run in enumerate(runs)])
     source, sensitive = (
         plan.coding.frame_of_codes(shifted, rows.counts),
-        plan.coding.table_of_codes(shifted, asked.judged),
+        plan.coding.table_of_codes(shifted, request.judged),
     )
-    release = plan.build_release(rows, source, sensitive, asked.clock.build_trace(repr(asked.method), n_nodes))
+    release = plan.build_release(rows, source, sensitive, request.clock.build_trace(repr(request.method), n_nodes))
     return InParts(release, shifted, plan.coding, margins.frame, n_records, walk)
 
 
@@ -180,12 +180,12 @@ class _CodedParts:
 
     def encode_part(self, part: Path) -> list[Path]:
         """Write the codes of a part, some records a file."""
-        names, made = self.coding.cells.names, []
+        names, paths = self.coding.cells.names, []
         for number, batch in enumerate(scan(part, self.dialect).batches(names, coded=names)):
             if batch.num_rows:
-                made.append(self.folder / f"{part.stem}-{number}.coded.npy")
-                self._save_codes(self.coding.table_of_cells([*self.coding.cells.encode_batch(batch)]).codes, made[-1])
-        return made
+                paths.append(self.folder / f"{part.stem}-{number}.coded.npy")
+                self._save_codes(self.coding.table_of_cells([*self.coding.cells.encode_batch(batch)]).codes, paths[-1])
+        return paths
 
     def count_left_sides(self, walk: Walk, class_of_leaf: CodeArray, sides: counting.Sides, path: Path) -> CountArray:
         """Count what the left sides of cuts hold of some records; shape (n_classes, n_cuts, n_entries, n_kinds)."""
@@ -218,14 +218,14 @@ class _CodedParts:
         rows = split.Rows(packed.view(np.int64), packed, order, is_weighted=False)
         grown = grow_on_one_core(replace(self.search, sensitive=sensitive), rows, Clock())
         in_order = replace(table, codes=table.codes[:, grown.order])
-        published, records, _ = self.publishing.publish_classes(
+        class_rows, records, _ = self.publishing.publish_classes(
             in_order, grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
         )
         # Without the room that was left.
         tree = concatenate_trees({(0, table.n_rows): Piece(grown.tree, (0, table.n_rows))}, table.n_rows)
         path = self.folder / f"{start}.settled"
         with _rename_when_complete(path) as draft:
-            settled = _Settled(tree, published, self._shift_codes(in_order.codes[:, records]))
+            settled = _Settled(tree, class_rows, self._shift_codes(in_order.codes[:, records]))
             draft.write_bytes(pickle.dumps(settled, protocol=5))
         return path
 
@@ -264,8 +264,8 @@ class _Cut(NamedTuple):
 class _Ranking:
     """The cuts of one class that are worth a closer look, the best in their own column first."""
 
-    def __init__(self, search: CutSearch, held: CountArray, kinds: tuple[int, ...]) -> None:
-        rows, kind = _rows_with_counts(search, held)
+    def __init__(self, search: CutSearch, place_counts: CountArray, kinds: tuple[int, ...]) -> None:
+        rows, kind = _rows_with_counts(search, place_counts)
         sensitive = np.empty((len(kinds), len(kind)), dtype=np.int32)
         if kinds:
             sensitive[:] = np.unravel_index(kind, kinds)
@@ -279,23 +279,23 @@ class _Ranking:
 
     def list_cuts(self) -> list[_Cut]:
         """Return the cuts: each sends the first codes of its column's profile left."""
-        made = []
+        cuts = []
         for cut in self.work.choice.cuts[: self.n_cuts]:
             begin = int(self.search.axes.columns["begin"][cut["column"]])
             members = self.work.held.entries["code"][begin : begin + int(cut["length"])]
-            made.append(_Cut(int(cut["column"]), members.copy()))
-        return made
+            cuts.append(_Cut(int(cut["column"]), members.copy()))
+        return cuts
 
-    def find_best(self, held: CountArray, lefts: CountArray) -> int:
+    def find_best(self, place_counts: CountArray, lefts: CountArray) -> int:
         """Return the place of the best cut, of what the class and the left sides of its cuts hold."""
         if self.n_cuts == 1:
             return 0
-        marks = np.zeros((-(-self.n_cuts // split.CUTS_PER_BYTE), len(held)), dtype=np.uint8)
+        marks = np.zeros((-(-self.n_cuts // split.CUTS_PER_BYTE), len(place_counts)), dtype=np.uint8)
         for i, left in enumerate(lefts[: self.n_cuts]):
-            for side, of_side in enumerate((left, held - left)):
+            for side, of_side in enumerate((left, place_counts - left)):
                 occurs = of_side.any(axis=1).astype(np.uint8)
                 marks[i // split.CUTS_PER_BYTE] |= occurs << (2 * (i % split.CUTS_PER_BYTE) + side)
-        size = int(held[: _column_begins(self.search)[1]].sum())
+        size = int(place_counts[: _column_begins(self.search)[1]].sum())
         return int(counting.best_by_marks(self.search.axes, self.work.held, self.work.choice, self.n_cuts, marks, size))
 
 
@@ -304,54 +304,54 @@ def _column_begins(search: CutSearch) -> CountArray:
     return np.append(search.axes.columns["begin"], len(search.axes.places))
 
 
-def _rows_with_counts(search: CutSearch, held: CountArray) -> tuple[split.Rows, CodeArray]:
+def _rows_with_counts(search: CutSearch, place_counts: CountArray) -> tuple[split.Rows, CodeArray]:
     """Return rows with counts of which each column is what a class holds, by sensitive values; and these."""
     begins = _column_begins(search)
     codes, counts, kinds = [], [], []
-    for kind in np.flatnonzero(held[: begins[1]].any(axis=0)).tolist():
+    for kind in np.flatnonzero(place_counts[: begins[1]].any(axis=0)).tolist():
         places, n_records = sort_columns_separately(
-            [held[first:last, kind] for first, last in pairwise(begins.tolist())]
+            [place_counts[first:last, kind] for first, last in pairwise(begins.tolist())]
         )
-        of_kind = room_for_rows(len(n_records), np.diff(begins).tolist())
-        of_kind[:, : len(places)] = np.column_stack(places)
-        codes.append(of_kind)
+        kind_codes = room_for_rows(len(n_records), np.diff(begins).tolist())
+        kind_codes[:, : len(places)] = np.column_stack(places)
+        codes.append(kind_codes)
         counts.append(n_records)
         kinds.append(np.full(len(n_records), kind, dtype=np.int32))
     return rows_for_kernels(np.concatenate(codes), np.concatenate(counts)), np.concatenate(kinds)
 
 
 def _cut_top(
-    plan: Plan, records: _CodedParts, workers: Workers, coded: Sequence[Path], margins_of: Sequence[CountArray]
+    plan: Plan, records: _CodedParts, workers: Workers, coded_paths: Sequence[Path], margins_of: Sequence[CountArray]
 ) -> dict[tuple[int, int], Piece]:
     """Cut classes of many records; return the cuts, and what is left of them, by where their records would lie."""
     search, kinds = records.search, records.kinds
     n_records = int(margins_of[0].sum())
-    whole = (0, n_records)
-    pieces = {whole: _build_uncut_piece(whole)}
-    most, n_together = (
+    whole_run = (0, n_records)
+    pieces = {whole_run: _build_uncut_piece(whole_run)}
+    max_records, n_together = (
         max(_MAX_RECORDS_PER_WORKER, n_records // _N_CLASSES_FOR_WORKERS),
         _max_classes_at_once(search, kinds),
     )
     everything = _Cut(0, np.arange(_column_begins(search)[1], dtype=np.int32))
-    count = partial(_count_left_sides, plan, records, workers, coded, pieces)
-    (held,) = count([(whole, [everything])])[0]
-    _check_margins(plan, margins_of, held)
-    waiting, n_settled = [_Open(whole, held)] if n_records > most else [], 0
+    count = partial(_count_left_sides, plan, records, workers, coded_paths, pieces)
+    (place_counts,) = count([(whole_run, [everything])])[0]
+    _check_margins(plan, margins_of, place_counts)
+    waiting, n_settled = [_Open(whole_run, place_counts)] if n_records > max_records else [], 0
     while waiting:
-        some = [(each, _Ranking(search, each.place_counts, kinds)) for each in waiting[-n_together:]]
+        batch = [(open_, _Ranking(search, open_.place_counts, kinds)) for open_ in waiting[-n_together:]]
         del waiting[-n_together:]
-        is_cut = [(each, ranking, ranking.list_cuts()) for each, ranking in some if ranking.n_cuts]
-        n_settled += sum(each.run[1] - each.run[0] for each, ranking in some if not ranking.n_cuts)
+        is_cut = [(each, ranking, ranking.list_cuts()) for each, ranking in batch if ranking.n_cuts]
+        n_settled += sum(each.run[1] - each.run[0] for each, ranking in batch if not ranking.n_cuts)
         counted = count([(each.run, cuts) for each, _, cuts in is_cut])
-        for (each, ranking, cuts), lefts in zip(is_cut, counted, strict=True):
-            best = ranking.find_best(each.place_counts, lefts)
+        for (open_class, ranking, cuts), lefts in zip(is_cut, counted, strict=True):
+            best = ranking.find_best(open_class.place_counts, lefts)
             left = lefts[best]
-            middle = each.run[0] + int(left[: _column_begins(search)[1]].sum())
-            sides = (each.run[0], middle), (middle, each.run[1])
-            pieces[each.run] = Piece(_build_cut_tree(cuts[best]), each.run, sides)
-            for run, of_side in zip(sides, (left, each.place_counts - left), strict=True):
+            middle = open_class.run[0] + int(left[: _column_begins(search)[1]].sum())
+            sides = (open_class.run[0], middle), (middle, open_class.run[1])
+            pieces[open_class.run] = Piece(_build_cut_tree(cuts[best]), open_class.run, sides)
+            for run, of_side in zip(sides, (left, open_class.place_counts - left), strict=True):
                 pieces[run] = _build_uncut_piece(run)
-                if run[1] - run[0] > most:
+                if run[1] - run[0] > max_records:
                     waiting.append(_Open(run, of_side))
                 else:
                     n_settled += run[1] - run[0]
@@ -378,18 +378,18 @@ def _count_left_sides(
     plan: Plan,
     records: _CodedParts,
     workers: Workers,
-    coded: Sequence[Path],
+    coded_paths: Sequence[Path],
     pieces: dict[tuple[int, int], Piece],
-    asked: Sequence[tuple[tuple[int, int], Sequence[_Cut]]],
+    cuts_by_run: Sequence[tuple[tuple[int, int], Sequence[_Cut]]],
 ) -> CountArray:
     """Have all parts count what the left sides of some cuts hold; shape (n_classes, n_cuts, n_entries, n_kinds)."""
     begins = _column_begins(records.search)
-    n_cuts = max((len(cuts) for _, cuts in asked), default=0)
+    n_cuts = max((len(cuts) for _, cuts in cuts_by_run), default=0)
     if n_cuts == 0:
         return np.empty((0, 0, begins[-1], math.prod(records.kinds)), dtype=np.int64)
-    columns = np.full((len(asked), n_cuts), -1, dtype=np.int32)
-    starts, goes_left, n_codes = np.zeros((len(asked), n_cuts), dtype=np.int64), [], 0
-    for i, (_, cuts) in enumerate(asked):
+    columns = np.full((len(cuts_by_run), n_cuts), -1, dtype=np.int32)
+    starts, goes_left, n_codes = np.zeros((len(cuts_by_run), n_cuts), dtype=np.int64), [], 0
+    for i, (_, cuts) in enumerate(cuts_by_run):
         for c, (column, members) in enumerate(cuts):
             of_cut = np.zeros(begins[column + 1] - begins[column], dtype=np.uint8)
             of_cut[members] = 1
@@ -398,20 +398,20 @@ def _count_left_sides(
             n_codes += len(of_cut)
     leaves = sorted(run for run, piece in pieces.items() if not piece.parts)
     class_of_leaf = np.full(len(leaves), -1, dtype=np.int32)
-    class_of_leaf[[leaves.index(run) for run, _ in asked]] = np.arange(len(asked))
+    class_of_leaf[[leaves.index(run) for run, _ in cuts_by_run]] = np.arange(len(cuts_by_run))
     walk = CutTree.from_split_tree(concatenate_trees(pieces, leaves[-1][1]), plan.axes).build_walk()
     sides = counting.Sides(columns, starts, np.concatenate(goes_left), begins.astype(np.int64))
-    return workers.sum(partial(records.count_left_sides, walk, class_of_leaf, sides), coded)
+    return workers.sum(partial(records.count_left_sides, walk, class_of_leaf, sides), coded_paths)
 
 
-def _check_margins(plan: Plan, margins_of: Sequence[CountArray], held: CountArray) -> None:
+def _check_margins(plan: Plan, margins_of: Sequence[CountArray], place_counts: CountArray) -> None:
     """Raise InputError where the coded records are not those whose cells were counted."""
     begins = np.cumsum([0, *(axis.n_places for axis in plan.axes)]).tolist()
     for axis, (first, last) in zip(plan.axes, pairwise(begins), strict=True):
         j = plan.coding.cells.names.index(axis.column.name)
         expected = np.zeros(last - first, dtype=np.int64)
         np.add.at(expected, axis.place[plan.coding.code_of_cell[j] + 1], margins_of[j])
-        if not np.array_equal(held[first:last].sum(axis=1), expected):
+        if not np.array_equal(place_counts[first:last].sum(axis=1), expected):
             raise change_error()
 
 
@@ -429,17 +429,17 @@ def _build_cut_tree(cut: _Cut) -> split.SplitTree:
 
 
 def _collect_results(
-    plan: Plan, pieces: dict[tuple[int, int], Piece], made: Sequence[tuple[tuple[int, int], Path]]
+    plan: Plan, pieces: dict[tuple[int, int], Piece], paths_by_run: Sequence[tuple[tuple[int, int], Path]]
 ) -> tuple[Walk, int, ClassRows, NDArray[Any]]:
     """Take in what workers made of the classes, which come in order: the cuts, their nodes, and rows of the classes."""
     rows, shifted = [], []
-    for run, path in made:
+    for run, path in paths_by_run:
         settled: _Settled = pickle.loads(path.read_bytes())
         path.unlink()
         pieces[run] = Piece(settled.tree, run)
         rows.append(settled.rows)
         shifted.append(settled.shifted_codes)
-    tree = concatenate_trees(pieces, made[-1][0][1])
+    tree = concatenate_trees(pieces, paths_by_run[-1][0][1])
     pieces.clear()
     walk = CutTree.from_split_tree(tree, plan.axes).build_walk()
     n_nodes = len(tree.columns)

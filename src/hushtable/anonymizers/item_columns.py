@@ -40,11 +40,11 @@ def with_item_columns(table: Table, models: Sequence[PrivacyModel]) -> tuple[Tab
     of_sets = [model for model in models if any(table.column(name).separator for name in model.needs.sensitive)]
     if not of_sets:
         return table, tuple(models)
-    asked = [model for model in models if model not in of_sets]
+    class_models = [model for model in models if model not in of_sets]
     # The size that a model asks for besides is asked once.
-    asked += [KAnonymity(model.k) for model in of_sets if isinstance(model, AlphaKAnonymity)]
-    least = max([1, *(model.k for model in asked if isinstance(model, KAnonymity))])
-    columns = [each for model in of_sets for each in _columns_of(table, model, least)]
+    class_models += [KAnonymity(model.k) for model in of_sets if isinstance(model, AlphaKAnonymity)]
+    min_size = max([1, *(model.k for model in class_models if isinstance(model, KAnonymity))])
+    columns = [each for model in of_sets for each in _columns_of(table, model, min_size)]
     if len(columns) > MOST_ITEM_COLUMNS:
         raise InputError(
             f"{len(columns):,} items of columns of sets can fail the models: more than {MOST_ITEM_COLUMNS:,}.",
@@ -59,10 +59,10 @@ def with_item_columns(table: Table, models: Sequence[PrivacyModel]) -> tuple[Tab
     codes = np.array([each.codes for each in columns], dtype=np.int32).reshape(-1, table.n_rows)
     added = tuple(each.column for each in columns)
     wide = Table((*table.columns, *added), np.concatenate([table.codes, codes]), table.counts)
-    return wide, (*asked, *(each.model for each in columns))
+    return wide, (*class_models, *(each.model for each in columns))
 
 
-def _columns_of(table: Table, model: PrivacyModel, least: int) -> Iterator[_ItemColumn]:
+def _columns_of(table: Table, model: PrivacyModel, min_size: int) -> Iterator[_ItemColumn]:
     """Yield what a model asks of the items of its column, without those that no class can fail by."""
     (name,) = model.needs.sensitive
     codes: CodeArray = table.codes[table.index(name)]
@@ -71,33 +71,33 @@ def _columns_of(table: Table, model: PrivacyModel, least: int) -> Iterator[_Item
     by_value = np.column_stack([holds, np.zeros(len(items), dtype=bool)])
     if isinstance(model, AlphaKAnonymity):
         question = question_of_items(model, name).model
-        can_fail = [held for held in by_value if _can_fail(question, held[codes], table, least)]
-        for place, shared in enumerate(_share_columns(can_fail), start=1):
-            of_column = question_of_items(model, _find_free_name(table, f"{name} (items, part {place})"))
+        can_fail = [held for held in by_value if _can_fail(question, held[codes], table, min_size)]
+        for number, shared in enumerate(_share_columns(can_fail), start=1):
+            of_column = question_of_items(model, _find_free_name(table, f"{name} (items, part {number})"))
             yield _ItemColumn(of_column.model, shared[codes])
         return
-    for i, held in enumerate(by_value, start=1):
+    for i, has_item in enumerate(by_value, start=1):
         question_ = question_of_items(model, _find_free_name(table, f"{name} (item {i} of {len(items)})"))
-        rows = held[codes] if question_.of_holders else ~held[codes] & (codes >= 0)
-        if _can_fail(question_.model, rows, table, least):
+        rows = has_item[codes] if question_.of_holders else ~has_item[codes] & (codes >= 0)
+        if _can_fail(question_.model, rows, table, min_size):
             yield _ItemColumn(question_.model, np.where(rows, 0, -1).astype(np.int32))
     none = question_of_items(model, _find_free_name(table, f"{name} (no item)"))
     rows = codes < 0 if none.of_holders else codes >= 0
-    if none.asks_of_none and _can_fail(none.model, rows, table, least):
+    if none.asks_of_none and _can_fail(none.model, rows, table, min_size):
         yield _ItemColumn(none.model, np.where(rows, 0, -1).astype(np.int32))
 
 
-def _share_columns(held: Sequence[BoolArray]) -> list[CodeArray]:
+def _share_columns(rows_by_item: Sequence[BoolArray]) -> list[CodeArray]:
     """Give items that no value holds together one column: which of its items each value holds, -1 is none."""
     columns: list[CodeArray] = []
     n_items: list[int] = []
-    for holders in sorted((np.flatnonzero(each) for each in held), key=len, reverse=True):
-        place = next((j for j, column in enumerate(columns) if (column[holders] < 0).all()), len(columns))
-        if place == len(columns):
-            columns.append(np.full(len(held[0]), -1, dtype=np.int32))
+    for holders in sorted((np.flatnonzero(each) for each in rows_by_item), key=len, reverse=True):
+        target = next((j for j, column in enumerate(columns) if (column[holders] < 0).all()), len(columns))
+        if target == len(columns):
+            columns.append(np.full(len(rows_by_item[0]), -1, dtype=np.int32))
             n_items.append(0)
-        columns[place][holders] = n_items[place]
-        n_items[place] += 1
+        columns[target][holders] = n_items[target]
+        n_items[target] += 1
     return columns
 
 
@@ -108,7 +108,7 @@ def _find_free_name(table: Table, name: str) -> str:
     return name
 
 
-def _can_fail(model: PrivacyModel, holds: BoolArray, table: Table, least: int) -> bool:
+def _can_fail(model: PrivacyModel, holds: BoolArray, table: Table, min_size: int) -> bool:
     """Tell whether a class of at least so many records may fail by an item, given the rows that hold it.
 
     A share of a class is furthest from that of the whole in the smallest class, with as many or as few of the records
@@ -116,12 +116,12 @@ def _can_fail(model: PrivacyModel, holds: BoolArray, table: Table, least: int) -
     """
     (name,) = model.needs.sensitive
     n_records, n_held = table.n_records, int(table.counts[holds].sum())
-    size = min(least, n_records)
-    most, fewest = min(size, n_held), max(0, size - (n_records - n_held))
+    size = min(min_size, n_records)
+    max_held, min_held = min(size, n_held), max(0, size - (n_records - n_held))
     sizes = np.array([size, size])
-    pairs = np.array([[size - most, most], [size - fewest, fewest]])
-    kept = pairs.ravel() > 0
+    pairs = np.array([[size - max_held, max_held], [size - min_held, min_held]])
+    is_present = pairs.ravel() > 0
     offsets = np.concatenate([[0], np.cumsum((pairs > 0).sum(axis=1))])
-    histogram = Histogram(offsets, np.array([-1, 0, -1, 0], dtype=np.int32)[kept], pairs.ravel()[kept])
-    whole = np.array([n_records - n_held, n_held])
-    return not bool(model.passes(ClassStats(sizes, {name: histogram}, {name: whole})).all())
+    histogram = Histogram(offsets, np.array([-1, 0, -1, 0], dtype=np.int32)[is_present], pairs.ravel()[is_present])
+    totals = np.array([n_records - n_held, n_held])
+    return not bool(model.passes(ClassStats(sizes, {name: histogram}, {name: totals})).all())

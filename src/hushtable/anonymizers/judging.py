@@ -100,12 +100,12 @@ class Judge:
     def passes(self, offsets: CountArray, rows: CodeArray) -> BoolArray:
         """Tell of each block ``rows[offsets[b]:offsets[b + 1]]``, which may overlap, whether it may be a class."""
         sizes = np.diff(offsets)
-        taken = self.table.take(rows.astype(np.int64))
-        if self.is_by_size and (taken.counts == 1).all():
+        part = self.table.take(rows.astype(np.int64))
+        if self.is_by_size and (part.counts == 1).all():
             return np.asarray(sizes >= self.min_size)
         labels = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
         population = None if self.population is None else self.population[rows]
-        stats = self._collect_stats(Partition.from_labels(labels, len(sizes), taken.counts), taken, population)
+        stats = self._collect_stats(Partition.from_labels(labels, len(sizes), part.counts), part, population)
         return np.asarray(np.all([model.passes(stats) for model in self.models], axis=0))
 
     def passes_labels(self, labels: CodeArray) -> bool:
@@ -114,20 +114,20 @@ class Judge:
 
     def passes_as_one_class(self) -> bool:
         """Tell whether all rows together may be a class; rows that are nobody's alone may not, where persons count."""
-        whole = Partition.from_table(self.table, ())
-        if self.list_failing_models(whole):
+        one_class = Partition.from_table(self.table, ())
+        if self.list_failing_models(one_class):
             return False
-        persons = None if self.person is None else self.class_stats(whole).persons
+        persons = None if self.person is None else self.class_stats(one_class).persons
         return persons is None or bool((persons >= self.min_size).all())
 
     def check_feasible(self) -> None:
         """Raise InfeasibleError where all rows as one class fail a model that merging classes cannot break."""
         if self.table.n_records == 0:
             raise InfeasibleError("the models fail as long as any record is published.", hint="ask for less.")
-        whole = Partition.from_table(self.table, ())
-        failed = [model for model in self.list_failing_models(whole) if model.monotone_coarsening]
+        one_class = Partition.from_table(self.table, ())
+        failed = [model for model in self.list_failing_models(one_class) if model.monotone_coarsening]
         if failed:
-            stats = self.class_stats(whole)
+            stats = self.class_stats(one_class)
             reached = "; ".join(
                 f"{describe(model)} reaches {model.measure(stats)[0]:g} "
                 f"({'higher' if model.higher_is_safer else 'lower'} is safer)"
@@ -170,13 +170,13 @@ class Judge:
 
     def rules_for_kernels(self) -> judge.Rules:
         """Return the same judgement for the kernels."""
-        names, reference, known = self.counted, self.whole, self.reference_stats()
+        names, reference, stats = self.counted, self.whole, self.reference_stats()
         ready, slow = [model for model in self.models if has_rule(model)], self.without_rule
-        rules = [rule for model in ready for rule in self._rules_by_person(model.rule(known.totals, known.grounds))]
+        rules = [rule for model in ready for rule in self._rules_by_person(model.rule(stats.totals, stats.grounds))]
         rules += [Rule(RULE_OWN, None, i) for i in range(len(slow))]
         by_numbers = judge.RULES_WITHOUT_HISTOGRAMS.issuperset(rule.kind for rule in rules)
         return judge.Rules(
-            own=self.own.kernel_address(slow, names, known, self.person) if slow else None,
+            own=self.own.kernel_address(slow, names, stats, self.person) if slow else None,
             kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
             columns=np.array([names.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),
             thresholds=np.array([rule.threshold for rule in rules]),
@@ -192,9 +192,9 @@ class Judge:
             return regroup.Check(self.min_size, room, None)
         codes, rules = self.codes_for_kernels(), self.rules_for_kernels()
         widest = max((self.table.column(name).n_values + 1 for name in self.counted), default=0)
-        held, n_held = np.zeros((len(codes), widest), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
-        judged = regroup.JudgedBlock(codes, rules, held, n_held, rules.allocate_nodes())
-        return regroup.Check(self.min_size, room, judged)
+        value_counts, n_held = np.zeros((len(codes), widest), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
+        block = regroup.JudgedBlock(codes, rules, value_counts, n_held, rules.allocate_nodes())
+        return regroup.Check(self.min_size, room, block)
 
     def _rules_by_person(self, rule: Rule) -> list[Rule]:
         """Return what a rule asks where records of one person count once: so many persons are so many values."""
@@ -222,9 +222,9 @@ def split_large_classes(codes: CodeArray, labels: CodeArray, min_size: int) -> C
     order = np.lexsort((*codes.T, labels))
     sizes = np.bincount(labels)
     n_parts = np.maximum(1, sizes // min_size)
-    place = np.empty(len(labels), dtype=np.int64)
-    place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.asarray((np.cumsum(n_parts) - n_parts)[labels] + place * n_parts[labels] // sizes[labels], dtype=np.int32)
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray((np.cumsum(n_parts) - n_parts)[labels] + rank * n_parts[labels] // sizes[labels], dtype=np.int32)
 
 
 def _n_occurring(table: Table, sensitive: str | None) -> int:

@@ -65,7 +65,7 @@ def find_neighbours(space: Space, labels: CodeArray, n_near: int, clock: Clock) 
     check_memory(needed, f"finding the {n_near} nearest of {len(codes)} rows", "anonymize parts of the table.")
     bounds = np.zeros((n_blocks, int(entries[-1])), dtype=np.float32)
     neighbours.fill_bounds(some, entries, _ROWS_PER_BLOCK, bounds)
-    found = np.full((len(codes), n_near), -1, dtype=np.int32)
+    nearest = np.full((len(codes), n_near), -1, dtype=np.int32)
     costs = np.full((len(codes), n_near), np.inf)
     begin = 0
     while begin < len(codes) and clock.left > 0:
@@ -75,45 +75,45 @@ def find_neighbours(space: Space, labels: CodeArray, n_near: int, clock: Clock) 
             entries,
             bounds,
             (_ROWS_PER_BLOCK, _BLOCKS_PER_SIDE, begin, begin + _ROWS_BETWEEN_LOOKS),
-            found,
+            nearest,
             costs,
         )
         begin += _ROWS_BETWEEN_LOOKS
     offsets = np.append(0, np.cumsum(counts))
-    return Neighbours(order, Near(found, distinct[order].astype(np.int32), offsets), costs, begin >= len(codes))
+    return Neighbours(order, Near(nearest, distinct[order].astype(np.int32), offsets), costs, begin >= len(codes))
 
 
 MOST_COPIES: Final = 60_000
 _N_NEAR: Final = 24
 
 
-def match_pairs(space: Space, found: Neighbours) -> CodeArray | None:
+def match_pairs(space: Space, mates: Neighbours) -> CodeArray | None:
     """Return the classes of two and three rows of least cost by a fractional matching, which is half an assignment.
 
     None where there are too few or too many rows. Of four equal rows or more, all but two or three are pairs.
     """
-    offsets = found.near.offsets
+    offsets = mates.near.offsets
     counts = np.diff(offsets)
     n_copies = np.where(counts > 3, 2 + counts % 2, counts)
     n_all = int(n_copies.sum())
-    if len(found.order) < 2 or n_all > MOST_COPIES:
+    if len(mates.order) < 2 or n_all > MOST_COPIES:
         return None
     copies = np.repeat(offsets[:-1], n_copies) + _positions_in_runs(n_copies)
-    following = copies[_assign_copies(found, n_copies)]
-    labels = np.full(len(found.order), -1, dtype=np.int32)
-    some = space._replace(codes=np.ascontiguousarray(space.codes[found.order[copies]]))
-    place = np.empty(len(found.order), dtype=np.int32)
-    place[copies] = np.arange(n_all)
+    following = copies[_assign_copies(mates, n_copies)]
+    labels = np.full(len(mates.order), -1, dtype=np.int32)
+    some = space._replace(codes=np.ascontiguousarray(space.codes[mates.order[copies]]))
+    copy_of_row = np.empty(len(mates.order), dtype=np.int32)
+    copy_of_row[copies] = np.arange(n_all)
     of_copy = np.full(n_all, -1, dtype=np.int32)
     n_classes = neighbours.split_rings(
-        some, place[following], of_copy, np.empty(n_all, dtype=np.int32), np.empty(n_all)
+        some, copy_of_row[following], of_copy, np.empty(n_all, dtype=np.int32), np.empty(n_all)
     )
     labels[copies] = of_copy
     # What is left of a row's copies is an even number, side by side.
-    rest = np.flatnonzero(labels < 0)
-    labels[rest] = n_classes + np.arange(len(rest)) // 2
+    remaining = np.flatnonzero(labels < 0)
+    labels[remaining] = n_classes + np.arange(len(remaining)) // 2
     ordered = np.empty_like(labels)
-    ordered[found.order] = labels
+    ordered[mates.order] = labels
     return ordered
 
 
@@ -122,22 +122,22 @@ def _positions_in_runs(counts: CountArray) -> CountArray:
     return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def _assign_copies(found: Neighbours, n_copies: CountArray) -> CodeArray:
+def _assign_copies(mates: Neighbours, n_copies: CountArray) -> CodeArray:
     """Return the copy that follows each, never itself."""
     from scipy import sparse
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     first = np.cumsum(n_copies) - n_copies
     n_all = int(n_copies.sum())
-    near, costs = found.near.rows[:, :_N_NEAR], found.costs[:, :_N_NEAR]
+    near, costs = mates.near.rows[:, :_N_NEAR], mates.costs[:, :_N_NEAR]
     row, rank = np.nonzero(near >= 0)
-    other, cost = near[row, rank], costs[row, rank]
+    neighbour, cost = near[row, rank], costs[row, rank]
     # Every copy of the one beside every copy of the other.
-    n_each = n_copies[row] * n_copies[other]
+    n_each = n_copies[row] * n_copies[neighbour]
     edge = np.repeat(np.arange(len(row)), n_each)
-    within = _positions_in_runs(n_each)
-    tail = first[row[edge]] + within // n_copies[other[edge]]
-    head = first[other[edge]] + within % n_copies[other[edge]]
+    pair_number = _positions_in_runs(n_each)
+    tail = first[row[edge]] + pair_number // n_copies[neighbour[edge]]
+    head = first[neighbour[edge]] + pair_number % n_copies[neighbour[edge]]
     # One ring through all copies, dearer than anything else, so that there is an assignment.
     ring = np.arange(n_all)
     dearest = float(cost.max(initial=0.0)) * 4 + 1
@@ -263,12 +263,12 @@ def _column_kind(axis: Axis) -> int:
 
 def _set_costs(loss: Loss, domain: int, weight: float) -> tuple[float, float]:
     """Return what every value of several costs, and what is added to them."""
-    each = weight / max(1, domain)
+    value_cost = weight / max(1, domain)
     if not isinstance(loss, ArxLoss):
-        return each, 0.0
+        return value_cost, 0.0
     # In shares of the domain, the cost of a set grows evenly from that of a single value, which is nothing.
-    each = weight * float(loss.cost_of(np.array([2 / max(2, domain)]), 1 / max(2, domain))[0])
-    return each, -each
+    value_cost = weight * float(loss.cost_of(np.array([2 / max(2, domain)]), 1 / max(2, domain))[0])
+    return value_cost, -value_cost
 
 
 def _run_costs(loss: Loss, axis: Axis) -> FloatArray:
@@ -283,11 +283,11 @@ def _run_costs(loss: Loss, axis: Axis) -> FloatArray:
     low, high = (each.astype(np.int32) for each in np.triu_indices(n_places - 1))
     level, node = publish.lowest_nodes(axis.hierarchy, axis, low, high)
     by_level = node_costs(loss, axis.hierarchy, axis.domain)
-    found = np.zeros(len(low))
+    run_costs = np.zeros(len(low))
     for i, of_level in enumerate(by_level):
         at = level == i
-        found[at] = of_level[node[at]]
-    costs[low + 1, high + 1] = found
+        run_costs[at] = of_level[node[at]]
+    costs[low + 1, high + 1] = run_costs
     return costs
 
 

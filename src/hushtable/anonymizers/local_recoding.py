@@ -74,26 +74,26 @@ def classes_by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
     distinct, inverse = problem.table.select(problem.columns).collapse()
     shape = tuple(ladder.n_levels for ladder in ladders)
     starts = np.append(0, np.cumsum(shape))[:-1]
-    rest = _lay_out_rows(pricing, ladders, distinct)
+    pool = _lay_out_rows(pricing, ladders, distinct)
     offsets = np.append(0, np.cumsum(np.bincount(inverse, minlength=distinct.n_rows)))
-    asked = _Asked(
+    requirement = _Asked(
         problem.judge.check_for_kernels(len(inverse)), offsets, np.argsort(inverse, kind="stable").astype(np.int32)
     )
     labels, n_classes = np.full(distinct.n_rows, -1, dtype=np.int32), 0
     fails, before = np.zeros(shape, dtype=bool), distinct.n_records
     while clock.left > 0:
-        least = max(problem.judge.min_size, min(int(_SHARE_KEPT * distinct.n_records), int(rest.counts.sum()) // 2))
-        if least < before:
+        min_kept = max(problem.judge.min_size, min(int(_SHARE_KEPT * distinct.n_records), int(pool.counts.sum()) // 2))
+        if min_kept < before:
             # Where less is asked, what failed may do.
             fails[...] = False
-        before = least
-        group = _group_by_cheapest_levels(rest, starts, fails, least, asked, clock)
+        before = min_kept
+        group = _group_by_cheapest_levels(pool, starts, fails, min_kept, requirement, clock)
         if group is None:
             break
         kept = group >= 0
-        labels[rest.rows[kept]] = n_classes + np.unique(group[kept], return_inverse=True)[1]
+        labels[pool.rows[kept]] = n_classes + np.unique(group[kept], return_inverse=True)[1]
         n_classes = int(labels.max()) + 1
-        rest = rest.take_rows(~kept)
+        pool = pool.take_rows(~kept)
     return labels[inverse] if n_classes and clock.left > 0 else None
 
 
@@ -114,22 +114,22 @@ def _lay_out_rows(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Tabl
 
 
 def _group_by_cheapest_levels(
-    rest: _Rest, starts: CountArray, fails: BoolArray, least: int, asked: _Asked, clock: Clock
+    pool: _Rest, starts: CountArray, fails: BoolArray, min_kept: int, requirement: _Asked, clock: Clock
 ) -> CodeArray | None:
     """Return the groups of the cheapest levels that keep enough records, -1 for rows in none; mark what fails."""
-    n_records = int(rest.counts.sum())
-    if n_records < least:
+    n_records = int(pool.counts.sum())
+    if n_records < min_kept:
         return None
-    by_level = rest.costs @ rest.counts
+    by_level = pool.costs @ pool.counts
     costs = np.zeros(fails.shape)
     for j, start in enumerate(starts.tolist()):
         width = fails.shape[j]
         costs += by_level[start : start + width].reshape([-1 if i == j else 1 for i in range(fails.ndim)])
-    n_slots = 1 << int(2 * len(rest.rows)).bit_length()
-    keys, held = np.empty(n_slots, dtype=np.uint64), np.empty(n_slots, dtype=np.int64)
-    first, slots, after = (np.empty(n, dtype=np.int32) for n in (n_slots, len(rest.rows), len(rest.rows)))
-    groups = rollup.Groups(rest.rows, slots, held, asked.offsets, asked.records, first, after)
-    min_size = asked.check.min_size
+    n_slots = 1 << int(2 * len(pool.rows)).bit_length()
+    keys, group_sizes = np.empty(n_slots, dtype=np.uint64), np.empty(n_slots, dtype=np.int64)
+    first, slots, after = (np.empty(n, dtype=np.int32) for n in (n_slots, len(pool.rows), len(pool.rows)))
+    groups = rollup.Groups(pool.rows, slots, group_sizes, requirement.offsets, requirement.records, first, after)
+    min_size = requirement.check.min_size
     for number in np.argsort(costs, axis=None, kind="stable").tolist():
         levels = np.unravel_index(number, fails.shape)
         if fails[levels]:
@@ -137,11 +137,11 @@ def _group_by_cheapest_levels(
         if clock.left <= 0:
             return None
         of_columns = starts + np.array(levels)
-        n_kept = rollup.roll_up(rest.nodes, of_columns, rest.counts, min_size, keys, held, slots)
-        if n_kept >= least and asked.check.judged is not None:
-            n_kept = rollup.judge_groups(groups, asked.check.judged, min_size)
-        if n_kept >= least:
-            return np.where(held[slots] >= min_size, slots, -1).astype(np.int32)
+        n_kept = rollup.roll_up(pool.nodes, of_columns, pool.counts, min_size, keys, group_sizes, slots)
+        if n_kept >= min_kept and requirement.check.judged is not None:
+            n_kept = rollup.judge_groups(groups, requirement.check.judged, min_size)
+        if n_kept >= min_kept:
+            return np.where(group_sizes[slots] >= min_size, slots, -1).astype(np.int32)
         # Models that only wider classes may fail would not have it marked; what is found passes all the same.
         fails[tuple(slice(level + 1) for level in levels)] = True
     return None
@@ -165,18 +165,18 @@ class Course:
 
 
 def anneal_classes(
-    pricing: Pricing, labels: CodeArray, found: Neighbours, check: Check, course: Course, seed: int, clock: Clock
+    pricing: Pricing, labels: CodeArray, mates: Neighbours, check: Check, course: Course, seed: int, clock: Clock
 ) -> tuple[CodeArray, int]:
     """Anneal classes that pass, by rows in the neighbours' order, ever colder; return rows' classes, and steps."""
-    order = found.order
+    order = mates.order
     space = pricing.space._replace(codes=np.ascontiguousarray(pricing.space.codes[order]))
     classes = _build_classes(pricing, labels[order], check.min_size)
     state = np.array([1 + (seed * 48_271 + 11) % 2_147_483_646], dtype=np.int64)
-    begun, whole = clock.spent, clock.left
+    spent_before, seconds = clock.spent, clock.left
     class_costs.recompute_all_classes(space, classes)
-    n_done, stage, done = 0, 0, 0.0 if whole > 0 else 1.0
+    n_done, stage, done = 0, 0, 0.0 if seconds > 0 else 1.0
     # How many steps there will be; with an end in time, the first of them tell.
-    n_all = course.n_steps if math.isinf(whole) else 0.0
+    n_all = course.n_steps if math.isinf(seconds) else 0.0
     while done < 1 and n_done < course.n_steps:
         if int(done * _N_STAGES) > stage:
             stage = int(done * _N_STAGES)
@@ -186,9 +186,9 @@ def anneal_classes(
         share = min(1.0, done / (1 - _SHARE_COLD))
         hot = max(course.cold / 100, course.hot * min(1.0, n_all / (_STEPS_TO_HEAL * len(order))))
         heat = hot * (min(hot, course.cold) / hot) ** share if share < 1 else course.cold / 100
-        annealing.anneal(space, classes, found.near, check, annealing.Schedule(state, n_steps, heat, heat, _SHARE_BIG))
+        annealing.anneal(space, classes, mates.near, check, annealing.Schedule(state, n_steps, heat, heat, _SHARE_BIG))
         n_done += n_steps
-        done = max(n_done / course.n_steps, (clock.spent - begun) / whole)
+        done = max(n_done / course.n_steps, (clock.spent - spent_before) / seconds)
         n_all = n_done / done
         clock.report_progress(min(0.99, done))
     return _restore_row_order(classes, order), n_done
@@ -328,18 +328,18 @@ class LocalRecoding:
         _compile_kernels(problem)
         problem = replace(problem, clock=problem.clock.with_new_start())
         n_steps, clock = _limit_steps(problem)
-        spared, clock = _split_budget(problem, clock)
+        floor_budget, clock = _split_budget(problem, clock)
         pricing = price_rows(problem)
         first_part = clock.start_part(_SHARE_OF_START) if clock.budget.seconds else Clock()
         by_mondrian = _classes_by_mondrian(problem, first_part)
-        found = local_pricing.find_neighbours(pricing.space, by_mondrian, _N_NEAR, first_part)
-        start = min(_list_starts(pricing, by_mondrian, found, first_part), key=lambda start: start.loss)
+        mates = local_pricing.find_neighbours(pricing.space, by_mondrian, _N_NEAR, first_part)
+        start = min(_list_starts(pricing, by_mondrian, mates, first_part), key=lambda start: start.loss)
         labels, loss, n_done = start.labels, start.loss, 0
         clock.record_improvement(loss, at=0)
         if loss > _NEGLIGIBLE_LOSS:
-            check = _reorder_check(_build_check(pricing), found)
+            check = _reorder_check(_build_check(pricing), mates)
             course = Course(n_steps, start.hot, start.cold)
-            labels, n_done = anneal_classes(pricing, labels, found, check, course, self.seed, clock)
+            labels, n_done = anneal_classes(pricing, labels, mates, check, course, self.seed, clock)
             loss = pricing.loss_of(labels)
             # The loss itself may not be a sum over cells, and rows that a wave of heat has moved may not come back.
             labels, loss = (labels, loss) if loss < start.loss else (start.labels, start.loss)
@@ -350,7 +350,7 @@ class LocalRecoding:
         trace = clock.build_trace(
             repr(self), n_done, complete=not (is_ended or is_short), seed=self.seed, effort=effort
         )
-        return Found(*pricing.publish_and_merge(labels), trace, floor_budget=spared)
+        return Found(*pricing.publish_and_merge(labels), trace, floor_budget=floor_budget)
 
 
 def _compile_kernels(problem: Problem) -> None:
@@ -360,11 +360,11 @@ def _compile_kernels(problem: Problem) -> None:
     pricing = price_rows(replace(problem, judge=judge.take_rows(rows), clock=Clock()))
     _classes_by_mondrian(pricing.problem, Clock())
     labels, check = np.zeros(len(rows), dtype=np.int32), _build_check(pricing)
-    found = local_pricing.find_neighbours(pricing.space, labels, _N_NEAR, Clock())
+    mates = local_pricing.find_neighbours(pricing.space, labels, _N_NEAR, Clock())
     classes_by_levels(pricing, Clock())
-    local_pricing.match_pairs(pricing.space, found)
+    local_pricing.match_pairs(pricing.space, mates)
     # Two steps are two stages, between which columns are weighted anew.
-    anneal_classes(pricing, labels, found, _reorder_check(check, found), Course(2, 1.0, 1.0), 0, Clock())
+    anneal_classes(pricing, labels, mates, _reorder_check(check, mates), Course(2, 1.0, 1.0), 0, Clock())
     adopt_rows(pricing, np.where(np.arange(len(rows)) == 1, np.int32(-1), labels), check)
     pricing.problem.judge.passes_labels(labels)
     pricing.publish_and_merge(labels)
@@ -401,15 +401,15 @@ def _build_check(pricing: Pricing) -> Check:
     )
 
 
-def _reorder_check(check: Check, found: Neighbours) -> Check:
+def _reorder_check(check: Check, mates: Neighbours) -> Check:
     """Return the same of rows in the order of the neighbours."""
     if check.judged is None:
         return check
-    sensitive = np.ascontiguousarray(check.judged.sensitive[:, found.order])
+    sensitive = np.ascontiguousarray(check.judged.sensitive[:, mates.order])
     return check._replace(judged=check.judged._replace(sensitive=sensitive))
 
 
-def _list_starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, clock: Clock) -> Iterator[_Start]:
+def _list_starts(pricing: Pricing, by_mondrian: CodeArray, mates: Neighbours, clock: Clock) -> Iterator[_Start]:
     """Find starts."""
     judge, codes = pricing.problem.judge, pricing.space.codes
     by_size, k = judge.is_by_size, judge.min_size
@@ -418,11 +418,11 @@ def _list_starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, cl
         yield _build_start(pricing, split_large_classes(codes, by_mondrian, k), _HEAT_FACTOR_OF_MONDRIAN)
     along_levels = classes_by_levels(pricing, clock)
     if along_levels is not None:
-        whole = adopt_rows(pricing, along_levels, judge.check_for_kernels(pricing.problem.table.n_rows))
-        if whole is not None and (by_size or judge.passes_labels(whole)):
-            yield _build_start(pricing, split_large_classes(codes, whole, k) if by_size else whole, 1.0)
+        adopted = adopt_rows(pricing, along_levels, judge.check_for_kernels(pricing.problem.table.n_rows))
+        if adopted is not None and (by_size or judge.passes_labels(adopted)):
+            yield _build_start(pricing, split_large_classes(codes, adopted, k) if by_size else adopted, 1.0)
     if by_size and k == 2 and clock.left > 0:
-        pairs = local_pricing.match_pairs(pricing.space, found)
+        pairs = local_pricing.match_pairs(pricing.space, mates)
         if pairs is not None:
             yield _Start(pairs, pricing.loss_of(pairs), *_HEAT_OF_PAIRS)
 
@@ -438,5 +438,5 @@ def _classes_by_mondrian(problem: Problem, clock: Clock) -> CodeArray:
     distinct, inverse = problem.table.collapse()
     judge = replace(problem.judge, table=distinct, reference=problem.judge.whole, outline=problem.judge.laid_out)
     loss = problem.loss if isinstance(problem.loss, SetNCP) else SetNCP()
-    asked = replace(problem, judge=judge, loss=loss, clock=clock, most_suppressed=0)
-    return np.asarray(Mondrian(exchange=True).search(asked).partition.labels[inverse])
+    mondrian_problem = replace(problem, judge=judge, loss=loss, clock=clock, most_suppressed=0)
+    return np.asarray(Mondrian(exchange=True).search(mondrian_problem).partition.labels[inverse])

@@ -124,20 +124,20 @@ def find_lacking_matches(notion: MatchingNotion, matched: BoolArray) -> BoolArra
     return lacking
 
 
-def _cheapest_by_run(listed: Candidates) -> CountArray:
+def _cheapest_by_run(candidates: Candidates) -> CountArray:
     """Return the cheapest candidate over every run of places, shape (n_places, n_places)."""
-    n_places = int(listed.last.max()) + 1
+    n_places = int(candidates.last.max()) + 1
     best = np.zeros((n_places, n_places), dtype=np.int64)
     # Dearest first, so that the cheapest is the last to be written.
-    for i in np.lexsort((-listed.level, -listed.costs)).tolist():
-        first, last = int(listed.first[i]), int(listed.last[i])
+    for i in np.lexsort((-candidates.level, -candidates.costs)).tolist():
+        first, last = int(candidates.first[i]), int(candidates.last[i])
         best[first : last + 1, first : last + 1] = i
     return best
 
 
-def _list_candidates_of_rows(places: CodeArray, listed: Candidates) -> tuple[CountArray, CountArray]:
+def _list_candidates_of_rows(places: CodeArray, candidates: Candidates) -> tuple[CountArray, CountArray]:
     """List the candidates of every row, as offsets and members."""
-    rows, choices = np.nonzero((listed.first <= places[:, None]) & (places[:, None] <= listed.last))
+    rows, choices = np.nonzero((candidates.first <= places[:, None]) & (places[:, None] <= candidates.last))
     return np.asarray(np.searchsorted(rows, np.arange(len(places) + 1))), choices
 
 
@@ -212,8 +212,8 @@ def search_matchings(
     bound = value if is_proven else solved.bound * space.scale
     effort = Effort(solved.n_states, 0, 0, space.log10_size(), solved.ties)
     trace = clock.build_trace(title, solved.n_states, value=value, bound=bound, complete=is_proven, effort=effort)
-    made = [Found(*table, trace) for table in tables[:n_best]]
-    return replace(made[0], others=tuple(made[1:]))
+    results = [Found(*table, trace) for table in tables[:n_best]]
+    return replace(results[0], others=tuple(results[1:]))
 
 
 class _TimeOver(Exception):  # noqa: N818 - it is no error
@@ -243,20 +243,20 @@ def _solve_options(space: CandidateSpace, model: MatchingNotion, n_best: int, cl
     options = [_build_options(_combine_columns(masks, row, space, clock), needed, n_rows) for row in range(n_rows)]
     n_states = sum(len(each.costs) for each in options)
     if model.sides == ("published",) and not model.is_global:
-        chosen = np.array([int(np.argmin(each.costs)) for each in options])
-        bound = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
+        choices = np.array([int(np.argmin(each.costs)) for each in options])
+        bound = float(sum(each.costs[pick] for each, pick in zip(options, choices, strict=True)))
     else:
-        chosen, bound = _solve_program(options, model, n_rows, clock)
-    picks = np.array([each.picks[pick] for each, pick in zip(options, chosen, strict=True)])
-    value = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
-    covers = np.array([each.covers[pick] for each, pick in zip(options, chosen, strict=True)])
+        choices, bound = _solve_program(options, model, n_rows, clock)
+    picks = np.array([each.picks[pick] for each, pick in zip(options, choices, strict=True)])
+    value = float(sum(each.costs[pick] for each, pick in zip(options, choices, strict=True)))
+    covers = np.array([each.covers[pick] for each, pick in zip(options, choices, strict=True)])
     if not _satisfies_notion(model, covers):
         raise AssertionError(f"the search left rows that fail {model.name}; this is a fault of the method")
     if n_best == 1:
         return Solution(picks, value, bound, n_states)
     slack = value - sum(float(each.costs.min()) for each in options)
-    most = [float(each.costs.min()) + slack for each in options]
-    tables, n_tried, is_complete = _list_ties(masks, space, model, value, most, n_best + 1, clock)
+    max_costs = [float(each.costs.min()) + slack for each in options]
+    tables, n_tried, is_complete = _list_ties(masks, space, model, value, max_costs, n_best + 1, clock)
     others = tuple(each for each in tables if not np.array_equal(each, picks))
     ties = len(tables) if len(tables) <= n_best and is_complete else None
     return Solution(picks, value, bound, n_states + n_tried, others[: n_best - 1], ties)
@@ -300,12 +300,12 @@ def _combine_columns(masks: _Masks, row: int, space: CandidateSpace, clock: Cloc
 
 def _keep_pareto_front(front: _Front, clock: Clock) -> _Front:
     """Drop what covers no more than something that costs no more."""
-    kept: list[int] = []
+    front_masks: list[int] = []
     for mask in sorted(front, key=lambda each: (front[each][0], -each.bit_count())):
         _check_time(clock)
-        if not any(mask & ~other == 0 for other in kept):
-            kept.append(mask)
-    return {mask: front[mask] for mask in kept}
+        if not any(mask & ~other == 0 for other in front_masks):
+            front_masks.append(mask)
+    return {mask: front[mask] for mask in front_masks}
 
 
 def _build_options(front: _Front, needed: int, n_rows: int) -> RowOptions:
@@ -351,8 +351,8 @@ def _solve_program(
     everything = np.array([int(np.argmax(each.covers.sum(axis=1))) for each in options])
     if solved.x is None:
         return everything, float(solved.mip_dual_bound or 0.0)
-    chosen = [int(np.argmax(solved.x[a:b])) for a, b in itertools.pairwise(starts.tolist())]
-    return np.array(chosen), float(solved.fun if solved.status == 0 else solved.mip_dual_bound)
+    choices = [int(np.argmax(solved.x[a:b])) for a, b in itertools.pairwise(starts.tolist())]
+    return np.array(choices), float(solved.fun if solved.status == 0 else solved.mip_dual_bound)
 
 
 _ListedRows = tuple[Any, FloatArray, FloatArray]
@@ -375,7 +375,7 @@ def _circulation_constraints(
         "anonymize fewer rows at a time, or ask for k-anonymity, which is more.",
     )
     source, target = arcs[:, 0], arcs[:, 1]
-    number, one = np.arange(n_arcs), np.ones(n_arcs)
+    number, ones = np.arange(n_arcs), np.ones(n_arcs)
     used, flow = n_options + number, n_options + n_arcs + number
     width = n_options + 2 * n_arcs
 
@@ -383,13 +383,13 @@ def _circulation_constraints(
         at, column, value = (np.concatenate(each) for each in zip(*entries, strict=True))
         return sparse.csr_matrix((value, (at, column)), shape=(n, width))
 
-    conserved = rows(n_rows, (source, flow, one), (target, flow, -one))
-    in_use = rows(n_arcs, (number, flow, one), (number, used, -one))
+    conserved = rows(n_rows, (source, flow, ones), (target, flow, -ones))
+    in_use = rows(n_arcs, (number, flow, ones), (number, used, -ones))
     # As many units of flow run through an arc as there are arcs that need a cycle.
     arc, option = np.nonzero((owner[None, :] == source[:, None]) & covers[:, target].T)
-    open_ = rows(n_arcs, (arc, option, np.full(len(arc), float(n_rows * (model.k - 1)))), (number, flow, -one))
+    open_ = rows(n_arcs, (arc, option, np.full(len(arc), float(n_rows * (model.k - 1)))), (number, flow, -ones))
     side = source if model.sides == ("published",) else target
-    enough = rows(n_rows, (side, used, one))
+    enough = rows(n_rows, (side, used, ones))
     zero, infinite = np.zeros(n_arcs), np.full(n_arcs, np.inf)
     return [
         (conserved, np.zeros(n_rows), np.zeros(n_rows)),
@@ -411,17 +411,17 @@ def _list_ties(
     space: CandidateSpace,
     model: MatchingNotion,
     value: float,
-    most: Sequence[float],
+    max_costs: Sequence[float],
     n_best: int,
     clock: Clock,
 ) -> tuple[list[CountArray], int, bool]:
     """List tables of the least cost, row after row; return them, the beginnings looked at, and whether that was all."""
     try:
-        choices = [_list_affordable(masks, space, model, row, most[row], clock) for row in range(space.n_rows)]
+        choices = [_list_affordable(masks, space, model, row, max_costs[row], clock) for row in range(space.n_rows)]
     except _TimeOver:
         return [], 0, False
     cheapest = np.array([min(each[0] for each in row) for row in choices])
-    rest = np.append(np.cumsum(cheapest[::-1])[::-1], 0.0)
+    remaining_costs = np.append(np.cumsum(cheapest[::-1])[::-1], 0.0)
     tables: list[CountArray] = []
     covers = np.ones((space.n_rows, space.n_rows), dtype=bool)
     picked: list[tuple[int, ...]] = []
@@ -434,7 +434,7 @@ def _list_ties(
             return
         for price, mask, picks in choices[row]:
             is_late = n_tried >= _MOST_STATES or clock.is_over(n_tried)
-            if spent + price + rest[row + 1] > value + COST_TOLERANCE or len(tables) >= n_best or is_late:
+            if spent + price + remaining_costs[row + 1] > value + COST_TOLERANCE or len(tables) >= n_best or is_late:
                 break
             n_tried += 1
             covers[row] = [bool(mask >> i & 1) for i in range(space.n_rows)]
@@ -450,9 +450,9 @@ def _list_ties(
 
 
 def _list_affordable(
-    masks: _Masks, space: CandidateSpace, model: MatchingNotion, row: int, most: float, clock: Clock
+    masks: _Masks, space: CandidateSpace, model: MatchingNotion, row: int, max_cost: float, clock: Clock
 ) -> list[tuple[float, int, tuple[int, ...]]]:
-    """List all that a row may publish, that covers enough rows and costs no more than ``most``, the cheapest first."""
+    """List what a row may publish that covers enough rows and costs at most ``max_cost``, the cheapest first."""
     needed = model.k if "published" in model.sides else 1
     front: list[tuple[float, int, tuple[int, ...]]] = [(0.0, (1 << space.n_rows) - 1, ())]
     for fitting in _fitting_masks(masks, space, row):
@@ -462,7 +462,7 @@ def _list_affordable(
             grown += [
                 (spent + price, covered & mask, (*picks, i))
                 for i, price, mask in fitting
-                if spent + price <= most + COST_TOLERANCE and (covered & mask).bit_count() >= needed
+                if spent + price <= max_cost + COST_TOLERANCE and (covered & mask).bit_count() >= needed
             ]
         front = grown
     return sorted(front)

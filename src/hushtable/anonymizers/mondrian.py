@@ -128,7 +128,7 @@ def _labels_of_rows(classes: exchanging.ExchangedClasses, n_rows: int) -> CodeAr
 
 
 def undo_overlaps(
-    found: Partition, cuts: CutTree, recode: Callable[[Partition, CutTree], Recoding], problem: Problem
+    partition: Partition, cuts: CutTree, recode: Callable[[Partition, CutTree], Recoding], problem: Problem
 ) -> tuple[Partition, CutTree]:
     """Undo the last cut of every class that fails by the people whom its cells cover, until none does.
 
@@ -138,14 +138,14 @@ def undo_overlaps(
     where nobody tells a reader whose record a row is, a class has as many persons as its cells cannot do without.
     """
     failing = _build_failure_test(problem)
-    while failing is not None and found.n_classes > 1:
-        covering, cell_of_class = _cover_classes(problem, recode(found, cuts))
+    while failing is not None and partition.n_classes > 1:
+        covering, cell_of_class = _cover_classes(problem, recode(partition, cuts))
         # Sums of whole numbers below 2^53 are exact in bincount's floats.
-        failed = failing(covering, np.bincount(cell_of_class, weights=found.sizes).astype(np.int64))
+        failed = failing(covering, np.bincount(cell_of_class, weights=partition.sizes).astype(np.int64))
         if not failed.any():
             break
-        found, cuts = _without_last_cut(problem.table, found, cuts, failed[cell_of_class])
-    return found, cuts
+        partition, cuts = _without_last_cut(problem.table, partition, cuts, failed[cell_of_class])
+    return partition, cuts
 
 
 class _Covering(NamedTuple):
@@ -175,8 +175,8 @@ def _build_failure_test(problem: Problem) -> Callable[[_Covering, CountArray], B
 def _fail_by_population(
     covering: _Covering, sizes: CountArray, people: CountArray, models: Sequence[PrivacyModel]
 ) -> BoolArray:
-    published, classes, texts, rows, *told = covering
-    covered, _ = count_coverage(published, classes, texts, rows, people, *told)
+    published, classes, texts, rows, *readings = covering
+    covered, _ = count_coverage(published, classes, texts, rows, people, *readings)
     stats = ClassStats(sizes, population=covered)
     return np.asarray(~np.all([model.passes(stats) for model in models], axis=0))
 
@@ -188,18 +188,18 @@ def _n_persons(covering: _Covering, sizes: CountArray, persons: CodeArray, count
 
 def _cover_classes(problem: Problem, recoding: Recoding) -> tuple[_Covering, CountArray]:
     """Return the distinct published cells with the rows that they may cover, and the cells of every class."""
-    table, published, codes, rows = problem.table, [], [], []
+    table, texts_by_column, codes, rows = problem.table, [], [], []
     for column in recoding.columns:
         label_of_class, labels = recoding.format_labels(column.name)
         texts = list(dict.fromkeys(labels))
-        places = {text: place for place, text in enumerate(texts)}
-        published.append(texts)
-        codes.append(np.array([places[label] for label in labels])[label_of_class])
+        index_of_text = {text: place for place, text in enumerate(texts)}
+        texts_by_column.append(texts)
+        codes.append(np.array([index_of_text[label] for label in labels])[label_of_class])
         rows.append(table.codes[table.index(column.name)] + 1)
     meanings = {**problem.ladders, **recoding.meanings()}
     classes, cell_of_class = np.unique(np.stack(codes), axis=1, return_inverse=True)
     covering = _Covering(
-        published,
+        texts_by_column,
         classes,
         [[None, *column.texts()] for column in recoding.columns],
         np.stack(rows),
@@ -210,7 +210,7 @@ def _cover_classes(problem: Problem, recoding: Recoding) -> tuple[_Covering, Cou
     return covering, cell_of_class
 
 
-def _without_last_cut(table: Table, found: Partition, cuts: CutTree, failed: BoolArray) -> tuple[Partition, CutTree]:
+def _without_last_cut(table: Table, classes: Partition, cuts: CutTree, failed: BoolArray) -> tuple[Partition, CutTree]:
     """Make one class of all that came of the last cut above each failing class."""
     n_nodes = len(cuts.columns)
     leaves = np.flatnonzero(cuts.columns < 0)
@@ -219,19 +219,19 @@ def _without_last_cut(table: Table, found: Partition, cuts: CutTree, failed: Boo
         left, right = node + 1, int(end[node + 1])
         parent[[left, right]], end[node] = node, end[right]
     undone = np.unique(parent[leaves[failed]])
-    opened = np.zeros(n_nodes + 1, dtype=np.int64)
-    np.add.at(opened, undone + 1, 1)
-    np.add.at(opened, end[undone], -1)
-    kept = np.cumsum(opened)[:n_nodes] == 0
-    is_cut = kept & (cuts.columns >= 0)
+    n_undone_above = np.zeros(n_nodes + 1, dtype=np.int64)
+    np.add.at(n_undone_above, undone + 1, 1)
+    np.add.at(n_undone_above, end[undone], -1)
+    is_kept = np.cumsum(n_undone_above)[:n_nodes] == 0
+    is_cut = is_kept & (cuts.columns >= 0)
     is_cut[undone] = False
     lengths = np.diff(cuts.starts)
-    columns = np.where(is_cut, cuts.columns, np.int32(-1))[kept]
-    starts = np.concatenate(([0], np.cumsum(np.where(is_cut, lengths, 0)[kept])))
+    columns = np.where(is_cut, cuts.columns, np.int32(-1))[is_kept]
+    starts = np.concatenate(([0], np.cumsum(np.where(is_cut, lengths, 0)[is_kept])))
     # Depth first, what is gone comes right after the node that is a class now.
-    last_kept = np.maximum.accumulate(np.where(kept, np.arange(n_nodes), 0))
-    label_of_node = np.cumsum(kept & ~is_cut) - 1
-    labels = label_of_node[last_kept[leaves]].astype(np.int32)[found.labels]
+    last_kept = np.maximum.accumulate(np.where(is_kept, np.arange(n_nodes), 0))
+    label_of_node = np.cumsum(is_kept & ~is_cut) - 1
+    labels = label_of_node[last_kept[leaves]].astype(np.int32)[classes.labels]
     merged = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
     return merged, CutTree(cuts.axes, columns, starts, cuts.members[np.repeat(is_cut, lengths)])
 
@@ -247,12 +247,12 @@ def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes
     first one tried. Where the best ones together gain nothing, a quarter of them is tried; at most 12 searches more.
     """
     best = search(problem)
-    before = value = _loss_of(problem, best)
+    loss_before = value = _loss_of(problem, best)
     nodes, share = best.trace.nodes, 1.0
     for _ in range(_MOST_SEARCHES):
         rows = worth_suppressing(problem, best, axes)
-        left = problem.most_suppressed - int(problem.table.counts[best.suppressed].sum())
-        rows = rows[np.cumsum(problem.table.counts[rows]) <= left]
+        n_left = problem.most_suppressed - int(problem.table.counts[best.suppressed].sum())
+        rows = rows[np.cumsum(problem.table.counts[rows]) <= n_left]
         rows = rows[: int(np.ceil(share * len(rows)))]
         if len(rows) == 0 or problem.clock.is_over(nodes):
             break
@@ -264,57 +264,57 @@ def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes
             break
         else:
             share *= _SHARE_TRIED_NEXT
-    trade = Trade(int(problem.table.counts[best.suppressed].sum()), before, value)
+    trade = Trade(int(problem.table.counts[best.suppressed].sum()), loss_before, value)
     trace = replace(best.trace, nodes=nodes, seconds=problem.clock.spent, trade=trade)
     return replace(best, trace=trace)
 
 
-def worth_suppressing(problem: Problem, found: Found, axes: Sequence[Axis]) -> CountArray:
+def worth_suppressing(problem: Problem, result: Found, axes: Sequence[Axis]) -> CountArray:
     """Rank the rows of classes that would lose less in all without them, by gain for every record that goes.
 
     A class of n records that loses a share s, and s - d without c equal ones, gains (n - c) d - c (1 - s): what the
     others gain, less what those lose who go. Whether the rest stays a class, only the next search can tell.
     """
-    labels, counts = found.partition.labels, problem.table.counts
-    kept = np.flatnonzero(labels >= 0)
+    labels, counts = result.partition.labels, problem.table.counts
+    kept_rows = np.flatnonzero(labels >= 0)
     weights = scale_weights([problem.loss.weights.get(axis.column.name, 1.0) for axis in axes])
     if not weights.any():
         return np.empty(0, dtype=np.int64)
     weights = weights / weights.sum()
-    rows = places_of_rows(problem.table, axes)[kept]
-    shares, spared = np.zeros(found.partition.n_classes), np.zeros(len(kept))
-    by_name = dict(zip((column.name for column in found.recoding.columns), found.recoding.shares(), strict=True))
+    rows = places_of_rows(problem.table, axes)[kept_rows]
+    shares, savings = np.zeros(result.partition.n_classes), np.zeros(len(kept_rows))
+    by_name = dict(zip((column.name for column in result.recoding.columns), result.recoding.shares(), strict=True))
     for weight, axis, column in zip(weights, axes, rows.T, strict=True):
         shares += weight * by_name[axis.column.name]
-        most = by_name[axis.column.name][labels[kept]]
-        spared += weight * np.clip(_savings_without_rows(axis, labels[kept], column), 0.0, most)
-    others = found.partition.sizes[labels[kept]] - counts[kept]
-    gain = others * spared / np.maximum(1, counts[kept]) - (1 - shares[labels[kept]])
+        class_shares = by_name[axis.column.name][labels[kept_rows]]
+        savings += weight * np.clip(_savings_without_rows(axis, labels[kept_rows], column), 0.0, class_shares)
+    n_others = result.partition.sizes[labels[kept_rows]] - counts[kept_rows]
+    gain = n_others * savings / np.maximum(1, counts[kept_rows]) - (1 - shares[labels[kept_rows]])
     rank = np.empty(problem.table.n_rows, dtype=np.int64)
     rank[sort_by_content(problem.table)] = np.arange(problem.table.n_rows)
-    worth = np.flatnonzero((gain > 0) & (counts[kept] > 0))
-    return np.asarray(kept[worth[np.lexsort((rank[kept[worth]], -gain[worth]))]])
+    worth = np.flatnonzero((gain > 0) & (counts[kept_rows] > 0))
+    return np.asarray(kept_rows[worth[np.lexsort((rank[kept_rows[worth]], -gain[worth]))]])
 
 
-def _savings_without_rows(axis: Axis, labels: CodeArray, place: CodeArray) -> FloatArray:
+def _savings_without_rows(axis: Axis, labels: CodeArray, places: CodeArray) -> FloatArray:
     """Return what the rest of its class would lose less in one column without each row."""
-    order = np.lexsort((place, labels))
-    label, place = labels[order], place[order]
+    order = np.lexsort((places, labels))
+    label, places = labels[order], places[order]
     is_first = np.append(True, label[1:] != label[:-1])
     is_last = np.append(is_first[1:], True)
     first = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
     last = np.flatnonzero(is_last)[np.cumsum(is_first) - 1]
-    spared = np.empty(len(place))
+    savings = np.empty(len(places))
     if axis.is_ordered:
-        low, high = place[np.where(is_first & ~is_last, first + 1, first)], place[np.where(is_last, last - 1, last)]
-        rest = np.where(is_first & is_last, 0.0, _shares_of_runs(axis, low, np.maximum(low, high)))
-        spared[order] = _shares_of_runs(axis, place[first], place[last]) - rest
+        low, high = places[np.where(is_first & ~is_last, first + 1, first)], places[np.where(is_last, last - 1, last)]
+        rest_shares = np.where(is_first & is_last, 0.0, _shares_of_runs(axis, low, np.maximum(low, high)))
+        savings[order] = _shares_of_runs(axis, places[first], places[last]) - rest_shares
     else:
-        begins = is_first | np.append(True, place[1:] != place[:-1])
+        begins = is_first | np.append(True, places[1:] != places[:-1])
         is_alone = begins & np.append(begins[1:], True)
         n_values = np.add.reduceat(begins.astype(np.int64), np.flatnonzero(is_first))[np.cumsum(is_first) - 1]
-        spared[order] = _shares_of_sets(axis, n_values) - _shares_of_sets(axis, n_values - is_alone)
-    return spared
+        savings[order] = _shares_of_sets(axis, n_values) - _shares_of_sets(axis, n_values - is_alone)
+    return savings
 
 
 def _shares_of_runs(axis: Axis, low: CodeArray, high: CodeArray) -> FloatArray:
@@ -332,30 +332,30 @@ def _search_without(
     problem: Problem, suppressed: BoolArray, rows: CountArray, search: Callable[[Problem], Found], nodes: int
 ) -> Found | None:
     """Search without some more rows; None where what is left fails the models as a whole."""
-    gone = suppressed.copy()
-    gone[rows] = True
-    rest = problem.take_rows(~gone)
-    if rest.table.n_records == 0 or not rest.judge.passes_as_one_class():
+    is_suppressed = suppressed.copy()
+    is_suppressed[rows] = True
+    part = problem.take_rows(~is_suppressed)
+    if part.table.n_records == 0 or not part.judge.passes_as_one_class():
         return None
     budget = problem.clock.budget
     if budget.nodes is not None:
-        rest = replace(rest, clock=replace(problem.clock, budget=replace(budget, nodes=budget.nodes - nodes)))
-    found = search(rest)
-    labels = np.full(len(gone), -1, dtype=np.int32)
-    labels[~gone] = found.partition.labels
-    partition = Partition.from_labels(labels, found.partition.n_classes, problem.table.counts)
-    return replace(found, partition=partition)
+        part = replace(part, clock=replace(problem.clock, budget=replace(budget, nodes=budget.nodes - nodes)))
+    result = search(part)
+    labels = np.full(len(is_suppressed), -1, dtype=np.int32)
+    labels[~is_suppressed] = result.partition.labels
+    partition = Partition.from_labels(labels, result.partition.n_classes, problem.table.counts)
+    return replace(result, partition=partition)
 
 
-def _is_allowed(problem: Problem, found: Found) -> bool:
+def _is_allowed(problem: Problem, result: Found) -> bool:
     """Tell whether the average risk stays within its limit."""
-    most = problem.average_risk
-    return most is None or found.partition.n_classes <= most * found.partition.n_records
+    max_risk = problem.average_risk
+    return max_risk is None or result.partition.n_classes <= max_risk * result.partition.n_records
 
 
-def _loss_of(problem: Problem, found: Found) -> float:
-    n_gone = problem.n_suppressed_before + int(problem.table.counts[found.suppressed].sum())
-    return problem.loss.of(found.recoding, found.partition.sizes, n_gone)
+def _loss_of(problem: Problem, result: Found) -> float:
+    n_suppressed = problem.n_suppressed_before + int(problem.table.counts[result.suppressed].sum())
+    return problem.loss.of(result.recoding, result.partition.sizes, n_suppressed)
 
 
 _N_RESCORED: Final = 4
@@ -495,11 +495,11 @@ class Mondrian:
             points = exchanging.RowPoints(
                 places_of_rows(table, axes), table.counts, search.sensitive, search.population
             )
-            least = search.options.min_size
-            improved = exchange_rows(table, partition, grown.order, points, search.axes, search.rules, least, clock)
+            min_size = search.options.min_size
+            improved = exchange_rows(table, partition, grown.order, points, search.axes, search.rules, min_size, clock)
             # The kernel measures spans and sets, and not what is written of them.
-            made = [(each, publish_(each, cuts)) for each in (partition, improved)]
-            partition, recoding = min(made, key=lambda each: problem.loss.of(each[1], each[0].sizes))
+            candidates = [(each, publish_(each, cuts)) for each in (partition, improved)]
+            partition, recoding = min(candidates, key=lambda each: problem.loss.of(each[1], each[0].sizes))
             return Found(
                 partition, recoding, clock.build_trace(repr(self), grown.n_settled, complete=grown.is_complete)
             )
@@ -509,8 +509,8 @@ class Mondrian:
 
     def _publish_classes(self, problem: Problem, partition: Partition, cuts: CutTree) -> Recoding:
         """Say what every class publishes."""
-        table, place = problem.table, {axis.column.name: j for j, axis in enumerate(cuts.axes)}
-        axes = [cuts.axes[place[name]] for name in problem.columns]
+        table, index = problem.table, {axis.column.name: j for j, axis in enumerate(cuts.axes)}
+        axes = [cuts.axes[index[name]] for name in problem.columns]
         if self.recoding != "cut":
             return publish.from_classes(table, partition, axes, self.recoding)
         tree = (cuts.columns, cuts.starts, cuts.members)
@@ -521,9 +521,9 @@ class Mondrian:
             'choose recoding="tight", or give columns of many categories a hierarchy.',
         )
         cells = {
-            name: replay.cell_ranges(*tree, place[name], axis.n_places - 1, partition.n_classes)
+            name: replay.cell_ranges(*tree, index[name], axis.n_places - 1, partition.n_classes)
             if axis.is_cut_in_order
-            else replay.cell_sets(*tree, place[name], np.unique(table.codes[table.index(name)]), partition.n_classes)
+            else replay.cell_sets(*tree, index[name], np.unique(table.codes[table.index(name)]), partition.n_classes)
             for name, axis in zip(problem.columns, axes, strict=True)
             if axis.hierarchy is None
         }

@@ -42,21 +42,21 @@ class OwnModels:
             ) from fault
 
     def kernel_address(
-        self, models: Sequence[PrivacyModel], counted: Sequence[str], known: ClassStats, person: str | None
+        self, models: Sequence[PrivacyModel], columns: Sequence[str], reference: ClassStats, person: str | None
     ) -> CountArray:
         """Return where kernels ask, shape (1,); it holds for as long as the array lives."""
-        names = [name for name in counted if name in {each for model in models for each in model.needs.sensitive}]
+        names = [name for name in columns if name in {each for model in models for each in model.needs.sensitive}]
 
         def passes(model: int, size: int, population: int, width: int, held: Any) -> bool:
             by_name = dict(
-                zip(counted, np.ctypeslib.as_array(held, (len(counted), width)) if counted else (), strict=True)
+                zip(columns, np.ctypeslib.as_array(held, (len(columns), width)) if columns else (), strict=True)
             )
             stats = ClassStats(
                 np.array([size]),
                 {name: _histogram_of_class(by_name[name]) for name in names},
-                known.totals,
+                reference.totals,
                 population=np.array([population]),
-                grounds=known.grounds,
+                grounds=reference.grounds,
                 persons=None if person is None else np.array([np.count_nonzero(by_name[person][1:])]),
             )
             try:

@@ -65,10 +65,10 @@ def rows_for_kernels(codes: NDArray[Any], counts: CountArray, order: CountArray 
 def grow_tree(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
     """Grow the tree until it is done or the clock says so; put rows class by class. A budget ends one search."""
     n_rows = len(rows.order)
-    most = max(n_rows // _N_PARTS, _MIN_ROWS_PER_PART)
-    if n_rows <= most or clock.budget != Budget():
+    max_rows = max(n_rows // _N_PARTS, _MIN_ROWS_PER_PART)
+    if n_rows <= max_rows or clock.budget != Budget():
         return grow_on_one_core(search, rows, clock)
-    scratch, pieces, n_done = ThreadScratch(search, rows, most), {}, 0
+    scratch, pieces, n_done = ThreadScratch(search, rows, max_rows), {}, 0
     with ThreadPoolExecutor(n_threads()) as pool:
         waiting = {pool.submit(scratch.grow_piece, (0, n_rows))}
         try:
@@ -139,12 +139,12 @@ class Piece:
 class ThreadScratch(threading.local):
     """What a thread works on, made when it first does; a run of more than `most` rows has room that is given back."""
 
-    def __init__(self, search: CutSearch, rows: split.Rows, most: int) -> None:
-        self.search, self.rows, self.most = search, rows, most
-        self.work = _build_work(search, rows, most)
+    def __init__(self, search: CutSearch, rows: split.Rows, max_rows: int) -> None:
+        self.search, self.rows, self.most = search, rows, max_rows
+        self.work = _build_work(search, rows, max_rows)
         # Unless the number of records in a class says all.
         is_judged = len(search.sensitive) > 0 or len(search.population) > 0 or search.rules.own is not None
-        self.judged = _build_cut_judge(search, most) if is_judged else None
+        self.judged = _build_cut_judge(search, max_rows) if is_judged else None
 
     def grow_piece(self, run: tuple[int, int]) -> Piece:
         """Grow the tree of a run of rows, or cut it once."""
@@ -196,9 +196,9 @@ def tree_cursor(n_nodes: int, *, n_leaves: int, n_members: int) -> CountArray:
     return cursor
 
 
-def _build_work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:
+def _build_work(search: CutSearch, rows: split.Rows, max_rows: int) -> split.Work:
     n_columns, n_codes = len(search.axes.columns), len(search.axes.places)
-    words = np.empty((most, rows.words.shape[1]), dtype=np.int64)
+    words = np.empty((max_rows, rows.words.shape[1]), dtype=np.int64)
     return split.Work(
         stack=np.empty((_FIRST_STACK_ROOM, 3 + 2 * n_columns), dtype=np.int64),
         held=class_profile.Profile(
@@ -215,11 +215,11 @@ def _build_work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:
             block=np.empty(ROWS_PER_BLOCK, dtype=np.uint8),
             cut_columns=np.empty((2, 4), dtype=np.uint64),
         ),
-        spare=split.Rows(words, words.view(rows.codes.dtype), np.empty(most, dtype=np.int32), rows.is_weighted),
+        spare=split.Rows(words, words.view(rows.codes.dtype), np.empty(max_rows, dtype=np.int32), rows.is_weighted),
     )
 
 
-def _build_cut_judge(search: CutSearch, most: int) -> split.JudgedCut:
+def _build_cut_judge(search: CutSearch, max_rows: int) -> split.JudgedCut:
     n_sensitive = len(search.sensitive)
     # Models compare with values of the whole that no row of a part may have.
     widest = max(int(search.sensitive.max(initial=0)) + 1, int(search.rules.n_values.max(initial=0)))
@@ -230,7 +230,7 @@ def _build_cut_judge(search: CutSearch, most: int) -> split.JudgedCut:
         held=np.zeros((2, n_sensitive, widest), dtype=np.int64),
         n_held=np.zeros((2, n_sensitive), dtype=np.int64),
         people=np.zeros(2, dtype=np.int64),
-        order=np.empty(most, dtype=np.int32),
+        order=np.empty(max_rows, dtype=np.int32),
         places=np.empty(int(_count_places(search.axes).max()), dtype=np.int32),
         moved=np.full(1, -1, dtype=np.int64),
         nodes=search.rules.allocate_nodes(),
@@ -248,13 +248,13 @@ def _n_records(rows: split.Rows) -> int:
 
 def _new_tree(search: CutSearch, rows: split.Rows, n_classes: int) -> split.SplitTree:
     """Make room for so many classes, or for as many as the records of some rows can be."""
-    most = max(2, min(n_classes, _n_records(rows) // search.options.min_size))
+    max_classes = max(2, min(n_classes, _n_records(rows) // search.options.min_size))
     cursor = np.zeros(4, dtype=np.int64)
     cursor[split.STACKED] = 1
     return split.SplitTree(
-        columns=np.empty(2 * most, dtype=np.int32),
-        lengths=np.empty(2 * most, dtype=np.int32),
-        members=np.empty(4 * most + 1_024, dtype=np.int32),
-        leaf_starts=np.zeros(most + 1, dtype=np.int32),
+        columns=np.empty(2 * max_classes, dtype=np.int32),
+        lengths=np.empty(2 * max_classes, dtype=np.int32),
+        members=np.empty(4 * max_classes + 1_024, dtype=np.int32),
+        leaf_starts=np.zeros(max_classes + 1, dtype=np.int32),
         cursor=cursor,
     )

@@ -47,8 +47,8 @@ def solve_over_subsets(space: CandidateSpace, judge: Judge) -> Smallest:
     first = cost.subset_costs(space.places, space.costs)
     second = first if space.tie_costs is space.costs else cost.subset_costs(space.places, space.tie_costs)
     is_block = _blocks_of_subsets(space.n_rows, judge)
-    value, again, ways = np.empty(n_subsets), np.empty(n_subsets), np.zeros(n_subsets)
-    blocks, n_settled, n_pruned, n_looked_up = cost.cheapest_partitions(first, second, is_block, value, again, ways)
+    value, ties, ways = np.empty(n_subsets), np.empty(n_subsets), np.zeros(n_subsets)
+    blocks, n_settled, n_pruned, n_looked_up = cost.cheapest_partitions(first, second, is_block, value, ties, ways)
     labels = np.zeros(space.n_rows, dtype=np.int32)
     free, label = n_subsets - 1, 0
     while free and np.isfinite(value[-1]):
@@ -65,30 +65,30 @@ def _blocks_of_subsets(n_rows: int, judge: Judge) -> BoolArray:
     fits = sizes >= judge.min_size
     if judge.is_by_size:
         return np.asarray(fits & (sizes < 2 * judge.min_size))
-    asked = np.flatnonzero(fits)
-    _, rows = np.nonzero(bits[asked])
-    fits[asked] = judge.passes(np.append(0, np.cumsum(sizes[asked])), rows.astype(np.int32))
+    candidates = np.flatnonzero(fits)
+    _, rows = np.nonzero(bits[candidates])
+    fits[candidates] = judge.passes(np.append(0, np.cumsum(sizes[candidates])), rows.astype(np.int32))
     return np.asarray(fits)
 
 
-def subset_prices(found: Smallest) -> FloatArray:
+def subset_prices(solved: Smallest) -> FloatArray:
     """Return what each row costs at least in any block."""
-    n_rows = len(found.labels)
+    n_rows = len(solved.labels)
     holds = ((np.arange(1 << n_rows)[:, None] >> np.arange(n_rows)) & 1).astype(bool)
-    of_row = found.block_costs / np.maximum(1, holds.sum(axis=1))
-    return np.asarray(np.where(holds & found.is_block[:, None], of_row[:, None], np.inf).min(axis=0))
+    of_row = solved.block_costs / np.maximum(1, holds.sum(axis=1))
+    return np.asarray(np.where(holds & solved.is_block[:, None], of_row[:, None], np.inf).min(axis=0))
 
 
 def _rows_of_subset(subset: int, n_rows: int) -> CountArray:
     return np.flatnonzero((subset >> np.arange(n_rows)) & 1)
 
 
-def best_tables(space: CandidateSpace, found: Smallest, most: int, clock: Clock) -> Iterator[CountArray]:
+def best_tables(space: CandidateSpace, solved: Smallest, max_tables: int, clock: Clock) -> Iterator[CountArray]:
     """Yield at most so many distinct tables of the least cost; the clock may end it: partitions can share a table."""
-    most_looked = clock.budget.nodes or math.inf
+    max_looked = clock.budget.nodes or math.inf
     listed = [space.list_candidates(j) for j in range(len(space.columns))]
     seen: set[bytes] = set()
-    for n_looked, partition in enumerate(_list_partitions(found, (1 << space.n_rows) - 1), start=1):
+    for n_looked, partition in enumerate(_list_partitions(solved, (1 << space.n_rows) - 1), start=1):
         choices = [_list_ties(space, listed, _rows_of_subset(block, space.n_rows)) for block in partition]
         for picked in itertools.product(*(itertools.product(*each) for each in choices)):
             picks = np.empty(space.places.shape, dtype=np.int64)
@@ -97,19 +97,19 @@ def best_tables(space: CandidateSpace, found: Smallest, most: int, clock: Clock)
             if picks.tobytes() not in seen:
                 seen.add(picks.tobytes())
                 yield picks
-            if len(seen) >= most or clock.left <= 0:
+            if len(seen) >= max_tables or clock.left <= 0:
                 return
-        if n_looked >= most_looked:
+        if n_looked >= max_looked:
             return
 
 
-def _list_partitions(found: Smallest, free: int) -> Iterator[tuple[int, ...]]:
+def _list_partitions(solved: Smallest, free: int) -> Iterator[tuple[int, ...]]:
     """Yield the cheapest partitions of the free rows, each as its blocks."""
     if not free:
         yield ()
         return
-    for block in cost.optimal_blocks(free, found.block_costs, found.is_block, found.least_costs).tolist():
-        for others in _list_partitions(found, free ^ block):
+    for block in cost.optimal_blocks(free, solved.block_costs, solved.is_block, solved.least_costs).tolist():
+        for others in _list_partitions(solved, free ^ block):
             yield (block, *others)
 
 
@@ -161,9 +161,9 @@ class Partitioning:
 def solve_by_columns(
     space: CandidateSpace,
     k: int,
-    known: Partitioning,
+    incumbent: Partitioning,
     starts: list[CodeArray],
-    least: FloatArray,
+    nearest_costs: FloatArray,
     clock: Clock,
     report: Callable[[Partitioning], None],
 ) -> None:
@@ -174,15 +174,15 @@ def solve_by_columns(
     reduced cost is below the distance to the best partition, the only ones in a better one, go into an integer program.
     """
     # Rows far from all others are rooted first, while the lists of the rest are still long.
-    order = np.argsort(-least, kind="stable")
-    master = _Master(space, k, order, least[order], known, clock, report)
-    for labels in (known.labels, *starts):
+    order = np.argsort(-nearest_costs, kind="stable")
+    master = _Master(space, k, order, nearest_costs[order], incumbent, clock, report)
+    for labels in (incumbent.labels, *starts):
         master.add_blocks(_blocks_of(split_large_classes(space.places, labels, k), order))
-    found = master.generate_blocks()
-    if found is not None:
-        master.close_gap(*found)
-    known.n_nodes, known.n_pruned = master.n_nodes, master.n_pruned
-    known.n_columns = len(master.costs)
+    generated = master.generate_blocks()
+    if generated is not None:
+        master.close_gap(*generated)
+    incumbent.n_nodes, incumbent.n_pruned = master.n_nodes, master.n_pruned
+    incumbent.n_columns = len(master.costs)
 
 
 def _blocks_of(labels: CodeArray, order: CountArray) -> list[tuple[int, ...]]:
@@ -200,14 +200,14 @@ class _Master:
         space: CandidateSpace,
         k: int,
         order: CountArray,
-        least: FloatArray,
-        known: Partitioning,
+        nearest_costs: FloatArray,
+        incumbent: Partitioning,
         clock: Clock,
         report: Callable[[Partitioning], None],
     ) -> None:
-        self.known, self.clock, self.report = known, clock, report
+        self.known, self.clock, self.report = incumbent, clock, report
         self.places = np.ascontiguousarray(space.places[order])
-        self.space, self.k, self.order, self.least = space, k, order, least
+        self.space, self.k, self.order, self.least = space, k, order, nearest_costs
         self.blocks: list[tuple[int, ...]] = []
         self.seen: set[tuple[int, ...]] = set()
         self.costs: list[float] = []
@@ -279,28 +279,28 @@ class _Master:
     def generate_blocks(self) -> tuple[FloatArray, float] | None:
         """Add blocks until none lowers the linear program; return duals and their bound, or None where time is over."""
         centre: FloatArray | None = None
-        known, highest = self.known, -np.inf
+        incumbent, best_bound = self.known, -np.inf
         while not self.clock.is_over(self.n_nodes):
             relaxed = self._solve_relaxation()
             if relaxed is None:
                 return None
             value, duals = relaxed
-            asked = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
-            n_new, is_complete = self._price_blocks(asked, -_NEGLIGIBLE, is_all=False)
-            reached = -np.inf
+            trial_duals = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
+            n_new, is_complete = self._price_blocks(trial_duals, -_NEGLIGIBLE, is_all=False)
+            trial_bound = -np.inf
             if is_complete:
-                prices = self._lower_prices(asked)
-                reached = float(prices.sum())
-                if reached > highest:
-                    highest, centre = reached, asked
-                if highest > known.bound:
-                    known.bound, known.prices[self.order] = highest, prices
-                    self.report(known)
-            if centre is not None and (value - highest < _MAX_RELATIVE_GAP * abs(value) or known.is_proven):
-                return centre, highest
+                prices = self._lower_prices(trial_duals)
+                trial_bound = float(prices.sum())
+                if trial_bound > best_bound:
+                    best_bound, centre = trial_bound, trial_duals
+                if best_bound > incumbent.bound:
+                    incumbent.bound, incumbent.prices[self.order] = best_bound, prices
+                    self.report(incumbent)
+            if centre is not None and (value - best_bound < _MAX_RELATIVE_GAP * abs(value) or incumbent.is_proven):
+                return centre, best_bound
             if n_new == 0 and is_complete:
-                if np.array_equal(asked, duals):
-                    return asked, reached
+                if np.array_equal(trial_duals, duals):
+                    return trial_duals, trial_bound
                 centre = None
         return None
 
@@ -312,10 +312,10 @@ class _Master:
 
     def close_gap(self, duals: FloatArray, bound: float) -> None:
         """Solve integer programs over ever more blocks, until all are in that may be part of a better partition."""
-        known = self.known
+        incumbent = self.known
         for share in _GAP_SHARES:
-            gap = known.value - bound + _NEGLIGIBLE
-            if known.is_proven or self.clock.is_over(self.n_nodes):
+            gap = incumbent.value - bound + _NEGLIGIBLE
+            if incumbent.is_proven or self.clock.is_over(self.n_nodes):
                 return
             _, is_complete = self._price_blocks(duals, share * gap, is_all=True)
             sums = np.array([duals[list(each)].sum() for each in self.blocks])
@@ -324,8 +324,8 @@ class _Master:
                 return
             inside = self._choose_blocks(picks)
             # A partition that takes another block costs that block's reduced cost more than the bound.
-            known.bound = max(known.bound, min(inside, known.value, bound + share * gap))
-            self.report(known)
+            incumbent.bound = max(incumbent.bound, min(inside, incumbent.value, bound + share * gap))
+            self.report(incumbent)
 
     def _choose_blocks(self, picks: CountArray) -> float:
         """Find the best partition into some of the blocks; return a bound of all of those."""
@@ -417,10 +417,10 @@ def anneal_partition(
     clock: Clock,
 ) -> tuple[CodeArray, float]:
     """Anneal a partition, never to a worse one; the random state, shape (1,), from 1 to 2^31 - 2, moves on."""
-    least = partition_value(space, labels)
+    start_value = partition_value(space, labels)
     # A model that keeps nearly all rows in one block leaves nothing to change.
     if (int(labels.max()) + 1) * max(check.room, int(np.bincount(labels).max())) > _MOST_PLACES:
-        return labels, least
+        return labels, start_value
     blocks = _build_blocks(space, labels, check)
     n_steps, hot, cold = schedule
     heats = hot * (cold / hot) ** (np.arange(_N_STAGES + 1) / _N_STAGES)
@@ -436,7 +436,7 @@ def anneal_partition(
             done += int(regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)[0])
     best = np.unique(blocks.rows["block"], return_inverse=True)[1].astype(np.int32)
     value = partition_value(space, best)
-    return (best, value) if value < least - COST_TOLERANCE else (labels, least)
+    return (best, value) if value < start_value - COST_TOLERANCE else (labels, start_value)
 
 
 def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:

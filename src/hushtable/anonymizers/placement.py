@@ -113,14 +113,14 @@ class Routes:
         test = np.full(len(tree.columns), -1, dtype=np.int32)
         sides: list[tuple[Side, ...]] = []
         for j, axis in enumerate(tree.axes):
-            place_of: dict[Side, int] = {}
+            index_of_side: dict[Side, int] = {}
             nodes = np.flatnonzero(tree.columns == j).tolist()
             if nodes:
                 side_of = _build_side_finder(tree, axis, table, partition)
             for node in nodes:
                 side = side_of(node, tree.members[tree.starts[node] : tree.starts[node + 1]])
-                test[node] = place_of.setdefault(side, len(place_of))
-            sides.append(tuple(place_of))
+                test[node] = index_of_side.setdefault(side, len(index_of_side))
+            sides.append(tuple(index_of_side))
         return cls(tuple(axis.column.name for axis in tree.axes), tree.columns, test, tuple(sides))
 
     def texts_of_cuts(self, column: str) -> tuple[str | None, ...]:
@@ -130,13 +130,13 @@ class Routes:
 
     def place_rows(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
         """Return the finished class that every row of a table comes to, counted in the order of the nodes."""
-        left: list[list[CodeArray]] = []
+        codes_left: list[list[CodeArray]] = []
         for name, sides in zip(self.columns, self.sides, strict=True):
             column = table.column(name)
-            left.append(_codes_going_left(sides, column, meanings.get(name)))
+            codes_left.append(_codes_going_left(sides, column, meanings.get(name)))
         nothing = np.empty(0, dtype=np.int32)
         pairs = zip(self.cut.tolist(), self.test.tolist(), strict=True)
-        members = [nothing if cut < 0 else left[cut][test] for cut, test in pairs]
+        members = [nothing if cut < 0 else codes_left[cut][test] for cut, test in pairs]
         starts = np.cumsum([0, *map(len, members)])
         in_order = np.array([all(isinstance(side, Below) for side in sides) for sides in self.sides], dtype=np.bool_)
         signs = replay.build_signposts(self.cut, starts, np.concatenate(members), in_order)
@@ -219,21 +219,21 @@ def _ranges_of_nodes(
 def _codes_going_left(sides: Sequence[Side], column: Column, meaning: Any) -> list[CodeArray]:
     """Return the codes of a column that go left by each side; of an order only the last, -1 is missing."""
     below = list(dict.fromkeys(side.edge for side in sides if isinstance(side, Below) and side.edge is not None))
-    last: dict[str | None, int] = {None: -1}
+    last_code: dict[str | None, int] = {None: -1}
     if below:
-        last |= zip(below, (count_values_below(below, column) - 1).tolist(), strict=True)
-    listed = list(dict.fromkeys(cell for side in sides if isinstance(side, Among) for cell in side.cells))
-    covers = coverage_matrix(listed, [*column.texts(), None], column.spec, meaning, column.name) if listed else None
-    place = {cell: i for i, cell in enumerate(listed)}
-    found: list[CodeArray] = []
+        last_code |= zip(below, (count_values_below(below, column) - 1).tolist(), strict=True)
+    texts = list(dict.fromkeys(cell for side in sides if isinstance(side, Among) for cell in side.cells))
+    covers = coverage_matrix(texts, [*column.texts(), None], column.spec, meaning, column.name) if texts else None
+    index_of_cell = {cell: i for i, cell in enumerate(texts)}
+    codes_by_side: list[CodeArray] = []
     for side in sides:
         if isinstance(side, Below):
-            found.append(np.array([last[side.edge]], dtype=np.int32))
+            codes_by_side.append(np.array([last_code[side.edge]], dtype=np.int32))
             continue
         assert covers is not None
-        codes = np.flatnonzero(covers[[place[cell] for cell in side.cells]].any(axis=0))
-        found.append(np.where(codes == column.n_values, -1, codes).astype(np.int32))
-    return found
+        codes = np.flatnonzero(covers[[index_of_cell[cell] for cell in side.cells]].any(axis=0))
+        codes_by_side.append(np.where(codes == column.n_values, -1, codes).astype(np.int32))
+    return codes_by_side
 
 
 _UNIT_TEXTS: Final = ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{4}-[0-9]{2}", "[0-9]{4}-Q[1-4]", "[0-9]{4}", "[0-9]{4}s")
@@ -248,18 +248,18 @@ def with_own_units(
     No unit comes from the data: the class says how long it is, the calendar or the code (`Dates`, `Prefix`) where it
     begins and ends. A missing value has no unit.
     """
-    found = np.where(covered, labels, np.int32(-1))
+    new_labels = np.where(covered, labels, np.int32(-1))
     asks = ~covered & (codes >= 0)
     if not isinstance(meaning, (Dates, Prefix)) or not asks.any():
-        return found, cell
+        return new_labels, cell
     ladder = (Dates(tuple(UNITS)) if isinstance(meaning, Dates) else meaning).ladder(column)
     level_of_text = np.array([_level_of_unit(text, meaning) for text in cell.texts])
-    place: dict[str | None, int] = {text: i for i, text in enumerate(cell.texts)}
+    index_of_text: dict[str | None, int] = {text: i for i, text in enumerate(cell.texts)}
     rows = np.flatnonzero(asks & (level_of_text[labels] >= 0))
     for row, code, level in zip(rows.tolist(), codes[rows].tolist(), level_of_text[labels[rows]].tolist(), strict=True):
         unit = ladder.levels[level]
-        found[row] = place.setdefault(unit.labels[unit.codes[code]], len(place))
-    return found, replace(cell, texts=tuple(place))
+        new_labels[row] = index_of_text.setdefault(unit.labels[unit.codes[code]], len(index_of_text))
+    return new_labels, replace(cell, texts=tuple(index_of_text))
 
 
 def _level_of_unit(text: str | None, meaning: Dates | Prefix) -> int:

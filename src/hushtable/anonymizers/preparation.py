@@ -112,33 +112,33 @@ _SEPARATORS: Final = (";", "|", ",", "/", "+")
 _MIN_VALUES_TO_WARN: Final = 100  # of values of a category, from where nobody remembers which group holds which
 
 
-def _check_sets(asked: Request) -> None:
+def _check_sets(request: Request) -> None:
     """Raise an error where columns of sets are asked for what has no meaning for sets."""
-    parted = asked.parted
+    parted = request.parted
     if not parted:
         return
     from hushtable.models import question_of_items
 
-    told = [name for name in parted if name in (*asked.hidden, asked.person)]
-    if told:
+    identifying = [name for name in parted if name in (*request.hidden, request.person)]
+    if identifying:
         raise InputError(
-            f"column {told[0]!r} has a separator, and tells who a person is.",
+            f"column {identifying[0]!r} has a separator, and tells who a person is.",
             hint="an identifier is no set: leave it out.",
         )
-    of_sets = [model for model in asked.models if any(name in parted for name in model.needs.sensitive)]
+    of_sets = [model for model in request.models if any(name in parted for name in model.needs.sensitive)]
     for model in of_sets:
         question_of_items(model, "item")
-    linked = [model.name for model in asked.models if model.needs.histories]
+    linked = [model.name for model in request.models if model.needs.histories]
     if of_sets and linked:
         raise InputError(
             f"{quote_names(linked)} was given with {of_sets[0].name} of sets of items.",
             hint="ask for k-anonymity instead, or of the sensitive column without a separator.",
         )
-    rules = {name: asked.hierarchies[name] for name in parted if name in asked.hierarchies}
+    rules = {name: request.hierarchies[name] for name in parted if name in request.hierarchies}
     prefixed = [name for name, rule in rules.items() if isinstance(rule, Prefix) or _names_rule(rule, Prefix.name)]
-    odd = [name for name in rules if name in asked.judged or name in prefixed]
+    odd = [name for name in rules if name in request.judged or name in prefixed]
     if odd:
-        what = "sensitive column" if odd[0] in asked.judged else "prefixes of column"
+        what = "sensitive column" if odd[0] in request.judged else "prefixes of column"
         raise InputError(
             f"a hierarchy was given to {what} {odd[0]!r}, whose cells are sets of items.",
             hint="a quasi-identifier takes a file or a tree that lists its sets; of a sensitive one every "
@@ -151,27 +151,27 @@ def _names_rule(rule: Any, name: str) -> bool:
     return isinstance(rule, Mapping) and name in rule
 
 
-def check_roles(available: Sequence[str], asked: Request) -> None:
+def check_roles(available: Sequence[str], request: Request) -> None:
     """Raise ColumnError where a request names a column that does not exist, or one in two roles."""
     roles = {
-        "quasi_identifiers": asked.quasi_identifiers,
-        "sensitive columns": asked.judged,
-        "identifiers": asked.hidden,
+        "quasi_identifiers": request.quasi_identifiers,
+        "sensitive columns": request.judged,
+        "identifiers": request.hidden,
     }
     for what, names in roles.items():
         check_columns(names, available, what)
-    named = [name for names in roles.values() for name in names]
-    doubled = sorted({name for name in named if named.count(name) > 1})
+    all_names = [name for names in roles.values() for name in names]
+    doubled = sorted({name for name in all_names if all_names.count(name) > 1})
     if doubled:
         raise ColumnError(
             f"columns {quote_names(doubled)} have more than one role.",
             hint="a column is an identifier, a quasi-identifier or sensitive; copy it where it must be two of them.",
         )
-    if asked.person is not None:
-        check_columns((asked.person,), available, "person")
-        if asked.person in (*asked.quasi_identifiers, *asked.judged):
+    if request.person is not None:
+        check_columns((request.person,), available, "person")
+        if request.person in (*request.quasi_identifiers, *request.judged):
             raise ColumnError(
-                f"column {asked.person!r} says whose record a row is, and has another role.",
+                f"column {request.person!r} says whose record a row is, and has another role.",
                 hint="it is an identifier (left out, or a pseudonym), or has no role.",
             )
 
@@ -209,25 +209,25 @@ def check_cells(table: Table) -> None:
             )
 
 
-def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
+def warn_of_doubts(source: Frame | Table, table: Table, request: Request) -> None:
     """Warn of what is carried out as it was asked, and probably not meant."""
-    if any(model == KAnonymity(1) for model in asked.models) and asked.limits.smallest_class == 1:
+    if any(model == KAnonymity(1) for model in request.models) and request.limits.smallest_class == 1:
         warnings.warn("k-anonymity (k = 1) asks nothing: every record may be alone in its class.", stacklevel=4)
-    if isinstance(asked.method, Mondrian) and asked.method.recoding == "readable":
-        for name in asked.quasi_identifiers:
+    if isinstance(request.method, Mondrian) and request.method.recoding == "readable":
+        for name in request.quasi_identifiers:
             column = table.column(name)
             are_sets = column.separator is not None
             is_many = column.n_values >= _MIN_VALUES_TO_WARN and (are_sets or not are_codes(column.texts()))
-            if name not in asked.hierarchies and not column.is_measured and is_many:
+            if name not in request.hierarchies and not column.is_measured and is_many:
                 warnings.warn(
                     f"column {name!r} has {column.n_values} values and no hierarchy: a class of more than "
-                    f"{asked.method.max_listed} of them publishes a group by frequency, which tells little. "
+                    f"{request.method.max_listed} of them publishes a group by frequency, which tells little. "
                     f"{_propose_hierarchy(column)}",
                     stacklevel=4,
                 )
-    for name in asked.quasi_identifiers:
+    for name in request.quasi_identifiers:
         mark = _mark_of_several(table.column(name))
-        if mark is not None and name not in asked.hierarchies:
+        if mark is not None and name not in request.hierarchies:
             warnings.warn(
                 f"column {name!r} has cells of several values with {mark!r} between them: each of its "
                 f"{table.column(name).n_values} combinations is a value of its own, in every order. Make sets of them "
@@ -236,8 +236,8 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
                 "first one only.",
                 stacklevel=4,
             )
-    warn_of_missing_codes(source, [name for name in source.names if name not in asked.hidden], stacklevel=5)
-    doubts = [doubt_of_persons(source, asked)]
+    warn_of_missing_codes(source, [name for name in source.names if name not in request.hidden], stacklevel=5)
+    doubts = [doubt_of_persons(source, request)]
     dated = [column for column in table.columns if column.kind in ("date", "datetime")]
     if dated:
         from hushtable.anonymizers.centuries import doubts_of_centuries
@@ -260,15 +260,15 @@ def _mark_of_several(column: Column) -> str | None:
     return None
 
 
-def doubt_of_persons(source: Frame | Table, asked: Request) -> str | None:
+def doubt_of_persons(source: Frame | Table, request: Request) -> str | None:
     """Say that a person may have several of some records, where nobody said whose they are; None where none has."""
-    named = asked.hidden
+    hidden = request.hidden
     # Where one identifier tells the records apart, every record may be a person's only one.
-    if asked.person is not None or not named or any(_tells_apart(source, name) for name in named):
+    if request.person is not None or not hidden or any(_tells_apart(source, name) for name in hidden):
         return None
     return (
-        f"no identifier tells the {source.n_records} records apart ({quote_names(named)}): where a person has several "
-        f"records, pass person={named[0]!r}, so that classes count persons."
+        f"no identifier tells the {source.n_records} records apart ({quote_names(hidden)}): where a person has several "
+        f"records, pass person={hidden[0]!r}, so that classes count persons."
     )
 
 
@@ -305,14 +305,14 @@ class Prepared:
     origins: Mapping[str, ColumnSpec] = field(repr=False)  # how quasi-identifiers are spelled in the source
     inputs: tuple[Path, ...]  # the files that all this was made from
 
-    def with_hierarchies_of(self, asked: Request) -> Prepared:
+    def with_hierarchies_of(self, request: Request) -> Prepared:
         """Return the same with the hierarchies that a request's method asks for: those given, and no other."""
-        given = _hierarchies_to_build(asked)
-        if given.keys() == self.ladders.keys():
+        rules = _hierarchies_to_build(request)
+        if rules.keys() == self.ladders.keys():
             return self
-        lacking = {name: ladder for name, ladder in given.items() if name not in self.ladders}
-        ladders = {**self.ladders, **_build_hierarchies(self.everyone, lacking, asked.unknown)}
-        return replace(self, ladders={name: ladders[name] for name in given})
+        lacking = {name: ladder for name, ladder in rules.items() if name not in self.ladders}
+        ladders = {**self.ladders, **_build_hierarchies(self.everyone, lacking, request.unknown)}
+        return replace(self, ladders={name: ladders[name] for name in rules})
 
     @property
     def everyone(self) -> Table:
@@ -324,13 +324,13 @@ class Prepared:
         return replace(self, source=self.source.with_row_per_record(), table=self.table.with_row_per_record())
 
 
-def prepare(data: Any, asked: Request) -> Prepared:
+def prepare(data: Any, request: Request) -> Prepared:
     """Read and code what a request is about."""
-    inputs = (*asked.inputs, *drafts.paths_among(data, asked.population, asked.hierarchies))
-    population = asked.population
+    inputs = (*request.inputs, *drafts.paths_among(data, request.population, request.hierarchies))
+    population = request.population
     if population is not None:
-        population = open_table(population, asked.specs)
-    source, table = _read_source(data, asked)
+        population = open_table(population, request.specs)
+    source, table = _read_source(data, request)
     if isinstance(source, Frame) and isinstance(population, Frame):
         from hushtable.io import read_alike, spell_as
 
@@ -338,108 +338,109 @@ def prepare(data: Any, asked: Request) -> Prepared:
         population = spell_as(
             population, {name: table.column(name) for name in table.names if name in population.columns}
         )
-    people = _encode_population(population, asked)
+    people = _encode_population(population, request)
     everyone = table if people is None else table.with_population(people)
-    _check_columns_named(asked)
-    specs = {column.name: _spec_of(column, source, asked) for column in everyone.columns}
-    everyone = merge_spellings_in(everyone, asked.judged)
+    _check_columns_named(request)
+    specs = {column.name: _spec_of(column, source, request) for column in everyone.columns}
+    everyone = merge_spellings_in(everyone, request.judged)
     return Prepared(
         source,
-        merge_spellings_in(table, asked.judged),
+        merge_spellings_in(table, request.judged),
         population,
         people,
-        ladders=_build_hierarchies(everyone, _hierarchies_to_build(asked), asked.unknown),
+        ladders=_build_hierarchies(everyone, _hierarchies_to_build(request), request.unknown),
         specs=specs,
-        origins={} if isinstance(source, Table) else _collect_origins(source, asked),
+        origins={} if isinstance(source, Table) else _collect_origins(source, request),
         inputs=inputs,
     )
 
 
-def _read_source(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
+def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
     """Return the source, and the columns that are judged as codes."""
-    source = open_table(data, asked.specs)
-    check_roles(source.names, asked)
-    judged = asked.judged
-    persons = () if asked.person is None else (asked.person,)
+    source = open_table(data, request.specs)
+    check_roles(source.names, request)
+    sensitive = request.judged
+    persons = () if request.person is None else (request.person,)
     if not isinstance(source, Table):
         # Whoever reads the file tells persons apart by their cells.
         source = source.with_specs({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
-        source, undecided = source.without_odd_cells([name for name in source.names if name not in asked.hidden])
+        source, undecided = source.without_odd_cells([name for name in source.names if name not in request.hidden])
         if undecided:
             from hushtable.io import refuse_odd_cells
 
             refuse_odd_cells(undecided)
-        check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
-        dated = [name for name in (*asked.quasi_identifiers, *judged) if source.spec(name).format is not None]
+        check_spelling(source, request.quasi_identifiers if source.is_text else (), sensitive)
+        dated = [name for name in (*request.quasi_identifiers, *sensitive) if source.spec(name).format is not None]
         if dated:
             from hushtable.anonymizers.centuries import check_centuries
 
             check_centuries(source, dated)
         # From here on, a missing cell is missing to whoever measures, publishes or reports.
         source = source.without_declared().with_sets()
-    elif any(name in source.names and source.column(name).separator is None for name in asked.parted):
+    elif any(name in source.names and source.column(name).separator is None for name in request.parted):
         raise InputError(
-            f"columns {quote_names(asked.parted)} of a Table were given a separator after they were coded.",
+            f"columns {quote_names(request.parted)} of a Table were given a separator after they were coded.",
             hint="code them with it: Table.encode(data, specs=...).",
         )
-    table = Table.encode(source, (*asked.quasi_identifiers, *judged, *persons), asked.specs, typed=judged)
+    table = Table.encode(source, (*request.quasi_identifiers, *sensitive, *persons), request.specs, typed=sensitive)
     check_cells(table)
-    if isinstance(asked.loss, SetNCP):
-        columns = (replace(each, by_rank=asked.loss.is_by_rank(each.name)) for each in table.columns)
+    if isinstance(request.loss, SetNCP):
+        columns = (replace(each, by_rank=request.loss.is_by_rank(each.name)) for each in table.columns)
         table = replace(table, columns=tuple(columns))
     return source, table
 
 
-def _collect_origins(source: Frame, asked: Request) -> dict[str, ColumnSpec]:
+def _collect_origins(source: Frame, request: Request) -> dict[str, ColumnSpec]:
     """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
-    known = {name: source.spelling(name).spelling for name in asked.quasi_identifiers}
-    passed_over = {*known, *asked.judged, *asked.hidden}
+    spellings = {name: source.spelling(name).spelling for name in request.quasi_identifiers}
+    passed_over = {*spellings, *request.judged, *request.hidden}
     others = {name: source.spec(name).missing_cells for name in source.names if name not in passed_over}
-    return known | {name: spec for name, spec in others.items() if spec != ColumnSpec()}
+    return spellings | {name: spec for name, spec in others.items() if spec != ColumnSpec()}
 
 
-def _spec_of(column: Column, source: Frame | Table, asked: Request) -> ColumnSpec:
+def _spec_of(column: Column, source: Frame | Table, request: Request) -> ColumnSpec:
     """Say how a column was typed, so that whoever reads its texts types them alike."""
-    if isinstance(source, Table) or column.name not in (*asked.judged, asked.person):
+    if isinstance(source, Table) or column.name not in (*request.judged, request.person):
         return column.spec
     # A sensitive column is published as it came.
     return column.spec.with_defaults_from(source.spelling(column.name, is_typed=True))
 
 
-def _check_columns_named(asked: Request) -> None:
+def _check_columns_named(request: Request) -> None:
     """Raise ColumnError where hierarchies, weights or scales are of columns that have none."""
-    columns = (*asked.quasi_identifiers, *asked.judged)
-    check_columns(tuple(asked.hierarchies), columns, "hierarchies of quasi-identifiers and sensitive columns")
-    check_columns(tuple(asked.loss.weights), asked.quasi_identifiers, "weights")
-    if isinstance(asked.loss, SetNCP) and isinstance(asked.loss.scale, Mapping):
-        check_columns(tuple(asked.loss.scale), asked.quasi_identifiers, "scale")
+    columns = (*request.quasi_identifiers, *request.judged)
+    check_columns(tuple(request.hierarchies), columns, "hierarchies of quasi-identifiers and sensitive columns")
+    check_columns(tuple(request.loss.weights), request.quasi_identifiers, "weights")
+    if isinstance(request.loss, SetNCP) and isinstance(request.loss.scale, Mapping):
+        check_columns(tuple(request.loss.scale), request.quasi_identifiers, "scale")
 
 
-def _hierarchies_to_build(asked: Request) -> dict[str, Any]:
+def _hierarchies_to_build(request: Request) -> dict[str, Any]:
     """Return what hierarchies are made of: what the user gave, and "auto" where a method needs one besides."""
-    given = {name: _with_language(each, asked.writing.language) for name, each in asked.hierarchies.items()}
-    return {**dict.fromkeys(asked.quasi_identifiers, "auto"), **given} if asked.method.offers.needs_ladders else given
+    rules = {name: _with_language(each, request.writing.language) for name, each in request.hierarchies.items()}
+    proposed = request.quasi_identifiers if request.method.offers.needs_ladders else ()
+    return {**dict.fromkeys(proposed, "auto"), **rules}
 
 
-def _with_language(given: Any, language: str) -> Any:
+def _with_language(definition: Any, language: str) -> Any:
     """Return a dictionary with its labels in a language, unless it asks for one of its own."""
-    rule = Hierarchy.from_dict(given, "") if _names_rule(given, Dictionary.name) else given
-    return replace(rule, language=language) if isinstance(rule, Dictionary) and rule.language == ENGLISH else given
+    rule = Hierarchy.from_dict(definition, "") if _names_rule(definition, Dictionary.name) else definition
+    return replace(rule, language=language) if isinstance(rule, Dictionary) and rule.language == ENGLISH else definition
 
 
 def _build_hierarchies(
-    table: Table, given: Mapping[str, Any], unknown: Literal["error", "suppress"]
+    table: Table, rules: Mapping[str, Any], unknown: Literal["error", "suppress"]
 ) -> dict[str, Hierarchy]:
     """Make the hierarchies of the table's columns."""
     return {
         name: Hierarchy.build(ladder, table.column(name), count_by_value(table, name)[1:], unknown=unknown)
-        for name, ladder in given.items()
+        for name, ladder in rules.items()
     }
 
 
-def _encode_population(population: Frame | Table | None, asked: Request) -> Table | None:
+def _encode_population(population: Frame | Table | None, request: Request) -> Table | None:
     """Return the quasi-identifiers of the population, where a model counts one."""
-    needed = [model.name for model in asked.models if model.needs.population]
+    needed = [model.name for model in request.models if model.needs.population]
     if (population is not None) != bool(needed):
         models = (
             f"{quote_names(needed)} without a population" if needed else "a population, but no model that counts it"
@@ -450,7 +451,7 @@ def _encode_population(population: Frame | Table | None, asked: Request) -> Tabl
     if population is None:
         return None
     if isinstance(population, Frame) and population.is_text:
-        check_spelling(population, asked.quasi_identifiers)
-    people = Table.encode(population, asked.quasi_identifiers)
+        check_spelling(population, request.quasi_identifiers)
+    people = Table.encode(population, request.quasi_identifiers)
     check_cells(people)
     return people

@@ -76,29 +76,29 @@ def from_cells(
     table: Table,
     partition: Partition,
     axes: Sequence[Axis],
-    found: Mapping[str, tuple[CodeArray | CountArray, CodeArray]],
-    most: Lists | None,
+    cells_by_column: Mapping[str, tuple[CodeArray | CountArray, CodeArray]],
+    lists: Lists | None,
 ) -> Recoding:
     """Publish the cells that cuts left: of an ordered column its lowest and highest place, else offsets and codes.
 
     A column with a hierarchy publishes nodes, which tell no ends: those over its records. Sets that are longer than
     lists may be are named.
     """
-    made: list[Cells] = []
+    published: list[Cells] = []
     for axis in axes:
         if axis.hierarchy:
-            made.append(_publish_tight(table, partition, axis))
+            published.append(_publish_tight(table, partition, axis))
             continue
-        first, second = found[axis.column.name]
+        first, second = cells_by_column[axis.column.name]
         if axis.is_ordered:
             _, highest, has_missing = place_ranges(table, partition, axis)
             low = np.where(highest < 0, -1, np.maximum(first, 0)).astype(np.int32)
             high = np.where(highest < 0, -1, second).astype(np.int32)
-            made.append(publish_runs(axis, low, high, has_missing, are_cells=True))
+            published.append(publish_runs(axis, low, high, has_missing, are_cells=True))
         else:
-            named = most and SetNames(*count_frequencies(table, axis.column, most), most.max_length, most.language)
-            made.append(recodings.Sets(first.astype(np.int64), second, axis.domain, named))
-    return Recoding(tuple(axis.column for axis in axes), tuple(made), "cut")
+            naming = lists and SetNames(*count_frequencies(table, axis.column, lists), lists.max_length, lists.language)
+            published.append(recodings.Sets(first.astype(np.int64), second, axis.domain, naming))
+    return Recoding(tuple(axis.column for axis in axes), tuple(published), "cut")
 
 
 def publish_runs(

@@ -54,20 +54,20 @@ class Coding:
             code_of_cell.append(code)
         return cls(cells, tuple(map(table.column, cells.names)), tuple(code_of_cell))
 
-    def table_of_cells(self, places: Sequence[NDArray[Any]], names: Collection[str] | None = None) -> Table:
+    def table_of_cells(self, cell_numbers: Sequence[NDArray[Any]], names: Collection[str] | None = None) -> Table:
         """Return records, given as which of its cells each column has; some columns where they are named."""
-        kept = self._select_columns(names)
+        column_numbers = self._select_columns(names)
         # Filled, not stacked: records are many, and memory is short.
-        codes = np.empty((len(kept), len(places[0])), dtype=np.int32)
-        for of_column, j in zip(codes, kept, strict=True):
-            of_column[:] = self.code_of_cell[j][places[j]]
-        return Table(tuple(self.columns[j] for j in kept), codes, np.ones(codes.shape[1], dtype=np.int64))
+        codes = np.empty((len(column_numbers), len(cell_numbers[0])), dtype=np.int32)
+        for of_column, j in zip(codes, column_numbers, strict=True):
+            of_column[:] = self.code_of_cell[j][cell_numbers[j]]
+        return Table(tuple(self.columns[j] for j in column_numbers), codes, np.ones(codes.shape[1], dtype=np.int64))
 
     def table_of_codes(self, shifted: NDArray[Any], names: Collection[str] | None = None) -> Table:
         """Return records by their codes, shifted by one, shape (n_columns, n_records); some columns if named."""
-        kept = self._select_columns(names)
-        codes = (shifted if names is None else shifted[kept]).astype(np.int32) - np.int32(1)
-        return Table(tuple(self.columns[j] for j in kept), codes, np.ones(codes.shape[1], dtype=np.int64))
+        column_numbers = self._select_columns(names)
+        codes = (shifted if names is None else shifted[column_numbers]).astype(np.int32) - np.int32(1)
+        return Table(tuple(self.columns[j] for j in column_numbers), codes, np.ones(codes.shape[1], dtype=np.int64))
 
     def _select_columns(self, names: Collection[str] | None) -> list[int]:
         return [j for j, name in enumerate(self.cells.names) if names is None or name in names]
@@ -94,18 +94,20 @@ class Plan:
     coding: Coding
 
     @classmethod
-    def from_request(cls, cells: CellCodes, margins: Margins, asked: Request) -> Plan:
+    def from_request(cls, cells: CellCodes, margins: Margins, request: Request) -> Plan:
         """Lay out a request for records whose margins are known."""
-        prepared = prepare(margins.frame, asked)
-        warn_of_doubts(prepared.source, prepared.table, asked)
-        judge = Judge(prepared.table, asked.asked_of_classes, prepared.ladders)
-        names = tuple(sorted(asked.quasi_identifiers))
-        problem = Problem(names, judge, prepared.ladders, asked.loss, asked.clock, language=asked.writing.language)
-        check_offers(asked.method, problem)
+        prepared = prepare(margins.frame, request)
+        warn_of_doubts(prepared.source, prepared.table, request)
+        judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders)
+        names = tuple(sorted(request.quasi_identifiers))
+        problem = Problem(
+            names, judge, prepared.ladders, request.loss, request.clock, language=request.writing.language
+        )
+        check_offers(request.method, problem)
         judge.check_feasible()
-        assert isinstance(asked.method, Mondrian)
-        axes = axes_of(asked.method, problem)
-        return cls(asked, prepared, problem, axes, Coding.from_margins(cells, margins, prepared.table))
+        assert isinstance(request.method, Mondrian)
+        axes = axes_of(request.method, problem)
+        return cls(request, prepared, problem, axes, Coding.from_margins(cells, margins, prepared.table))
 
     @property
     def counted(self) -> list[str]:
@@ -131,9 +133,9 @@ class Plan:
         partition = Partition.from_labels(rows.labels, int(rows.labels[-1]) + 1, rows.counts)
         judge.check_classes(partition, self.request.method)
         self.request.clock.report_progress(1.0)
-        found = Found(partition, rows.recoding, trace)
+        result = Found(partition, rows.recoding, trace)
         prepared = replace(self.prepared, source=source.with_specs(self.request.specs), table=table)
-        return release_of(prepared, judge, self.request, found, partition)
+        return release_of(prepared, judge, self.request, result, partition)
 
 
 class ClassRows(NamedTuple):
@@ -179,39 +181,39 @@ class RowByRow:
     row_of_record: CodeArray = field(repr=False)
 
 
-def why_not_row_by_row(asked: Request) -> str | None:
+def why_not_row_by_row(request: Request) -> str | None:
     """Say what of a request takes distinct rows, as the end of a sentence; None where nothing does."""
-    method = asked.method
+    method = request.method
     if not isinstance(method, Mondrian) or method.recoding not in _STYLES or method.exchange or not method.strict:
         return f"the method {method.name!r} with these options"
-    if asked.person is not None or asked.population is not None:
+    if request.person is not None or request.population is not None:
         return "counting persons or a population"
-    if asked.suppression_limit > 0:
+    if request.suppression_limit > 0:
         return "suppressing records"
-    if isinstance(asked.loss, RowLoss) or is_own(asked.loss) or asked.loss.name not in method.offers.losses:
-        return f"the loss {asked.loss.name!r}"
-    if any(name in asked.parted for name in asked.judged):
+    if isinstance(request.loss, RowLoss) or is_own(request.loss) or request.loss.name not in method.offers.losses:
+        return f"the loss {request.loss.name!r}"
+    if any(name in request.parted for name in request.judged):
         return "judging sets of items"
-    own = [model.name for model in asked.models if is_own(model)]
+    own = [model.name for model in request.models if is_own(model)]
     return f"the models {quote_names(own)}, which are not hushtable's," if own else None
 
 
-def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
+def protect_row_by_row(rows: RowCodes, request: Request) -> RowByRow:
     """Carry out a request for coded records: about 36 bytes each while it cuts, then 500 a class."""
     check_memory(_BYTES_PER_RECORD * rows.n_records, f"cutting {rows.n_records:,} records", "coarsen columns first.")
-    plan = Plan.from_request(rows.cells, rows.margins(), asked)
+    plan = Plan.from_request(rows.cells, rows.margins(), request)
     packed, sensitive = _pack_records(rows, plan)
-    grown = grow_tree(plan.build_search(sensitive), packed, asked.clock)
+    grown = grow_tree(plan.build_search(sensitive), packed, request.clock)
     # Room for what the classes publish.
     del packed, sensitive
-    trace = asked.clock.build_trace(repr(asked.method), grown.n_settled, complete=grown.is_complete)
-    published, records, row_of_record = _publish_in_runs(rows, plan, grown)
+    trace = request.clock.build_trace(repr(request.method), grown.n_settled, complete=grown.is_complete)
+    class_rows, records, row_of_record = _publish_in_runs(rows, plan, grown)
     # Room for what is measured.
     del grown
-    places = [codes[records] for codes in rows.codes]
-    source = rows.cells.build_frame(places, published.counts)
-    judged = plan.coding.table_of_cells(places, asked.judged)
-    return RowByRow(plan.build_release(published, source, judged, trace), row_of_record)
+    cell_numbers = [codes[records] for codes in rows.codes]
+    source = rows.cells.build_frame(cell_numbers, class_rows.counts)
+    sensitive_table = plan.coding.table_of_cells(cell_numbers, request.judged)
+    return RowByRow(plan.build_release(class_rows, source, sensitive_table, trace), row_of_record)
 
 
 def _table_of_records(rows: RowCodes, coding: Coding, records: CodeArray | slice) -> Table:

@@ -37,16 +37,16 @@ class WalkedCells:
     cells: Mapping[str, tuple[CodeArray, pa.Array]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def from_parts(cls, made: InParts) -> WalkedCells:
+    def from_parts(cls, parts: InParts) -> WalkedCells:
         """Keep of a release what its records need to be published where they are."""
-        quasi_identifiers = frozenset(made.release.quasi_identifiers)
-        row_of_class = np.unique(made.release.partition.labels, return_index=True)[1]
+        quasi_identifiers = frozenset(parts.release.quasi_identifiers)
+        row_of_class = np.unique(parts.release.partition.labels, return_index=True)[1]
         rows = []
-        for column, shifted in zip(made.coding.columns, made.shifted_codes, strict=True):
+        for column, shifted in zip(parts.coding.columns, parts.shifted_codes, strict=True):
             row_of_code = np.full(column.n_values + 1, -1, dtype=np.int64)
             row_of_code[shifted] = np.arange(len(shifted))
             rows.append(row_of_class if column.name in quasi_identifiers else row_of_code)
-        return cls(made.coding, made.margins, made.n_records, made.walk, tuple(rows), quasi_identifiers)
+        return cls(parts.coding, parts.margins, parts.n_records, parts.walk, tuple(rows), quasi_identifiers)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,20 +62,20 @@ class WalkedCells:
             cells[series.name] = np.where(at < 0, np.int32(-1), codes), values
         return replace(self, cells=cells)
 
-    def publish_batch(self, judged: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
+    def publish_batch(self, judged_cells: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
         """Return what records publish in some columns, by their judged cells in the order of `names`.
 
         InputError if a record has a value that no record had when they were coded.
         """
-        places = self.coding.cells.encode_batch(pa.table([*judged], names=[*self.names]))
-        table = self.coding.table_of_cells([*places])
+        cell_numbers = self.coding.cells.encode_batch(pa.table([*judged_cells], names=[*self.names]))
+        table = self.coding.table_of_cells([*cell_numbers])
         labels = self.walk.place_rows(table)
-        published = {}
+        columns = {}
         for name in names:
-            cells_of, found = self.cells[name]
+            cells_of, values = self.cells[name]
             at = cells_of[labels if name in self.quasi_identifiers else table.codes[table.index(name)] + 1]
-            published[name] = found.take(pa.array(at, mask=at < 0))
-        return published
+            columns[name] = values.take(pa.array(at, mask=at < 0))
+        return columns
 
 
 def encode_cells(series: pl.Series) -> tuple[CodeArray, pa.Array]:

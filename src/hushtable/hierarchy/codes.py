@@ -68,29 +68,29 @@ class CodeGrid:
     @classmethod
     def from_texts(cls, texts: Sequence[str], lengths: Sequence[int] | None = None) -> CodeGrid:
         """Lay out ascending codes; with the prefixes of a hierarchy, falling, or with all that there are."""
-        whole = max(map(len, texts))
-        asked = lengths or [whole, *(length for length in range(whole - 1, 0, -1) if _ends_well(texts, length))]
+        width = max(map(len, texts))
+        tried = lengths or [width, *(length for length in range(width - 1, 0, -1) if _ends_well(texts, length))]
         values = np.arange(len(texts))
         # A01 as an end of a range stands for A01.0 too.
         reach = [bisect_right(texts, f"{text}\U0010ffff") for text in texts]
-        kept, starts, ends, least = [whole], [values], [values + 1], [1]
-        for length in asked:
+        kept_lengths, starts, ends, min_sizes = [width], [values], [values + 1], [1]
+        for length in tried:
             first = np.unique([text[:length] for text in texts], return_index=True)[1]
             unit = np.searchsorted(first, values, side="right") - 1
             if len(first) == 1:
                 # A prefix that all share says nothing.
                 break
-            if len(kept) > 1 and np.array_equal(first[unit], starts[-1]):
+            if len(kept_lengths) > 1 and np.array_equal(first[unit], starts[-1]):
                 # It tells apart what the longer one does.
-                kept[-1] = length
+                kept_lengths[-1] = length
                 continue
-            kept.append(length)
+            kept_lengths.append(length)
             starts.append(first[unit])
             ends.append(np.maximum(np.append(first[1:], len(texts))[unit], reach))
-            fits = 2 if len(kept) == 2 else ceil(_MIN_UNITS_PER_RANGE * len(texts) / len(first))
-            least.append(max(fits, least[-1] + 1))
-        prefixes = tuple(lengths or range(max(1, whole - 1), 0, -1))
-        arrays = np.array(kept), np.array(starts), np.array(ends), np.array(least)
+            fits = 2 if len(kept_lengths) == 2 else ceil(_MIN_UNITS_PER_RANGE * len(texts) / len(first))
+            min_sizes.append(max(fits, min_sizes[-1] + 1))
+        prefixes = tuple(lengths or range(max(1, width - 1), 0, -1))
+        arrays = np.array(kept_lengths), np.array(starts), np.array(ends), np.array(min_sizes)
         return cls(tuple(texts), *arrays, prefixes, lengths is not None)
 
     def round_outwards(self, low: CodeArray, high: CodeArray) -> tuple[CountArray, CountArray]:

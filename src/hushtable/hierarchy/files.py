@@ -45,20 +45,20 @@ class LadderLines(NamedTuple):
         seen: dict[str, str] = {}
         if not self.rows:
             raise HierarchyError("the hierarchy is empty.", hint="give one line for every value.")
-        for row, place in zip(self.rows, self.places, strict=True):
+        for row, where in zip(self.rows, self.places, strict=True):
             if not all(text.strip() for text in row):
                 raise HierarchyError(
-                    f"{place}: an empty value or label.",
+                    f"{where}: an empty value or label.",
                     hint="leave out the line of the missing value (it is a leaf of its own under `*`), "
                     "fill in the others.",
                 )
             if row[0] == SUPPRESSED:
-                raise HierarchyError(f"{place}: the value is `*`, which means any value.", hint="leave out the line.")
+                raise HierarchyError(f"{where}: the value is `*`, which means any value.", hint="leave out the line.")
             if row[0] in seen:
-                raise HierarchyError(f"{place}: the value of {seen[row[0]]} again.", hint="list every value once.")
+                raise HierarchyError(f"{where}: the value of {seen[row[0]]} again.", hint="list every value once.")
             if SUPPRESSED in row and set(row[row.index(SUPPRESSED) :]) != {SUPPRESSED}:
-                raise HierarchyError(f"{place}: a label above `*`.", hint="`*` is any value; only `*` can follow it.")
-            seen[row[0]] = place
+                raise HierarchyError(f"{where}: a label above `*`.", hint="`*` is any value; only `*` can follow it.")
+            seen[row[0]] = where
 
     def _check_nested(self, levels: Sequence[Level]) -> None:
         for number, (fine, coarse) in enumerate(itertools.pairwise(levels), start=1):
@@ -100,19 +100,19 @@ def read_text(path: str | Path, encoding: str | None = None) -> str:
 def parse_csv(text: str, delimiter: str | None = None, column: str = "") -> LadderLines:
     """Read ARX's form: a line for every value, from the value to the top; lines of the empty value are left out."""
     delimiter = delimiter or _find_delimiter(text)
-    rows, places = [], []
+    rows, locations = [], []
     for number, row in _split_lines(text, delimiter):
         rows.append(row)
-        places.append(f"line {number}")
+        locations.append(f"line {number}")
         if len(row) != len(rows[0]):
             raise HierarchyError(
-                f"line {number}: {len(row)} levels, but {places[0]} has {len(rows[0])} (delimiter {delimiter!r}).",
+                f"line {number}: {len(row)} levels, but {locations[0]} has {len(rows[0])} (delimiter {delimiter!r}).",
                 hint="give every value a label at every level; repeat a label to skip a level.",
             )
     begin = 1 if _has_header(rows, column) else 0
     # A missing cell is a leaf of its own under `*`, whatever a file says of it.
     listed = [at for at in range(begin, len(rows)) if rows[at][0].strip()]
-    return LadderLines([rows[at] for at in listed], [places[at] for at in listed])
+    return LadderLines([rows[at] for at in listed], [locations[at] for at in listed])
 
 
 def _has_header(rows: Sequence[Sequence[str]], column: str) -> bool:
@@ -182,12 +182,12 @@ def parse_tree(tree: Any) -> LadderLines:
     return _pad_paths(paths)
 
 
-def _text_of_leaf(given: Any) -> str:
-    if given is None or isinstance(given, (bool, list, tuple, Mapping)):
+def _text_of_leaf(leaf: Any) -> str:
+    if leaf is None or isinstance(leaf, (bool, list, tuple, Mapping)):
         raise HierarchyError(
             "tree: a label or value that is no text.", hint="quote it: YAML reads a bare no, yes or ~ otherwise."
         )
-    return str(given)
+    return str(leaf)
 
 
 def _pad_paths(paths: Sequence[tuple[list[str], str]]) -> LadderLines:

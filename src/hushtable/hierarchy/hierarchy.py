@@ -48,21 +48,21 @@ def check_labels(
     for level in range(1, len(labels) - 1):
         codes = level_codes[level]
         sizes = np.bincount(codes, minlength=len(labels[level]))
-        held = np.empty(len(sizes), dtype=np.int64)
-        held[codes] = np.arange(len(codes))
+        members = np.empty(len(sizes), dtype=np.int64)
+        members[codes] = np.arange(len(codes))
         for node, label in enumerate(labels[level]):
             if label == cells.SUPPRESSED:
                 continue
             where = f"hierarchy of {column!r}: label {node} of level {level}"
-            for code, what in ((code_of.get(label), "value"), (lowest.setdefault(label, int(held[node])), "label")):
+            for code, what in ((code_of.get(label), "value"), (lowest.setdefault(label, int(members[node])), "label")):
                 if code is not None and codes[code] != node:
                     raise HierarchyError(
                         f"{where} is also a {what} of another branch, that of value {code}.",
                         hint="give it another name: a published cell could mean either.",
                     )
             if are_forms and cells.parse_cell(label).form != "value":
-                read = reader.codes_of_label(label)
-                if len(read) != sizes[node] or (codes[read] != node).any():
+                codes_read = reader.codes_of_label(label)
+                if len(codes_read) != sizes[node] or (codes[codes_read] != node).any():
                     raise HierarchyError(
                         f"{where} reads as an interval or a set, but not of the {sizes[node]} values that it holds.",
                         hint="correct its ends or members, or give it a name.",
@@ -104,8 +104,8 @@ class _Reader:
     def _codes_in_range(self, low: str, high: str) -> CodeArray:
         """Return the values in a range of codes, whose ends stand for all that begin with them."""
         low, high = low.removesuffix("*"), high.removesuffix("*")
-        held = [code for code, text in enumerate(self.values) if low <= text and text[: len(high)] <= high]
-        return np.array(held, dtype=np.int32)
+        codes = [code for code, text in enumerate(self.values) if low <= text and text[: len(high)] <= high]
+        return np.array(codes, dtype=np.int32)
 
     def _sort_keys(self, kind: type) -> tuple[list[Any], CodeArray]:
         """Return the keys of one type in their order, and their values."""
@@ -284,13 +284,13 @@ class Hierarchy:
         texts = tuple(column.texts())
         if texts == self.values and column.name == self.column:
             return self
-        places = self._places_of_values(column)
-        places_of_texts = np.fromiter((places.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
-        missed = np.flatnonzero(places_of_texts < 0)
-        if len(missed) and unknown != "suppress":
-            raise self._missing_values_error(column, missed)
-        levels = [self._align_level(level, places_of_texts) for level in range(1, self.n_levels - 1)]
-        lowest = None if self.lowest is None else np.append(self.lowest, np.int32(0))[places_of_texts]
+        index_of_text = self._places_of_values(column)
+        indices = np.fromiter((index_of_text.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
+        unlisted = np.flatnonzero(indices < 0)
+        if len(unlisted) and unknown != "suppress":
+            raise self._missing_values_error(column, unlisted)
+        levels = [self._align_level(level, indices) for level in range(1, self.n_levels - 1)]
+        lowest = None if self.lowest is None else np.append(self.lowest, np.int32(0))[indices]
         aligned = _build_hierarchy(column.name, texts, Ladder(levels, self.leaf_share, lowest), self.rule)
         return replace(aligned, whole=self.whole or self)
 
@@ -517,21 +517,21 @@ class Hierarchy:
             return exact
         return {_canonical_text(text, column.kind): place for text, place in exact.items()} | exact
 
-    def _missing_values_error(self, column: Column, missed: CountArray) -> HierarchyError:
-        shown = ", ".join(map(str, missed[:5].tolist())) + (" ..." if len(missed) > 5 else "")
+    def _missing_values_error(self, column: Column, unlisted: CountArray) -> HierarchyError:
+        positions = ", ".join(map(str, unlisted[:5].tolist())) + (" ..." if len(unlisted) > 5 else "")
         return HierarchyError(
-            f"the hierarchy of {column.name!r} lists {self.n_values} values, but not {len(missed)} of the "
-            f"{column.n_values} values of the column (positions {shown} of its values).",
+            f"the hierarchy of {column.name!r} lists {self.n_values} values, but not {len(unlisted)} of the "
+            f"{column.n_values} values of the column (positions {positions} of its values).",
             hint="add them, use unknown='suppress' to publish them as `*`, or a rule, which is never incomplete.",
         )
 
-    def _align_level(self, level: int, found: CountArray) -> Level:
+    def _align_level(self, level: int, indices: CountArray) -> Level:
         labels, shares = (*self.labels[level], cells.SUPPRESSED), np.append(self.shares[level], 1.0)
         star = labels.index(cells.SUPPRESSED)
-        nodes = np.where(found < 0, star, np.append(self.level_codes[level], star)[found])
-        kept, codes = np.unique(nodes, return_inverse=True)
-        siblings = np.append(self.siblings[level], 1)[kept] if self.siblings else None
-        return Level(codes.astype(np.int32), tuple(labels[node] for node in kept.tolist()), shares[kept], siblings)
+        nodes = np.where(indices < 0, star, np.append(self.level_codes[level], star)[indices])
+        used, codes = np.unique(nodes, return_inverse=True)
+        siblings = np.append(self.siblings[level], 1)[used] if self.siblings else None
+        return Level(codes.astype(np.int32), tuple(labels[node] for node in used.tolist()), shares[used], siblings)
 
 
 def _canonical_text(text: str, kind: Kind) -> str:
@@ -551,8 +551,8 @@ def _build_hierarchy(column: str, values: tuple[str, ...], ladder: Ladder, rule:
     codes[0] = np.arange(n_values)
     leaf_share = 1 / max(1, n_values) if ladder.leaf_share is None else ladder.leaf_share
     shares = [np.full(n_values, leaf_share)]
-    for place, level in enumerate(ladder.levels, start=1):
-        codes[place] = level.codes
+    for number, level in enumerate(ladder.levels, start=1):
+        codes[number] = level.codes
         counted = np.bincount(level.codes, minlength=len(level.labels)) / max(1, n_values)
         share = counted if level.shares is None else level.shares
         stars = np.array([label == cells.SUPPRESSED for label in level.labels], dtype=bool)
@@ -627,18 +627,18 @@ def _name_groups(
 ) -> tuple[str, ...]:
     """Name the groups of one level, runs of texts: a single value by itself, else by its most frequent one."""
     lasts = np.cumsum(sizes).tolist()
-    found: list[str | None] = []
+    names: list[str | None] = []
     for last, size in zip(lasts, sizes.tolist(), strict=True):
         run = slice(last - size, last)
         most = last - size + int(weights[run].argmax())
         name = name_of(texts[most], size, words, max_length) if weights[most] else None
         # What is cut may be the name of two groups.
-        found.append(format_value(texts[most]) if size == 1 else None if name in found else name)
-    unnamed = [place for place, name in enumerate(found) if name is None]
+        names.append(format_value(texts[most]) if size == 1 else None if name in names else name)
+    unnamed = [place for place, name in enumerate(names) if name is None]
     for number, place in enumerate(unnamed):
-        found[place] = words.name_other_group(number if len(unnamed) > 1 else None, int(sizes[place]))
+        names[place] = words.name_other_group(number if len(unnamed) > 1 else None, int(sizes[place]))
     return tuple(
-        _find_free_label(str(name), texts) if size > 1 else str(name) for name, size in zip(found, sizes, strict=True)
+        _find_free_label(str(name), texts) if size > 1 else str(name) for name, size in zip(names, sizes, strict=True)
     )
 
 

@@ -104,11 +104,11 @@ class Rounding:
     @classmethod
     def _from_cells(cls, column: Column, grid: Exact, index: CountArray, value_width: float, units: _Units) -> Rounding:
         first = int(index[0])
-        found, place = np.unique(index - first, return_inverse=True)
-        steps, starts, ends = units(found, first, grid)
-        ends = np.minimum(ends, found[-1] + 1)
+        occupied, place = np.unique(index - first, return_inverse=True)
+        steps, starts, ends = units(occupied, first, grid)
+        ends = np.minimum(ends, occupied[-1] + 1)
         return cls(
-            column.kind, grid, first, place.astype(np.int32), found, value_width, steps, np.maximum(starts, 0), ends
+            column.kind, grid, first, place.astype(np.int32), occupied, value_width, steps, np.maximum(starts, 0), ends
         )
 
     @property
@@ -199,11 +199,11 @@ class Rounding:
 
 def finest_grid(low: Exact, high: Exact, most_cells: int = _MOST_CELLS) -> Exact:
     """Return the smallest of 1, 2 and 5 times a power of ten that is not below a 200th (or so) of a range."""
-    least = Fraction(high - low) / most_cells
-    power = len(str(least.numerator)) - len(str(least.denominator)) - 1
+    min_width = Fraction(high - low) / most_cells
+    power = len(str(min_width.numerator)) - len(str(min_width.denominator)) - 1
     candidates = (digit * Fraction(10) ** (power + shift) for shift in range(3) for digit in (1, 2, 5))
-    found = next(each for each in candidates if each >= least)
-    return found.numerator if found.denominator == 1 else found
+    width = next(each for each in candidates if each >= min_width)
+    return width.numerator if width.denominator == 1 else width
 
 
 def _exact_value(value: Any) -> Exact:
@@ -234,20 +234,20 @@ def _number_cells(column: Column, width: Exact) -> CountArray:
     return cells_
 
 
-def _number_units(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
+def _number_units(occupied: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
     """Return the units of 5, 10, 50 ... times a power of ten that hold whole cells."""
     steps = [1]
     power = len(str(Fraction(grid).numerator)) - len(str(Fraction(grid).denominator)) - 1
     step = Fraction(10) ** power
     factor = 5
-    while step <= (int(found[-1]) + 1) * grid:
+    while step <= (int(occupied[-1]) + 1) * grid:
         n_cells = step / grid
         if n_cells.denominator == 1 and n_cells > steps[-1]:
             steps.append(int(n_cells))
         step *= factor
         factor = 7 - factor
     # Python's integers: cells may lie at the end of the 64 bits.
-    starts = np.array([[(first + cell) // step * step - first for cell in found.tolist()] for step in steps])
+    starts = np.array([[(first + cell) // step * step - first for cell in occupied.tolist()] for step in steps])
     return np.array(steps), starts, starts + np.array(steps)[:, None]
 
 
@@ -259,19 +259,19 @@ def _clock_cells(column: Column) -> tuple[int, CountArray, float]:
     return width, seconds // width, 1.0 if is_as_fine else 0.0
 
 
-def _clock_units(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
+def _clock_units(occupied: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
     """Return the units of minutes, quarter hours, hours and six hours that hold whole cells."""
     steps = np.array([1, *(step // int(grid) for step in _SECONDS_PER_UNIT if step > grid)])[:, None]
-    starts = (first + found) // steps * steps - first
+    starts = (first + occupied) // steps * steps - first
     return steps.ravel(), starts, starts + steps
 
 
 def _calendar_units(
-    found: CountArray, first: int, grid: Exact, *, unit: str
+    occupied: CountArray, first: int, grid: Exact, *, unit: str
 ) -> tuple[CountArray, CountArray, CountArray]:
     """Return the calendar units of days, months, quarters or years."""
     names = _units_from(unit)
-    days = first_day(found + first, unit).astype("datetime64[D]")
+    days = first_day(occupied + first, unit).astype("datetime64[D]")
     starts, ends = (
         np.stack([first_place(unit_of(days, name) + after, name, unit) - first for name in names]) for after in (0, 1)
     )
@@ -340,23 +340,23 @@ def propose_tails(
     over what lies between the tails. Where one lies between the outermost record that must be in a tail and
     the next one inside, it is the end; else the first one further inside: then more records are in the tail.
     """
-    reached, places = np.cumsum(counts), places_of(column)
+    reached, positions = np.cumsum(counts), places_of(column)
     # Of the outermost values, those that must be in a tail; between them the values from `first` to before `after`.
     first = int(np.searchsorted(reached, n_low)) + 1 if n_low else 0
     after = int(np.searchsorted(reached, reached[-1] - n_high, side="right")) if n_high else column.n_values
     if first >= after:
         return None
-    floor = _build_grid_floor(column, places[first], places[after - 1])
+    floor = _build_grid_floor(column, positions[first], positions[after - 1])
     low = high = None
     if n_low:
-        low = floor(places[first], 0)
-        low = low if low > places[first - 1] else floor(places[first - 1], 1)
+        low = floor(positions[first], 0)
+        low = low if low > positions[first - 1] else floor(positions[first - 1], 1)
     if n_high:
-        high = floor(places[after - 1], 1)
-        high = high if high <= places[after] else floor(places[after], 0)
+        high = floor(positions[after - 1], 1)
+        high = high if high <= positions[after] else floor(positions[after], 0)
     is_between = np.ones(column.n_values, dtype=bool)
-    is_between &= True if low is None else (places >= low).astype(bool)
-    is_between &= True if high is None else (places < high).astype(bool)
+    is_between &= True if low is None else (positions >= low).astype(bool)
+    is_between &= True if high is None else (positions < high).astype(bool)
     if counts[is_between].sum() < least:
         return None
     low_end, high_end = (None if end is None else _format_end(column, end) for end in (low, high))

@@ -122,13 +122,13 @@ class Tails:
         low, high = self._parse_ends(column)
         if not column.n_values:
             return Ladder([empty_level(), empty_level()])
-        places = places_of(column)
-        first = 0 if low is None else bisect_left(places, low)
-        after = column.n_values if high is None else bisect_left(places, high)
+        positions = places_of(column)
+        first = 0 if low is None else bisect_left(positions, low)
+        after = column.n_values if high is None else bisect_left(positions, high)
         if counts is not None:
             self._check_tail(column.name, "low", int(counts[:first].sum()))
             self._check_tail(column.name, "high", int(counts[after:].sum()))
-        centre = _Centre(column, places, (low, high), (first, after))
+        centre = _Centre(column, positions, (low, high), (first, after))
         lowest = np.ones(column.n_values, dtype=np.int32)
         lowest[first:after] = 0
         return Ladder(
@@ -144,17 +144,17 @@ class Tails:
         if not column.is_measured or column.kind == "time":
             hint = "`runs` makes levels of ordered categories, `frequency` of others"
             raise unfit_kind_error(self.name, column, "numbers and dates", hint)
-        found: list[Exact | None] = []
-        for name, given in (("low", self.low), ("high", self.high)):
-            end, is_date = (None, is_calendar(column)) if given is None else _parse_end(name, given)
+        ends: list[Exact | None] = []
+        for name, declared in (("low", self.low), ("high", self.high)):
+            end, is_date = (None, is_calendar(column)) if declared is None else _parse_end(name, declared)
             if is_date != is_calendar(column):
                 what, wanted = ("a date", "a number") if is_date else ("a number", "a date as '2024-05-31'")
                 raise HierarchyError(
-                    f"tails: {name} = {given!r} is {what}, but column {column.name!r} is of the kind {column.kind}.",
+                    f"tails: {name} = {declared!r} is {what}, but column {column.name!r} is of the kind {column.kind}.",
                     hint=f"give {wanted}, or declare the kind of the column.",
                 )
-            found.append(end)
-        return found[0], found[1]
+            ends.append(end)
+        return ends[0], ends[1]
 
     def _check_tail(self, name: str, end: str, n_records: int) -> None:
         if 0 < n_records < self.least:
@@ -168,12 +168,12 @@ class _Centre:
     """What lies between the ends, and the tails beside it. Values are in order: every node is a run of them."""
 
     def __init__(
-        self, column: Column, places: ValueArray, ends: tuple[Exact | None, Exact | None], run: tuple[int, int]
+        self, column: Column, positions: ValueArray, ends: tuple[Exact | None, Exact | None], run: tuple[int, int]
     ) -> None:
-        self.column, self.places, self.ends = column, places[slice(*run)], ends
+        self.column, self.places, self.ends = column, positions[slice(*run)], ends
         self.n_below, self.n_above = run[0], column.n_values - run[1]
         resolution = int(column.kind in ("integer", "date"))
-        self.span = _distance_between_ends(places, ends, resolution)
+        self.span = _distance_between_ends(positions, ends, resolution)
         self.widths = [] if is_calendar(column) else _list_round_widths(self.span, resolution)
         widest = _DAYS_PER_DECADE if is_calendar(column) else self.widths[-1] if self.widths else self.span
         self.tail = min(self.span, widest)
@@ -261,24 +261,24 @@ def places_of(column: Column) -> ValueArray:
     return column.values.astype("datetime64[D]").astype(np.int64) if is_calendar(column) else exact_numbers(column)
 
 
-def _parse_end(name: str, given: Any) -> tuple[Exact, bool]:
+def _parse_end(name: str, end: Any) -> tuple[Exact, bool]:
     """Return a number, or a date in days from 1970 on, and whether it is a date."""
     try:
-        return to_exact(given), False
+        return to_exact(end), False
     except (ValueError, ArithmeticError):
         pass
     try:
-        day = dt.date.fromisoformat(given)
+        day = dt.date.fromisoformat(end)
     except (ValueError, TypeError):
-        raise HierarchyError(f"tails: {name} = {given!r}.", hint="give a number, or a date as '2024-05-31'.") from None
+        raise HierarchyError(f"tails: {name} = {end!r}.", hint="give a number, or a date as '2024-05-31'.") from None
     return int(np.datetime64(day, "D").astype(np.int64)), True
 
 
-def _distance_between_ends(places: ValueArray, ends: tuple[Exact | None, Exact | None], resolution: int) -> Exact:
+def _distance_between_ends(positions: ValueArray, ends: tuple[Exact | None, Exact | None], resolution: int) -> Exact:
     """Return how far it is from end to end; without an end, as far as values reach on that side."""
     low, high = ends
-    begin = places[0] if low is None else low
-    end = places[-1] + resolution if high is None else high
+    begin = positions[0] if low is None else low
+    end = positions[-1] + resolution if high is None else high
     # Nothing may lie between an end and where values reach.
     return end - begin if end > begin else 1
 
@@ -333,8 +333,8 @@ class Dictionary:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the labels of the canonical texts."""
-        known, unknown = _read_paths(self.of), (OTHER,) * len(DICTIONARIES[self.of])
-        paths = [known.get(fold_text(text), unknown) for text in column.texts()]
+        paths_by_value, unknown = _read_paths(self.of), (OTHER,) * len(DICTIONARIES[self.of])
+        paths = [paths_by_value.get(fold_text(text), unknown) for text in column.texts()]
         levels = ([translate_label(path[level], self.language) for path in paths] for level in range(len(unknown)))
         return Ladder([level_of_labels(labels) for labels in levels])
 
@@ -363,12 +363,12 @@ def _read_translations() -> Mapping[str, tuple[str, ...]]:
 def _read_paths(of: str) -> Mapping[str, tuple[str, ...]]:
     """Return the labels of every folded value, and of every label: where a value is one, it is in its own branch."""
     rows = _read_rows(of)
-    found = {fold_text(value): labels for values, labels in rows for value in values}
+    paths = {fold_text(value): labels for values, labels in rows for value in values}
     for _, labels in rows:
         for level, label in enumerate(labels):
             for language in LANGUAGES:
-                found.setdefault(fold_text(translate_label(label, language)), (label,) * level + labels[level:])
-    return MappingProxyType(found)
+                paths.setdefault(fold_text(translate_label(label, language)), (label,) * level + labels[level:])
+    return MappingProxyType(paths)
 
 
 def _read_rows(of: str) -> list[tuple[list[str], tuple[str, ...]]]:

@@ -66,9 +66,9 @@ class Dealing:
 
 def find_patterns(types: Types, dealing: Dealing, without: int | None = None) -> CodeArray:
     """Return the cells on which the members of every group agree, perhaps without one cluster, and `STAR` elsewhere."""
-    asked = [cluster for cluster in range(types.n_clusters) if cluster != without]
-    cells = types.values[dealing.members[:, asked[0]]]
-    for cluster in asked[1:]:
+    clusters = [cluster for cluster in range(types.n_clusters) if cluster != without]
+    cells = types.values[dealing.members[:, clusters[0]]]
+    for cluster in clusters[1:]:
         cells = np.where(types.values[dealing.members[:, cluster]] == cells, cells, np.int32(STAR))
     return cells
 
@@ -93,9 +93,9 @@ def label_equal_cells(values: CodeArray, columns: Sequence[int]) -> CodeArray:
 def poorest_counts(supply: CountArray, labels: CodeArray) -> CountArray:
     """Count the groups that each label can give: what the poorest cluster holds of it; -1 is no label."""
     n_labels = int(labels.max(initial=-1)) + 1
-    named = labels >= 0
-    held = [np.bincount(labels[named], weights=row[named], minlength=n_labels) for row in supply]
-    return np.asarray(np.min(held, axis=0), dtype=np.int64)
+    has_label = labels >= 0
+    counts = [np.bincount(labels[has_label], weights=row[has_label], minlength=n_labels) for row in supply]
+    return np.asarray(np.min(counts, axis=0), dtype=np.int64)
 
 
 def deal_greedily(types: Types) -> Dealing:
@@ -105,16 +105,16 @@ def deal_greedily(types: Types) -> Dealing:
     costs at least u in any dealing and at most u d here: the cost is at most d times the least. With weights that ratio
     is their sum over the smallest; with a weight of 0 there is none.
     """
-    left = types.supply.copy()
+    remaining = types.supply.copy()
     by_weight: dict[float, list[tuple[int, ...]]] = {}
     for columns in list_subsets(len(types.weights)):
         by_weight.setdefault(round(float(types.weights[list(columns)].sum()), 9), []).append(columns)
     parts = []
     for weight in sorted(by_weight, reverse=True):
         labels = [label_equal_cells(types.values, columns) for columns in by_weight[weight]]
-        for each in sorted(labels, key=lambda each: -int(poorest_counts(left, each).sum())):
-            part, taken = _deal_label(left, each)
-            left -= taken
+        for each in sorted(labels, key=lambda each: -int(poorest_counts(remaining, each).sum())):
+            part, dealt = _deal_label(remaining, each)
+            remaining -= dealt
             parts.append(part)
     return merge_dealings(parts)
 
@@ -136,24 +136,24 @@ def align_runs(runs: Sequence[CountArray]) -> tuple[list[CountArray], CountArray
     return [np.searchsorted(each, cuts[:-1], side="right") for each in ends], np.diff(cuts)
 
 
-def _deal_label(left: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
+def _deal_label(remaining: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
     """Deal as many groups of one label as there are; return them and what was taken of every type."""
-    wanted = poorest_counts(left, labels)
+    n_groups = poorest_counts(remaining, labels)
     by_label = np.argsort(labels, kind="stable")
     by_label = by_label[np.searchsorted(labels[by_label], 0) :]
-    starts = np.searchsorted(labels[by_label], np.arange(len(wanted)))
-    taken = np.zeros_like(left)
-    for row, out in zip(left, taken, strict=True):
+    starts = np.searchsorted(labels[by_label], np.arange(len(n_groups)))
+    dealt = np.zeros_like(remaining)
+    for row, out in zip(remaining, dealt, strict=True):
         before = np.concatenate(([0], np.cumsum(row[by_label])))[:-1]
         before -= before[starts][labels[by_label]]
-        out[by_label] = np.clip(wanted[labels[by_label]] - before, 0, row[by_label])
-    return deal_in_runs([(by_label, row[by_label]) for row in taken]), taken
+        out[by_label] = np.clip(n_groups[labels[by_label]] - before, 0, row[by_label])
+    return deal_in_runs([(by_label, row[by_label]) for row in dealt]), dealt
 
 
 def deal_in_runs(runs: Sequence[tuple[CountArray, CountArray]]) -> Dealing:
     """Make groups of what every cluster gives in turn: its types, and how many records of each."""
     places, counts = align_runs([lengths for _, lengths in runs])
     members = np.empty((len(counts), len(runs)), dtype=np.int32)
-    for cluster, ((given, _), place) in enumerate(zip(runs, places, strict=True)):
-        members[:, cluster] = given[place]
+    for cluster, ((member_types, _), place) in enumerate(zip(runs, places, strict=True)):
+        members[:, cluster] = member_types[place]
     return Dealing(members, counts)

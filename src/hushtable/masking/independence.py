@@ -99,14 +99,14 @@ def _cut_rows(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], Fl
     labels = np.zeros(len(rows), dtype=np.int64)
     todo = [(rows, 0, n_clusters)]
     while todo:
-        ours, first, n_ours = todo.pop()
-        if n_ours == 1:
-            labels[ours] = first
+        part, first_label, n_parts = todo.pop()
+        if n_parts == 1:
+            labels[part] = first_label
             continue
-        low = n_ours // 2
-        ordered = ours[np.argsort(keys(ours), kind="stable")]
-        at = len(ours) // n_ours * low
-        todo += [(ordered[:at], first, low), (ordered[at:], first + low, n_ours - low)]
+        n_low = n_parts // 2
+        ordered = part[np.argsort(keys(part), kind="stable")]
+        at = len(part) // n_parts * n_low
+        todo += [(ordered[:at], first_label, n_low), (ordered[at:], first_label + n_low, n_parts - n_low)]
     return labels
 
 
@@ -160,36 +160,36 @@ def _cell_coordinates(table: Table, points: FloatArray) -> FloatArray:
 def _move_to_means(points: FloatArray, labels: CountArray, n_clusters: int) -> CountArray:
     """Move records to the nearest means that have room, while that helps."""
     size = len(labels) // n_clusters
-    best, least = labels, np.inf
+    best, least_spread = labels, np.inf
     for _ in range(_MAX_ROUNDS):
         means = np.array([points[labels == label].mean(axis=0) for label in range(n_clusters)])
         spread = float(((points - means[labels]) ** 2).sum())
-        if spread >= least * (1 - 1e-9):
+        if spread >= least_spread * (1 - 1e-9):
             break
-        best, least = labels, spread
-        far = ((points**2).sum(axis=1)[:, None] - 2 * points @ means.T) + (means**2).sum(axis=1)
-        labels = _fill_clusters(far, size)
+        best, least_spread = labels, spread
+        squared_distances = ((points**2).sum(axis=1)[:, None] - 2 * points @ means.T) + (means**2).sum(axis=1)
+        labels = _fill_clusters(squared_distances, size)
     return best
 
 
-def _fill_clusters(far: FloatArray, size: int) -> CountArray:
+def _fill_clusters(squared_distances: FloatArray, size: int) -> CountArray:
     """Give every record a cluster: at least distance together, or, of many records, the nearest with room."""
-    n_rows, n_clusters = far.shape
+    n_rows, n_clusters = squared_distances.shape
     if n_rows <= _MAX_RECORDS_TO_ASSIGN:
         from scipy.optimize import linear_sum_assignment
 
-        return np.asarray(linear_sum_assignment(np.repeat(far, size, axis=1))[1] // size, dtype=np.int64)
+        return np.asarray(linear_sum_assignment(np.repeat(squared_distances, size, axis=1))[1] // size, dtype=np.int64)
     labels = np.full(n_rows, -1, dtype=np.int64)
     room = np.full(n_clusters, size)
     waiting = np.arange(n_rows)
     while len(waiting):
         open_ = np.flatnonzero(room)
-        distances = np.sort(far[np.ix_(waiting, open_)], axis=1)
-        loss = distances[:, min(1, len(open_) - 1)] - distances[:, 0]
-        wanted = open_[np.argmin(far[np.ix_(waiting, open_)], axis=1)]
+        distances = np.sort(squared_distances[np.ix_(waiting, open_)], axis=1)
+        regret = distances[:, min(1, len(open_) - 1)] - distances[:, 0]
+        nearest = open_[np.argmin(squared_distances[np.ix_(waiting, open_)], axis=1)]
         for cluster in open_:
-            asking = np.flatnonzero(wanted == cluster)
-            asking = asking[np.argsort(-loss[asking], kind="stable")][: room[cluster]]
+            asking = np.flatnonzero(nearest == cluster)
+            asking = asking[np.argsort(-regret[asking], kind="stable")][: room[cluster]]
             labels[waiting[asking]] = cluster
             room[cluster] -= len(asking)
         waiting = waiting[labels[waiting] < 0]
@@ -319,21 +319,21 @@ def mask_dependence(
     _check_cells(table, a, b, clusters)
 
     rng = np.random.default_rng(seed)
-    is_ours = isinstance(clustering, str)
+    is_named = isinstance(clustering, str)
     # Somebody who said what a column is wants no other reading of it.
     declared = [name for name, spec in (specs or {}).items() if spec.kind is not None or spec.order is not None]
-    of_b, amounts = convert_amounts(table.select(b), tuple(name for name in b if is_ours and name not in declared))
-    kept, labels = _cluster_records(of_b, clusters, clustering, rng)
-    table = table.take(kept)
+    b_table, amounts = convert_amounts(table.select(b), tuple(name for name in b if is_named and name not in declared))
+    kept_rows, labels = _cluster_records(b_table, clusters, clustering, rng)
+    table = table.take(kept_rows)
     distinct, of_record = table.select(a).collapse()
     types = _count_types(distinct, labels, of_record, clusters, missing, weights or {})
     if optimise_ties:
         _, tie_of = table.select(b).collapse()
         labels = settle_ties(tie_of, labels, of_record, types, rng)
         types = _count_types(distinct, labels, of_record, clusters, missing, weights or {})
-    found = mask_types(types, method, budget or Budget())
-    stars = _draw_stars(types, found.dealing, labels, of_record, rng)
-    trace = _build_trace(found, method, clusters, seed, time.perf_counter() - began)
+    masking = mask_types(types, method, budget or Budget())
+    stars = _draw_stars(types, masking.dealing, labels, of_record, rng)
+    trace = _build_trace(masking, method, clusters, seed, time.perf_counter() - began)
     return MaskedRelease(
         source=source,
         table=table,
@@ -342,29 +342,29 @@ def mask_dependence(
         c=c,
         label=label,
         labels=labels,
-        kept=kept,
+        kept=kept_rows,
         stars=stars,
-        cost=found.cost,
+        cost=masking.cost,
         publish=publish,
         ties_optimised=optimise_ties,
-        guesses=_guess_cells(source, table, c, kept, stars, labels, specs or {}, rng),
+        guesses=_guess_cells(source, table, c, kept_rows, stars, labels, specs or {}, rng),
         trace=trace,
         specs=dict(specs or {}),
         inputs=drafts.paths_among(data),
         amounts=amounts,
-        clustered_as_text=tuple(each.name for each in of_b.columns if is_ours and not each.is_ordered),
+        clustered_as_text=tuple(each.name for each in b_table.columns if is_named and not each.is_ordered),
     )
 
 
-def _build_trace(found: Masking, method: str, clusters: int, seed: int, seconds: float) -> Trace:
+def _build_trace(masking: Masking, method: str, clusters: int, seed: int, seconds: float) -> Trace:
     return Trace(
         f"mask_dependence(method={method!r}, clusters={clusters})",
-        found.n_nodes,
+        masking.n_nodes,
         seconds,
-        complete=found.complete,
-        optimal=found.optimal,
-        bound=found.bound,
-        gap=(found.cost - found.bound) / found.cost if found.cost > 0 else 0.0,
+        complete=masking.complete,
+        optimal=masking.optimal,
+        bound=masking.bound,
+        gap=(masking.cost - masking.bound) / masking.cost if masking.cost > 0 else 0.0,
         seed=seed,
     )
 
@@ -372,24 +372,24 @@ def _build_trace(found: Masking, method: str, clusters: int, seed: int, seconds:
 def _check_roles(
     a: Sequence[str], b: Sequence[str], c: Sequence[str] | None, names: Sequence[str], label: str
 ) -> tuple[str, ...]:
-    for what, wanted in (("a", a), ("b", b)):
-        if not wanted:
+    for what, columns in (("a", a), ("b", b)):
+        if not columns:
             raise ColumnError(
                 f"{what} names no column.", hint="a is what is masked, b what it shall be independent of."
             )
-        check_columns(wanted, names, what)
-    kept = tuple(name for name in names if name not in (*a, *b)) if c is None else tuple(c)
-    check_columns(kept, names, "c")
-    twice = [name for name in names if [name in a, name in b, name in kept].count(True) > 1]
+        check_columns(columns, names, what)
+    c_columns = tuple(name for name in names if name not in (*a, *b)) if c is None else tuple(c)
+    check_columns(c_columns, names, "c")
+    twice = [name for name in names if [name in a, name in b, name in c_columns].count(True) > 1]
     if twice:
         raise ColumnError(
             f"column {quote_names(twice)} is in more than one of a, b and c.", hint="put every column into one."
         )
-    if label in (*a, *kept):
+    if label in (*a, *c_columns):
         raise ColumnError(
             f"the table has a column {label!r} already.", hint="pass another name for the cluster as label=."
         )
-    return kept
+    return c_columns
 
 
 def _check_no_sets(specs: Mapping[str, ColumnSpec] | None) -> None:
@@ -450,15 +450,15 @@ def _cluster_records(
     n_records = table.n_rows
     n_removed = n_records % clusters
     if isinstance(clustering, str) or callable(clustering):
-        kept = np.sort(rng.permutation(n_records)[n_removed:])
+        kept_rows = np.sort(rng.permutation(n_records)[n_removed:])
         if clustering == "auto":
             clustering = "runs" if len(table.columns) == 1 and table.columns[0].is_ordered else "median"
-        return kept, equal_clusters(table.take(kept), clusters, clustering, rng)
+        return kept_rows, equal_clusters(table.take(kept_rows), clusters, clustering, rng)
     labels = number_clusters(clustering, n_records, clusters)
     sizes = np.bincount(labels)
-    gone = [int(rng.choice(np.flatnonzero(labels == one))) for one in np.flatnonzero(sizes > n_records // clusters)]
-    kept = np.setdiff1d(np.arange(n_records), np.array(gone, dtype=np.int64))
-    return kept, labels[kept]
+    removed = [int(rng.choice(np.flatnonzero(labels == one))) for one in np.flatnonzero(sizes > n_records // clusters)]
+    kept_rows = np.setdiff1d(np.arange(n_records), np.array(removed, dtype=np.int64))
+    return kept_rows, labels[kept_rows]
 
 
 def _count_types(
@@ -480,14 +480,14 @@ def _draw_stars(
     types: Types, dealing: Dealing, labels: CodeArray, of_record: CodeArray, rng: np.random.Generator
 ) -> BoolArray:
     """Tell for every column and record whether its cell is masked; which of equal records is, is drawn."""
-    hidden = find_patterns(types, dealing) == STAR
+    is_hidden = find_patterns(types, dealing) == STAR
     shuffled = rng.permutation(len(labels))
-    stars = np.empty((hidden.shape[1], len(labels)), dtype=bool)
+    stars = np.empty((is_hidden.shape[1], len(labels)), dtype=bool)
     for cluster in range(types.n_clusters):
-        ours = shuffled[labels[shuffled] == cluster]
-        ours = ours[np.argsort(of_record[ours], kind="stable")]
+        cluster_rows = shuffled[labels[shuffled] == cluster]
+        cluster_rows = cluster_rows[np.argsort(of_record[cluster_rows], kind="stable")]
         groups = np.argsort(dealing.members[:, cluster], kind="stable")
-        stars[:, ours] = hidden[np.repeat(groups, dealing.counts[groups])].T
+        stars[:, cluster_rows] = is_hidden[np.repeat(groups, dealing.counts[groups])].T
     return stars
 
 
@@ -495,14 +495,16 @@ def _guess_cells(
     source: Frame | Table,
     table: Table,
     c: Sequence[str],
-    kept: CountArray,
+    kept_rows: CountArray,
     stars: BoolArray,
     labels: CodeArray,
     specs: Mapping[str, ColumnSpec],
     rng: np.random.Generator,
 ) -> tuple[measures.Guess, ...]:
     """Guess the masked cells of the first columns, A, from C; on a sample where there are very many records."""
-    seen = np.sort(rng.permutation(len(kept))[:_MAX_RECORDS_TO_GUESS])
-    known = encode_evidence(source, c, specs, kept[seen])
+    rows = np.sort(rng.permutation(len(kept_rows))[:_MAX_RECORDS_TO_GUESS])
+    evidence = encode_evidence(source, c, specs, kept_rows[rows])
     a = table.names[: len(stars)]
-    return measures.guess_stars(a, table.codes[: len(stars), seen], stars[:, seen], list(known.values()), labels[seen])
+    return measures.guess_stars(
+        a, table.codes[: len(stars), rows], stars[:, rows], list(evidence.values()), labels[rows]
+    )

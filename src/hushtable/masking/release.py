@@ -311,10 +311,10 @@ class MaskedRelease(StatesFacts):
     def _rewrite_column(self, name: str, stars: BoolArray) -> Rewritten:
         """Say what a column of A publishes, for every row of the source; those that are not kept are anything."""
         codes, texts = self.table.codes[self.table.index(name)], self.table.column(name).texts()
-        spread = np.zeros(self.source.n_rows, dtype=np.int32)
+        all_codes = np.zeros(self.source.n_rows, dtype=np.int32)
         known = np.where(codes < 0, np.int32(len(texts)), codes)
-        spread[self.kept] = np.where(stars, np.int32(len(texts) + 1), known)
-        return Rewritten(spread, (*texts, None, SUPPRESSED), self.table.column(name).kind)
+        all_codes[self.kept] = np.where(stars, np.int32(len(texts) + 1), known)
+        return Rewritten(all_codes, (*texts, None, SUPPRESSED), self.table.column(name).kind)
 
     def _encode_a(self) -> Table:
         """Code what A publishes: a column is a category whose values are its cells."""
@@ -372,10 +372,10 @@ def _count_values(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> 
     rows: list[tuple[int, str, str | None, int]] = []
     for column, codes in zip(b.columns, b.codes, strict=True):
         texts, place_of = _round_bins(column) if in_bins else (column.texts(), np.arange(column.n_values))
-        shown, places = [*texts, None], np.append(place_of, len(texts))[codes]
-        pairs, n_records = np.unique(np.stack((labels, places)), axis=1, return_counts=True)
+        all_texts, text_numbers = [*texts, None], np.append(place_of, len(texts))[codes]
+        pairs, n_records = np.unique(np.stack((labels, text_numbers)), axis=1, return_counts=True)
         for cluster, place, n in zip(*pairs.tolist(), n_records.tolist(), strict=True):
-            rows.append((cluster + 1, column.name, shown[place], n))
+            rows.append((cluster + 1, column.name, all_texts[place], n))
     clusters, columns, values, counts = zip(*rows, strict=True)
     return [
         integer_series(label, np.array(clusters, dtype=np.int64)),
@@ -392,9 +392,9 @@ def _round_bins(column: Column) -> tuple[list[str], CountArray]:
     if column.kind not in ("integer", "decimal") or column.n_values < 2:
         return column.texts(), np.arange(column.n_values)
     values = column.values.astype(np.float64)
-    wanted = float(values[-1] - values[0]) / _N_BINS
-    power = 10.0 ** np.floor(np.log10(wanted))
-    width = next(step * power for step in _ROUND_DIGITS if step * power >= wanted * (1 - 1e-9))
+    min_width = float(values[-1] - values[0]) / _N_BINS
+    power = 10.0 ** np.floor(np.log10(min_width))
+    width = next(step * power for step in _ROUND_DIGITS if step * power >= min_width * (1 - 1e-9))
     numbers = np.floor(values / width).astype(np.int64)
     distinct, place = np.unique(numbers, return_inverse=True)
     return [

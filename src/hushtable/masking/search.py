@@ -51,23 +51,23 @@ class Programme:
         """List the patterns that every cluster can take part in."""
         n_sets, (n_types, n_columns) = 2.0 ** len(types.weights), types.values.shape
         check_memory(24.0 * n_sets * n_types, f"the programme of {n_types} types and {n_columns} columns", _HINT)
-        owners, kept, room = [], [], []
+        owners, weights, room = [], [], []
         n_patterns = 0
         for columns in list_subsets(len(types.weights))[:-1]:
             labels = label_equal_cells(types.values, columns)
-            least = poorest_counts(types.supply, labels)
-            shared = least > 0
+            group_counts = poorest_counts(types.supply, labels)
+            shared = group_counts > 0
             numbers = np.append(np.where(shared, np.cumsum(shared) - 1 + n_patterns, -1), -1)
             owners.append(numbers[labels])
-            kept.append(np.full(int(shared.sum()), float(types.weights[list(columns)].sum())))
-            room.append(least[shared])
+            weights.append(np.full(int(shared.sum()), float(types.weights[list(columns)].sum())))
+            room.append(group_counts[shared])
             n_patterns += int(shared.sum())
         owner = np.array(owners)
         subset, member = np.nonzero(owner >= 0)
         check_memory(9.0 * types.n_clusters * len(member), f"the programme of {len(member)} published types", _HINT)
         cluster, edge = np.nonzero(types.supply[:, member] > 0)
         return cls(
-            types, np.concatenate(kept), np.concatenate(room), cluster, member[edge], owner[subset, member][edge]
+            types, np.concatenate(weights), np.concatenate(room), cluster, member[edge], owner[subset, member][edge]
         )
 
     @property
@@ -79,14 +79,14 @@ class Programme:
         """Return the programme of the patterns that promise most for their edges, of so many edges at most."""
         lengths = np.bincount(self.pattern, minlength=len(self.kept))
         order = np.argsort(-self.room * self.kept / lengths, kind="stable")
-        chosen = np.zeros(len(self.kept), dtype=bool)
-        chosen[order[np.cumsum(lengths[order]) <= n_edges]] = True
-        edges = chosen[self.pattern]
-        numbers = np.cumsum(chosen) - 1
+        is_chosen = np.zeros(len(self.kept), dtype=bool)
+        is_chosen[order[np.cumsum(lengths[order]) <= n_edges]] = True
+        edges = is_chosen[self.pattern]
+        numbers = np.cumsum(is_chosen) - 1
         return Programme(
             self.types,
-            self.kept[chosen],
-            self.room[chosen],
+            self.kept[is_chosen],
+            self.room[is_chosen],
             self.cluster[edges],
             self.member[edges],
             numbers[self.pattern[edges]],
@@ -134,13 +134,13 @@ class Programme:
         """Deal so many groups of every pattern, as the clusters can serve, and what is left as it agrees."""
         runs = []
         for cluster in range(self.types.n_clusters):
-            ours = np.flatnonzero((self.cluster == cluster) & (groups[self.pattern] > 0))
-            if not len(ours):
+            edges = np.flatnonzero((self.cluster == cluster) & (groups[self.pattern] > 0))
+            if not len(edges):
                 return deal_greedily(self.types)
-            flow = _transport_supply(self.member[ours], self.pattern[ours], self.types.supply[cluster], groups)
+            flow = _transport_supply(self.member[edges], self.pattern[edges], self.types.supply[cluster], groups)
             used = np.flatnonzero(flow)
-            used = used[np.argsort(self.pattern[ours][used], kind="stable")]
-            runs.append((self.member[ours][used], flow[used]))
+            used = used[np.argsort(self.pattern[edges][used], kind="stable")]
+            runs.append((self.member[edges][used], flow[used]))
         dealt = deal_in_runs(runs)
         return merge_dealings([dealt, deal_greedily(dealt.remaining_types(self.types))])
 
@@ -182,17 +182,17 @@ def _transport_supply(sources: CountArray, sinks: CountArray, supply: CountArray
     from scipy import sparse
     from scipy.sparse.csgraph import maximum_flow
 
-    ours, source = np.unique(sources, return_inverse=True)
-    theirs, sink = np.unique(sinks, return_inverse=True)
-    n_ours, last = len(ours), 1 + len(ours) + len(theirs)
-    start = np.concatenate((np.zeros(n_ours, dtype=np.int64), 1 + source, 1 + n_ours + np.arange(len(theirs))))
-    end = np.concatenate((1 + np.arange(n_ours), 1 + n_ours + sink, np.full(len(theirs), last)))
-    room = np.concatenate((supply[ours], supply[sources], demand[theirs])).astype(np.int32)
+    types, source = np.unique(sources, return_inverse=True)
+    patterns, sink = np.unique(sinks, return_inverse=True)
+    n_types, last = len(types), 1 + len(types) + len(patterns)
+    start = np.concatenate((np.zeros(n_types, dtype=np.int64), 1 + source, 1 + n_types + np.arange(len(patterns))))
+    end = np.concatenate((1 + np.arange(n_types), 1 + n_types + sink, np.full(len(patterns), last)))
+    room = np.concatenate((supply[types], supply[sources], demand[patterns])).astype(np.int32)
     network = sparse.csr_array((room, (start, end)), shape=(last + 1, last + 1))
     flow = maximum_flow(network, 0, last).flow.tocoo()
     keys = flow.row.astype(np.int64) * (last + 1) + flow.col
     order = np.argsort(keys)
-    places = order[np.searchsorted(keys[order], (1 + source) * (last + 1) + 1 + n_ours + sink)]
+    places = order[np.searchsorted(keys[order], (1 + source) * (last + 1) + 1 + n_types + sink)]
     return np.asarray(flow.data[places], dtype=np.int64)
 
 
@@ -207,18 +207,18 @@ def match_to_pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
     A group hides no more than what its members differ in from the pivot's, cell by cell, and no dealing costs less than
     the dearest of these matchings times the number of clusters: the cost is at most u - 1 times the least.
     """
-    ours = types.supply[cluster]
+    pivot = types.supply[cluster]
     columns, runs = [], []
     dearest = 0.0
-    for other, theirs in enumerate(types.supply):
+    for other, supply in enumerate(types.supply):
         if other == cluster:
-            matched, given, counts = np.arange(len(ours)), np.arange(len(ours)), ours
+            matched, partners, counts = np.arange(len(pivot)), np.arange(len(pivot)), pivot
         else:
-            matched, given, counts = _match_types(types.values, ours, types.values, theirs, types.weights)
-            lost = _weigh_losses(types.values[matched], types.values[given], types.weights)
+            matched, partners, counts = _match_types(types.values, pivot, types.values, supply, types.weights)
+            lost = _weigh_losses(types.values[matched], types.values[partners], types.weights)
             dearest = max(dearest, float(lost @ counts))
         order = np.argsort(matched, kind="stable")
-        columns.append(given[order])
+        columns.append(partners[order])
         runs.append(counts[order])
     places, counts = align_runs(runs)
     members = np.array([column[place] for column, place in zip(columns, places, strict=True)], dtype=np.int32)
@@ -231,10 +231,10 @@ def redeal_clusters(types: Types, dealing: Dealing, n_sweeps: int) -> Dealing:
     unchanged = 0
     for step in range(n_sweeps * types.n_clusters):
         candidate = _redeal_cluster(types, dealing, step % types.n_clusters)
-        found = candidate.cost(types)
-        unchanged = 0 if found < cost - 1e-9 else unchanged + 1
-        if found <= cost:
-            dealing, cost = candidate, found
+        new_cost = candidate.cost(types)
+        unchanged = 0 if new_cost < cost - 1e-9 else unchanged + 1
+        if new_cost <= cost:
+            dealing, cost = candidate, new_cost
         if unchanged == types.n_clusters:
             break
     return dealing
@@ -245,11 +245,11 @@ def _redeal_cluster(types: Types, dealing: Dealing, cluster: int) -> Dealing:
     of_group = of_group.ravel()
     demand = np.zeros(len(cells), dtype=np.int64)
     np.add.at(demand, of_group, dealing.counts)
-    matched, given, counts = _match_types(cells, demand, types.values, types.supply[cluster], types.weights)
+    matched, partners, counts = _match_types(cells, demand, types.values, types.supply[cluster], types.weights)
     groups, pairs = np.argsort(of_group, kind="stable"), np.argsort(matched, kind="stable")
     (group, pair), lengths = align_runs([dealing.counts[groups], counts[pairs]])
     members = dealing.members[groups[group]]
-    members[:, cluster] = given[pairs[pair]]
+    members[:, cluster] = partners[pairs[pair]]
     return merge_dealings([Dealing(members, lengths)])
 
 
@@ -272,8 +272,8 @@ def _match_types(
     if demand.any():
         solve = _match_by_record if demand.sum() <= _MAX_RECORDS_TO_ASSIGN else _match_by_count
         parts.append(solve(cells, demand, values, supply, weights))
-    matched, given, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return matched, given, counts
+    matched, partners, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return matched, partners, counts
 
 
 def _equal_rows(cells: CodeArray, values: CodeArray) -> CodeArray:
@@ -295,13 +295,13 @@ def _match_by_record(
 ) -> tuple[CountArray, CountArray, CountArray]:
     from scipy.optimize import linear_sum_assignment
 
-    ours, theirs = np.flatnonzero(demand), np.flatnonzero(supply)
-    cost = _weigh_losses(cells[ours, None], values[None, theirs], weights)
-    row = np.repeat(np.arange(len(ours)), demand[ours])
-    column = np.repeat(np.arange(len(theirs)), supply[theirs])
+    patterns, types = np.flatnonzero(demand), np.flatnonzero(supply)
+    cost = _weigh_losses(cells[patterns, None], values[None, types], weights)
+    row = np.repeat(np.arange(len(patterns)), demand[patterns])
+    column = np.repeat(np.arange(len(types)), supply[types])
     rows, columns = linear_sum_assignment(cost[np.ix_(row, column)])
-    pairs, counts = np.unique(row[rows] * len(theirs) + column[columns], return_counts=True)
-    return ours[pairs // len(theirs)], theirs[pairs % len(theirs)], counts
+    pairs, counts = np.unique(row[rows] * len(types) + column[columns], return_counts=True)
+    return patterns[pairs // len(types)], types[pairs % len(types)], counts
 
 
 def _match_by_count(
@@ -377,12 +377,12 @@ def agreement_bound(types: Types) -> float:
     sets = list_subsets(n_columns)
     masks = np.array([sum(1 << column for column in columns) for columns in sets])
     holds = (masks[None, :] & masks[:, None]) == masks[:, None]
-    kept = np.array([types.weights[list(columns)].sum() for columns in sets])
+    weights = np.array([types.weights[list(columns)].sum() for columns in sets])
     room = np.array([_max_groups(types, columns) for columns in sets])
-    solution = solver.linprog(-kept, A_ub=holds.astype(np.float64), b_ub=room, bounds=(0, None), method="highs-ds")
+    solution = solver.linprog(-weights, A_ub=holds.astype(np.float64), b_ub=room, bounds=(0, None), method="highs-ds")
     if solution.x is None:
         return _simple_bound(types)
-    hidden = float(types.weights.sum()) * types.n_groups - float(kept @ solution.x)
+    hidden = float(types.weights.sum()) * types.n_groups - float(weights @ solution.x)
     return floor_of(types.n_clusters * hidden, types)
 
 
@@ -499,15 +499,15 @@ def settle_ties(
     if not loose.any():
         return labels
     cells = np.unique(np.column_stack((tie_of[loose], labels[loose])), axis=0)
-    taken = _solve_tie_shares(cells, tie_of[loose], labels[loose], type_of[loose], types)
-    settled = labels.copy()
+    n_taken = _solve_tie_shares(cells, tie_of[loose], labels[loose], type_of[loose], types)
+    new_labels = labels.copy()
     for tie in np.unique(cells[:, 0]):
         rows = rng.permutation(np.flatnonzero(tie_of == tie))
-        ours = cells[:, 0] == tie
-        settled[rows] = _deal_records(
-            type_of[rows], cells[ours, 1], np.bincount(labels[rows], minlength=n_clusters), taken[ours]
+        is_in_tie = cells[:, 0] == tie
+        new_labels[rows] = _deal_records(
+            type_of[rows], cells[is_in_tie, 1], np.bincount(labels[rows], minlength=n_clusters), n_taken[is_in_tie]
         )
-    return settled
+    return new_labels
 
 
 def _solve_tie_shares(
@@ -518,14 +518,14 @@ def _solve_tie_shares(
 
     n_types = types.supply.shape[1]
     ties, tie = np.unique(tie_of, return_inverse=True)
-    held = np.zeros((len(ties), n_types), dtype=np.int64)
-    np.add.at(held, (tie, type_of), 1)
-    place = np.searchsorted(ties, cells[:, 0])
+    tie_counts = np.zeros((len(ties), n_types), dtype=np.int64)
+    np.add.at(tie_counts, (tie, type_of), 1)
+    tie_index = np.searchsorted(ties, cells[:, 0])
     fixed = types.supply.copy()
     np.subtract.at(fixed, (labels, type_of), 1)
-    programme = _loosen_ties(fixed, cells, held[place], types)
+    programme = _loosen_ties(fixed, cells, tie_counts[tie_index], types)
     matrix, _ = programme.build_constraints()
-    pair, member = np.nonzero(held[place])
+    pair, member = np.nonzero(tie_counts[tie_index])
     n_choices, n_before = len(pair), matrix.shape[1]
     sources, row, bound = _find_sources(programme, cells[pair, 1].astype(np.int64) * n_types + member)
     right: FloatArray = np.zeros(matrix.shape[0])
@@ -533,7 +533,7 @@ def _solve_tie_shares(
     entries = (-np.ones(int(bound.sum())), (row[bound], np.flatnonzero(bound)))
     choices: Any = sparse.csr_array(entries, shape=(matrix.shape[0], n_choices))
     # Every record of a tie goes somewhere, and every cluster takes as many as before.
-    kinds, kind = np.unique(place[pair] * n_types + member, return_inverse=True)
+    kinds, kind = np.unique(tie_index[pair] * n_types + member, return_inverse=True)
     room = np.zeros(len(cells))
     np.add.at(room, _find_positions(cells, tie_of, labels), 1)
     where = (np.concatenate((kind, len(kinds) + pair)), n_before + np.tile(np.arange(n_choices), 2))
@@ -545,21 +545,21 @@ def _solve_tie_shares(
         A_ub=both,
         b_ub=right,
         A_eq=all_of,
-        b_eq=np.concatenate((held.ravel()[kinds], room)),
+        b_eq=np.concatenate((tie_counts.ravel()[kinds], room)),
         method="highs-ds",
     )
     if solution.x is None:
         raise InputError("the programme that settles ties of B was not solved.", hint="leave optimise_ties off.")
-    taken = np.zeros((len(cells), n_types), dtype=np.int64)
-    taken[pair, member] = np.floor(solution.x[n_before:] + 1e-6)
-    return taken
+    n_taken = np.zeros((len(cells), n_types), dtype=np.int64)
+    n_taken[pair, member] = np.floor(solution.x[n_before:] + 1e-6)
+    return n_taken
 
 
-def _loosen_ties(fixed: CountArray, cells: CodeArray, held: CountArray, types: Types) -> Programme:
+def _loosen_ties(fixed: CountArray, cells: CodeArray, tie_counts: CountArray, types: Types) -> Programme:
     """Return the programme of clusters that could take all the records of their ties."""
-    most = fixed.copy()
-    np.add.at(most, cells[:, 1], held)
-    programme = Programme.from_types(Types(types.values, most, types.weights))
+    max_supply = fixed.copy()
+    np.add.at(max_supply, cells[:, 1], tie_counts)
+    programme = Programme.from_types(Types(types.values, max_supply, types.weights))
     if programme.n_edges > _MAX_EDGES_OF_TIES:
         raise InputError(
             f"the ties of {len(types.values)} distinct vectors of A are too many to settle.",
@@ -568,12 +568,12 @@ def _loosen_ties(fixed: CountArray, cells: CodeArray, held: CountArray, types: T
     return programme
 
 
-def _find_sources(programme: Programme, wanted: CountArray) -> tuple[CountArray, CountArray, BoolArray]:
+def _find_sources(programme: Programme, keys: CountArray) -> tuple[CountArray, CountArray, BoolArray]:
     """Return the programme's pairs of cluster and type, and where among them some are, if they are."""
     sources = np.unique(programme.cluster * len(programme.types.values) + programme.member)
-    row = np.searchsorted(sources, wanted)
-    is_wanted = np.append(sources, -1)[row] == wanted
-    return sources, row, np.asarray(is_wanted)
+    row = np.searchsorted(sources, keys)
+    is_found = np.append(sources, -1)[row] == keys
+    return sources, row, np.asarray(is_found)
 
 
 def _find_positions(cells: CodeArray, tie_of: CodeArray, labels: CodeArray) -> CountArray:
@@ -582,11 +582,11 @@ def _find_positions(cells: CodeArray, tie_of: CodeArray, labels: CodeArray) -> C
     return np.searchsorted(keys, tie_of.astype(np.int64) * width + labels)
 
 
-def _deal_records(types: CodeArray, clusters: CodeArray, room: CountArray, taken: CountArray) -> CodeArray:
+def _deal_records(types: CodeArray, clusters: CodeArray, room: CountArray, n_taken: CountArray) -> CodeArray:
     """Give records to clusters: as many of each type as they take, then to whoever has room."""
     labels = np.full(len(types), -1, dtype=np.int32)
     for member in np.unique(types):
-        ours = np.flatnonzero(types == member)
-        labels[ours[: taken[:, member].sum()]] = np.repeat(clusters, taken[:, member])
-    labels[labels < 0] = np.repeat(clusters, room[clusters] - taken.sum(axis=1))
+        rows = np.flatnonzero(types == member)
+        labels[rows[: n_taken[:, member].sum()]] = np.repeat(clusters, n_taken[:, member])
+    labels[labels < 0] = np.repeat(clusters, room[clusters] - n_taken.sum(axis=1))
     return labels

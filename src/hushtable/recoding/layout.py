@@ -192,8 +192,8 @@ def pack_axes(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
         if axis.codes:
             _set_code_ranges(axis.codes, levels[: len(axis.codes.least), run])
     to_read = [_LIST_WEIGHT if axis.listing and not axis.is_ordered else 1.0 for axis in axes]
-    given = [weights.get(axis.column.name, 1.0) for axis in axes]
-    columns["weight"] = scale_weights([weight * more for weight, more in zip(given, to_read, strict=True)])
+    weight_by_axis = [weights.get(axis.column.name, 1.0) for axis in axes]
+    columns["weight"] = scale_weights([weight * more for weight, more in zip(weight_by_axis, to_read, strict=True)])
     return Axes(columns, places, levels)
 
 
@@ -259,10 +259,10 @@ def _unit_edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatAr
     return np.asarray(first / last), np.asarray((after - 1) / last)
 
 
-def _lay_out_listing(table: Table, column: Column, domain: int, most: Lists) -> Axis:
-    if most.names_groups:
-        counts, may_name = count_frequencies(table, column, most)
-        tree = groups_of(column, counts, may_name, language=most.language, max_length=most.max_length)
+def _lay_out_listing(table: Table, column: Column, domain: int, lists: Lists) -> Axis:
+    if lists.names_groups:
+        counts, may_name = count_frequencies(table, column, lists)
+        tree = groups_of(column, counts, may_name, language=lists.language, max_length=lists.max_length)
     else:
         tree = Hierarchy.build(Suppression(), column)
     axis = _lay_out_tree(column, domain, tree)
@@ -270,15 +270,15 @@ def _lay_out_listing(table: Table, column: Column, domain: int, most: Lists) -> 
     texts = (None, *column.texts())
     unit = np.arange(len(texts), dtype=np.int32)
     widths = np.full(len(texts), 1 / max(1, domain))
-    return replace(axis, hierarchy=None, listing=_build_listing(axis.hierarchy, unit, texts, widths, most))
+    return replace(axis, hierarchy=None, listing=_build_listing(axis.hierarchy, unit, texts, widths, lists))
 
 
-def count_frequencies(table: Table, column: Column, most: Lists) -> tuple[CountArray, BoolArray]:
+def count_frequencies(table: Table, column: Column, lists: Lists) -> tuple[CountArray, BoolArray]:
     """Count the records of every value, and tell which values so many people have that a name may tell them."""
     codes = table.codes[table.index(column.name)]
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
     counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
-    return counts, (counts if most.person is None else _n_persons(table, codes, column, most.person)) >= most.least
+    return counts, (counts if lists.person is None else _n_persons(table, codes, column, lists.person)) >= lists.least
 
 
 def _n_persons(table: Table, codes: CodeArray, column: Column, person: str) -> CountArray:
@@ -292,10 +292,10 @@ def _n_persons(table: Table, codes: CodeArray, column: Column, person: str) -> C
 
 
 def _build_listing(
-    tree: Hierarchy, unit: CodeArray, texts: tuple[str | None, ...], widths: FloatArray, most: Lists
+    tree: Hierarchy, unit: CodeArray, texts: tuple[str | None, ...], widths: FloatArray, lists: Lists
 ) -> Listing:
     lengths = np.array([length_in_list(text) for text in texts])
-    return Listing(tree, unit, texts, lengths, widths, most)
+    return Listing(tree, unit, texts, lengths, widths, lists)
 
 
 def _lay_out_rounding(column: Column, domain: int, step: float | None) -> Axis:
@@ -330,17 +330,17 @@ def _lay_out_codes(column: Column, domain: int, codes: CodeGrid) -> Axis:
     return Axis(column, place, len(place), positions, domain, codes=codes)
 
 
-def _lay_out_tree(column: Column, domain: int, hierarchy: Hierarchy, most: Lists | None = None) -> Axis:
+def _lay_out_tree(column: Column, domain: int, hierarchy: Hierarchy, lists: Lists | None = None) -> Axis:
     # The last key is the first to sort by: the top of the hierarchy.
     order = np.lexsort(hierarchy.level_codes) if column.n_values else np.empty(0, dtype=np.int64)
     place = np.zeros(column.n_values + 1, dtype=np.int32)
     place[order + 1] = np.arange(1, column.n_values + 1)
     is_listed = hierarchy.rule is not None and hierarchy.n_levels > 2 and not column.is_measured
-    listing = _list_below_top(hierarchy, most) if most and is_listed else None
+    listing = _list_below_top(hierarchy, lists) if lists and is_listed else None
     return Axis(column, place, len(place), np.zeros(len(place)), domain, hierarchy, listing=listing)
 
 
-def _list_below_top(hierarchy: Hierarchy, most: Lists) -> Listing | None:
+def _list_below_top(hierarchy: Hierarchy, lists: Lists) -> Listing | None:
     """List the labels below the top of a rule's hierarchy, where they are no lists or intervals."""
     level = hierarchy.n_levels - 2
     labels = hierarchy.labels[level]
@@ -348,7 +348,7 @@ def _list_below_top(hierarchy: Hierarchy, most: Lists) -> Listing | None:
         return None
     unit = np.append(0, hierarchy.level_codes[level] + 1).astype(np.int32)
     widths = np.append(hierarchy.leaf_share, hierarchy.shares[level])
-    return _build_listing(hierarchy, unit, (None, *labels), widths, most)
+    return _build_listing(hierarchy, unit, (None, *labels), widths, lists)
 
 
 def _lay_out_grid(column: Column, domain: int, step: float) -> Axis:
@@ -380,8 +380,8 @@ def _check_cells(column: Column, step: float) -> None:
 
 def scale_weights(weights: Sequence[float]) -> FloatArray:
     """Scale weights by a power of two, exactly, so that the largest is near 1 and no sum of them overflows."""
-    given = np.array(weights, dtype=np.float64)
-    return np.asarray(np.ldexp(given, 1 - np.frexp(given.max(initial=0.0))[1]))
+    unscaled = np.array(weights, dtype=np.float64)
+    return np.asarray(np.ldexp(unscaled, 1 - np.frexp(unscaled.max(initial=0.0))[1]))
 
 
 def sort_by_content(table: Table, population: CountArray | None = None) -> CountArray:

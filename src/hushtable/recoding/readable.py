@@ -33,14 +33,14 @@ class Classwise:
 
     def take(self, classes: CountArray | BoolArray) -> Self:
         """Return what some classes publish, in the order in which they are named, or all that are marked."""
-        taken = {name: getattr(self, name)[classes] for name in self.per_class}
+        arrays = {name: getattr(self, name)[classes] for name in self.per_class}
         if self.run:
             offsets = getattr(self, _OFFSETS)
             begins, lengths = offsets[:-1][classes], np.diff(offsets)[classes]
-            taken[_OFFSETS] = np.append(0, np.cumsum(lengths))
-            shifts = np.repeat(begins - taken[_OFFSETS][:-1], lengths)
-            taken[self.run] = getattr(self, self.run)[np.arange(len(shifts)) + shifts]
-        return replace(self, **taken)
+            arrays[_OFFSETS] = np.append(0, np.cumsum(lengths))
+            shifts = np.repeat(begins - arrays[_OFFSETS][:-1], lengths)
+            arrays[self.run] = getattr(self, self.run)[np.arange(len(shifts)) + shifts]
+        return replace(self, **arrays)
 
     def find_difference(self, other: object) -> str | None:
         """Return what keeps two records from being parts of one: an attribute, ``"kind"``, or None for nothing."""
@@ -61,26 +61,26 @@ class Classwise:
         return replace(self, **joined)
 
 
-def are_alike(one: Any, other: Any) -> bool:
+def are_alike(left: Any, right: Any) -> bool:
     """Tell whether records, arrays or plain values have the same content, wherever they were made."""
-    if one is other:
+    if left is right:
         return True
-    if type(one) is not type(other):
+    if type(left) is not type(right):
         return False
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other)
-    if is_dataclass(one):
-        names = (each.name for each in fields(one) if each.compare)
-        return all(are_alike(getattr(one, name), getattr(other, name)) for name in names)
-    if isinstance(one, tuple):
-        return len(one) == len(other) and all(map(are_alike, one, other))
-    return bool(one == other)
+    if isinstance(left, np.ndarray):
+        return np.array_equal(left, right)
+    if is_dataclass(left):
+        names = (each.name for each in fields(left) if each.compare)
+        return all(are_alike(getattr(left, name), getattr(right, name)) for name in names)
+    if isinstance(left, tuple):
+        return len(left) == len(right) and all(map(are_alike, left, right))
+    return bool(left == right)
 
 
 def runs_of(offsets: CountArray, codes: CodeArray) -> Iterator[bytes]:
     """Return the codes of every class as bytes, which can be looked up."""
-    whole, ends = codes.tobytes(), (offsets * codes.itemsize).tolist()
-    return (whole[begin:end] for begin, end in pairwise(ends))
+    all_bytes, ends = codes.tobytes(), (offsets * codes.itemsize).tolist()
+    return (all_bytes[begin:end] for begin, end in pairwise(ends))
 
 
 def number_keys(keys: Iterable[Hashable]) -> tuple[CodeArray, CountArray]:
@@ -229,12 +229,12 @@ class Listed(Classwise):
         if level >= 0:
             return self.tree.labels[level][node]
         run = self.members[self.offsets[label] : self.offsets[label + 1]]
-        listed = [self.texts[member] for member in run]
-        if len(listed) == 1:
-            return listed[0] if listed[0] is None else cells.format_value(listed[0])
+        texts = [self.texts[member] for member in run]
+        if len(texts) == 1:
+            return texts[0] if texts[0] is None else cells.format_value(texts[0])
         if self.widths[run].sum() > 1 - _ROUNDING_ERROR:
             return cells.SUPPRESSED
-        return cells.format_set(listed, between=",")
+        return cells.format_set(texts, between=",")
 
     def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""

@@ -208,28 +208,28 @@ class SetNames:
     ) -> tuple[list[str | None], dict[str, tuple[str | None, ...]]]:
         """Return texts with names instead of long sets, no two alike, and what each name holds."""
         code_of = {text: code for code, text in enumerate(column.texts())}
-        taken = {*code_of, *texts}
-        named: dict[str, tuple[str | None, ...]] = {}
-        found: list[str | None] = []
+        used_names = {*code_of, *texts}
+        members_by_name: dict[str, tuple[str | None, ...]] = {}
+        shortened: list[str | None] = []
         for text in texts:
             cell = None if text is None or len(text) <= self.max_length else cells.parse_cell(text)
             if cell is None or cell.form != "set":
-                found.append(text)
+                shortened.append(text)
                 continue
             codes = [code_of[member] for member in cell.members if member is not None]
             first = self._name_set([code for code in codes if self.may_name[code]], len(cell.members), column)
             name, number = first, 1
-            while name in taken or name in named:
+            while name in used_names or name in members_by_name:
                 number += 1
                 name = f"{first} ({number})"
-            named[name] = cell.members
-            found.append(name)
-        return found, named
+            members_by_name[name] = cell.members
+            shortened.append(name)
+        return shortened, members_by_name
 
     def _name_set(self, codes: Sequence[int], n_members: int, column: Column) -> str:
         words = words_of(self.language)
-        most = max(codes, key=lambda code: (self.counts[code], -code), default=None)
-        name = None if most is None else name_of(column.text(most), n_members, words, self.max_length)
+        most_frequent = max(codes, key=lambda code: (self.counts[code], -code), default=None)
+        name = None if most_frequent is None else name_of(column.text(most_frequent), n_members, words, self.max_length)
         return name or words.name_other_group(None, n_members)
 
 
@@ -488,8 +488,8 @@ class Recoding:
         """Return what the labels mean of columns that publish such without a hierarchy of their own."""
         pairs = zip(self.columns, self.cells, strict=True)
         tells = (Rounded, CodeRanges, Listed, Sets, Written)
-        found = {column.name: cell.meaning(column) for column, cell in pairs if isinstance(cell, tells)}
-        return {name: meaning for name, meaning in found.items() if meaning is not None}
+        meanings_by_name = {column.name: cell.meaning(column) for column, cell in pairs if isinstance(cell, tells)}
+        return {name: meaning for name, meaning in meanings_by_name.items() if meaning is not None}
 
     def format_labels(self, name: str) -> Labels:
         """Write what a column publishes, once unless memory is short: an index for every class into texts."""

@@ -35,14 +35,14 @@ def n_threads() -> int:
     What ``HUSHTABLE_THREADS`` says (the command's ``--threads``), else the cores that this process may run on, 8 at the
     most: each thread keeps notes of its own.
     """
-    asked = os.environ.get(THREADS, "")
-    if not asked:
+    setting = os.environ.get(THREADS, "")
+    if not setting:
         return min(
             _MAX_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         )
-    if not asked.isdecimal() or int(asked) < 1:
-        raise InputError(f"{THREADS} = {asked!r}.", hint="a whole number of threads, 1 or more.")
-    return int(asked)
+    if not setting.isdecimal() or int(setting) < 1:
+        raise InputError(f"{THREADS} = {setting!r}.", hint="a whole number of threads, 1 or more.")
+    return int(setting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +231,8 @@ class Clock:
             return Trace(method, nodes, self.spent, complete, seed=seed, effort=effort)
         is_optimal = bound >= value - _LOSS_TOLERANCE * max(1.0, value)
         gap = 0.0 if is_optimal or value == 0 else (value - bound) / value
-        told = value if is_optimal else bound
-        return Trace(method, nodes, self.spent, complete, is_optimal, told, gap, seed, effort)
+        proven_bound = value if is_optimal else bound
+        return Trace(method, nodes, self.spent, complete, is_optimal, proven_bound, gap, seed, effort)
 
 
 def check_budget(given: Any) -> None:
@@ -271,8 +271,8 @@ def say_if_first_run(kernel: Any, seconds: int) -> None:
 
 def free_memory() -> int | None:
     """Return the bytes that this process can still take; None where the system does not tell."""
-    told = [_available_memory(), *_memory_within_limits()]
-    return min((free for free in told if free is not None), default=None)
+    sizes = [_available_memory(), *_memory_within_limits()]
+    return min((free for free in sizes if free is not None), default=None)
 
 
 def _format_gigabytes(n_bytes: float) -> str:
@@ -293,18 +293,18 @@ def _memory_within_limits() -> list[int]:
     import resource
 
     size, resident = (int(number) * resource.getpagesize() for number in pages[:2])
-    most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    left = [] if most == resource.RLIM_INFINITY else [max(0, most - size - _bytes_for_polars_threads())]
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    sizes = [] if limit == resource.RLIM_INFINITY else [max(0, limit - size - _bytes_for_polars_threads())]
     of_container = _read_system_file("/sys/fs/cgroup/memory.max").strip()
-    return [*left, max(0, int(of_container) - resident)] if of_container.isdigit() else left
+    return [*sizes, max(0, int(of_container) - resident)] if of_container.isdigit() else sizes
 
 
 def _bytes_for_polars_threads() -> int:
     """Return the addresses, though hardly any memory, that polars reserves for its threads once it starts them."""
     if any(_read_system_file(str(each)).startswith("polars-0") for each in Path("/proc/self/task").glob("*/comm")):
         return 0
-    asked = os.environ.get("POLARS_MAX_THREADS", "")
-    return _BYTES_FOR_POLARS + _BYTES_PER_THREAD * (int(asked) if asked.isdigit() else os.cpu_count() or 1)
+    setting = os.environ.get("POLARS_MAX_THREADS", "")
+    return _BYTES_FOR_POLARS + _BYTES_PER_THREAD * (int(setting) if setting.isdigit() else os.cpu_count() or 1)
 
 
 def _read_system_file(path: str) -> str:

@@ -38,16 +38,16 @@ def silence_output() -> Iterator[None]:
     """
     with _SILENCE_LOCK:
         _flush_streams()
-        kept = {number: copy for number in _OUTPUT_DESCRIPTORS if (copy := _duplicate_descriptor(number)) is not None}
+        copies = {number: copy for number in _OUTPUT_DESCRIPTORS if (copy := _duplicate_descriptor(number)) is not None}
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
-            for number in kept:
+            for number in copies:
                 os.dup2(nowhere, number)
             yield
         finally:
             # What is still in the buffers was printed here.
             _flush_streams()
-            for number, copy in kept.items():
+            for number, copy in copies.items():
                 os.dup2(copy, number)
                 os.close(copy)
             os.close(nowhere)
