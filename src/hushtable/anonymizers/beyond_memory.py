@@ -1,7 +1,7 @@
-"""Requests for rows that are not in memory: carried out for the distinct rows, which say what all records publish.
+"""Protect rows that are not in memory: search among the distinct rows, then publish every record by its distinct row.
 
-A method searches among distinct rows with counts and does not know that they stand for records elsewhere. Where they
-are too many, the records are cut one by one, here (`row_by_row`) or where they are (`in_parts`).
+A method sees distinct rows with counts and does not know that the records lie elsewhere. If there are too many distinct
+rows, the records are cut one by one, here (`row_by_row`) or where they are (`in_parts`).
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from hushtable.engines import Files
 
 MOST_COUNTED: Final = 5_000_000
-"""Distinct rows past which the records of files are cut one by one, where what is asked allows it."""
+"""More distinct rows than this: the records of files are cut one by one, if the request allows it."""
 
 _MOST_CODED: Final = 250_000_000  # records that are cut one by one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistinctRows:
-    """The distinct rows of an origin that are judged, and what becomes of the others.
+    """The request for the distinct rows of an origin, and what the release of all rows needs besides.
 
     Attributes
     ----------
     origin : Files or Lazy
     names : tuple of str
         The columns that are judged.
-    asked : Request
-        What is asked of the distinct rows.
+    request : Request
+        For the distinct rows.
     removed : tuple of str
         Columns that the release of all rows leaves out.
     pseudonyms : Pseudonyms, optional
@@ -53,7 +53,7 @@ class DistinctRows:
 
     @classmethod
     def from_request(cls, origin: Files | Lazy, request: Request, first: Frame) -> DistinctRows:
-        """Say what of a request is asked of the distinct rows, once nothing in the first rows is undecided."""
+        """Derive the request for the distinct rows; raise if cells of the first rows need a decision of the user."""
         pseudonyms = request.pseudonyms
         fresh = pseudonyms.fresh if pseudonyms else ()
         if fresh and not origin.draws_pseudonyms:
@@ -64,21 +64,21 @@ class DistinctRows:
         _refuse_odd_cells(first, (*request.identifiers, *(pseudonyms.columns if pseudonyms else ())))
         persons = () if request.person is None else (request.person,)
         names = tuple(dict.fromkeys((*request.quasi_identifiers, *request.judged, *persons)))
-        # A pseudonym that is no one's says as little as a column that is left out.
+        # A fresh pseudonym for every record says as little as a column that is left out.
         hidden = tuple(name for name in (*request.identifiers, *fresh) if name in names)
         inputs = (*request.inputs, *origin.inputs)
         distinct_request = replace(request, identifiers=hidden, pseudonyms=None, inputs=inputs)
         return cls(origin, names, distinct_request, request.identifiers, pseudonyms)
 
     def release_all(self, release: Release, origin: Files | Lazy | None = None) -> Release:
-        """Return the release of all rows from that of the distinct ones."""
+        """Turn the release of the distinct rows into the release of all rows."""
         origin = self.origin if origin is None else origin
         others = tuple(self.release_all(each, origin) for each in release.alternatives)
         return replace(release, origin=origin, removed=self.removed, pseudonyms=self.pseudonyms, alternatives=others)
 
 
 def protect_distinct(origin: Files | Lazy, request: Request, protect: Callable[[Frame, Request], Release]) -> Release:
-    """Carry out a request for rows that are not in memory: by `protect` for the distinct rows, with counts.
+    """Carry out a request for rows that are not in memory: `protect` gets the distinct rows, with counts.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def protect_distinct(origin: Files | Lazy, request: Request, protect: Callable[[
     _check_offered(request)
     first = origin.head()
     rows = DistinctRows.from_request(origin, request, first)
-    # Records that are not told apart among the first are not told apart among all.
+    # If no identifier is unique in the first rows, none is unique in all rows.
     doubt = doubt_of_persons(first, request)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=4)
@@ -112,7 +112,7 @@ def protect_distinct(origin: Files | Lazy, request: Request, protect: Callable[[
 
 
 def _check_offered(request: Request) -> None:
-    """Raise InputError where a request takes the records themselves."""
+    """Raise InputError if a request needs the single records in memory."""
     linked = [model.name for model in request.models if model.needs.histories]
     if linked:
         raise InputError(
@@ -134,7 +134,7 @@ def _check_offered(request: Request) -> None:
 
 
 def _add_orders(request: Request, orders: Mapping[str, ColumnSpec]) -> Request:
-    """Return the request with the orders that files have, unless it declares another kind or order itself."""
+    """Return the request with the orders of values that files declare; what the request declares itself goes first."""
     specs = dict(request.specs)
     for name in {*request.quasi_identifiers, *request.judged} & set(orders):
         spec = specs.get(name, ColumnSpec())
@@ -144,7 +144,7 @@ def _add_orders(request: Request, orders: Mapping[str, ColumnSpec]) -> Request:
 
 
 def _refuse_odd_cells(first: Frame, hidden: Sequence[str]) -> None:
-    """Refuse undecided odd cells of the first rows: columns that are kept as they are nobody counts."""
+    """Raise if the first rows have undecided odd cells: columns that are kept as they are will not be counted."""
     _, undecided = first.without_odd_cells([name for name in first.names if name not in hidden])
     if undecided:
         from hushtable.io import refuse_odd_cells
@@ -153,19 +153,19 @@ def _refuse_odd_cells(first: Frame, hidden: Sequence[str]) -> None:
 
 
 def _count_distinct_rows(origin: Files | Lazy, request: Request, names: tuple[str, ...]) -> Frame | None:
-    """Return the distinct rows with counts; None where they are too many, and the records are cut one by one."""
+    """Return the distinct rows with counts; None if there are too many, so that the records are cut one by one."""
     if not _can_be_cut(origin, request):
         return origin.collapse(names)
     try:
         return origin.collapse(names, most_rows=MOST_COUNTED)
     except TooManyRowsError:
-        # Of far more records than there are distinct rows, the rows take less memory here.
+        # With very many records, distinct rows take less memory here than coded records would.
         is_cut_here = not isinstance(origin, Lazy)
         return origin.collapse(names) if is_cut_here and origin.n_records > _MOST_CODED else None
 
 
 def _can_be_cut(origin: Files | Lazy, request: Request) -> bool:
-    """Tell whether each record can be protected by itself; what that takes is loaded for it only."""
+    """Tell whether each record can be protected by itself; imports only the module that knows."""
     if isinstance(origin, Lazy):
         if not origin.writes_by_itself or request.pseudonyms is not None:
             return False
@@ -174,12 +174,12 @@ def _can_be_cut(origin: Files | Lazy, request: Request) -> bool:
         return why_not_in_parts(request) is None
     from hushtable.anonymizers.row_by_row import why_not_row_by_row
 
-    # Where a database gives rows in another order each time, no record is told by its place.
+    # A database may give rows in another order each time: a record cannot be found again by its position.
     return origin.source.has_order and why_not_row_by_row(request) is None
 
 
 def _protect_records(rows: DistinctRows) -> tuple[Release, Files | Lazy]:
-    """Protect every record by itself; return the release of the classes, and where the records are."""
+    """Protect every record by itself; return the release of the classes, and the origin that publishes its records."""
     origin, names, request = rows.origin, rows.names, rows.request
     if isinstance(origin, Lazy):
         from hushtable.anonymizers.in_parts import protect_in_parts

@@ -28,13 +28,13 @@ from hushtable.tables import Partition, Table
 class Candidates:
     """Everything that one column's cells may publish, one entry a candidate."""
 
-    first: CodeArray  # the run of places, with `last`, that a candidate covers; "*" covers all, the missing value's too
-    last: CodeArray
-    level: CodeArray  # of a hierarchy's node, 0 for a value; of an interval 1, of "*" the last
+    first: CodeArray  # first place that a candidate covers; "*" covers all places, the missing value's too
+    last: CodeArray  # last place that it covers
+    level: CodeArray  # of a hierarchy's node; a value has 0, an interval 1, "*" the last level
     costs: FloatArray  # weighted
 
     def list_covering(self, place: int) -> CountArray:
-        """Return the candidates of a place."""
+        """Return the candidates that cover a place."""
         return np.flatnonzero((self.first <= place) & (place <= self.last))
 
 
@@ -48,7 +48,7 @@ class CandidateSpace:
     codes: tuple[CodeArray, ...] = field(repr=False)  # by column, at every place; entry 0 is -1
     costs: Costs = field(repr=False)
     tie_costs: Costs = field(repr=False)  # of the cheapest candidates, by the objective that breaks ties
-    # By column, level and code: the level published by a run of places whose lowest common node is there
+    # By column, level and code: the cheapest level to publish for places whose lowest common node is there
     levels_by_node: tuple[CodeArray, ...] = field(repr=False)
     node_costs: tuple[tuple[FloatArray, ...], ...] = field(repr=False)  # weighted, by column and level
     scale: float  # from the sum of weighted cells to the loss
@@ -59,7 +59,7 @@ class CandidateSpace:
         return len(self.places)
 
     def recode_classes(self, labels: CodeArray, n_classes: int) -> Recoding:
-        """Publish the cheapest common candidates of every class; rows labelled -1 are in none."""
+        """Publish the cheapest common candidates of every class; rows labelled -1 are in no class."""
         return self.recode_runs(*self.runs_of_classes(labels, n_classes))
 
     def runs_of_classes(self, labels: CodeArray, n_classes: int) -> tuple[CodeArray, CodeArray]:
@@ -80,7 +80,7 @@ class CandidateSpace:
         mixed = (low == 0) & (high > 0)
         ladder = self.hierarchies[j]
         if ladder is None:
-            # Nothing is told by the interval of the whole range that "*" does not tell.
+            # The interval of the whole range says no more than "*".
             is_whole = (low == 1) & (high == self.columns[j].n_values) & (high > 1)
             return PublishedIntervals(np.where(mixed, 0, low - 1), high - np.int32(1), mixed | is_whole)
         level, node = self._look_up_levels(j, np.where(mixed, high, low), high)
@@ -107,7 +107,7 @@ class CandidateSpace:
         return Nodes(level, node, mixed, ladder)
 
     def list_candidates(self, j: int) -> Candidates:
-        """List what a column's cells may publish; values first, ``*`` last."""
+        """List the candidates of a column: values first, ``*`` last."""
         ladder, n_places = self.hierarchies[j], self.columns[j].n_values + 1
         options = [(place, place, 0, 0.0) for place in range(n_places)]
         if ladder is None:
@@ -121,7 +121,7 @@ class CandidateSpace:
             ]
         else:
             options += _inner_nodes(ladder, self.codes[j], self.node_costs[j])
-        # Of a column without a value every cell is missing, whatever it covers.
+        # In a column without values every cell is missing: it has no `*`.
         if n_places > 1:
             top = 1 if ladder is None else ladder.n_levels - 1
             options.append((0, n_places - 1, top, float(self.costs.columns["star"][j])))
@@ -129,7 +129,7 @@ class CandidateSpace:
         return Candidates(first.astype(np.int32), last.astype(np.int32), level.astype(np.int32), costs)
 
     def publish_candidates(self, j: int, candidates: Candidates, picks: CountArray, is_missing: BoolArray) -> Cells:
-        """Publish a candidate of a column for every class."""
+        """Publish the picked candidate of every class in a column."""
         is_star = picks == len(candidates.level) - 1
         if self.hierarchies[j] is None:
             low, high = candidates.first[picks] - np.int32(1), candidates.last[picks] - np.int32(1)
@@ -142,10 +142,10 @@ class CandidateSpace:
         total = 0.0
         for j, column in enumerate(self.columns):
             places = np.arange(column.n_values + 1)
-            # A missing cell stays, or is "*" where the column has a value at all.
+            # A missing cell stays missing, or becomes "*" if the column has values.
             n_missing = 1 + int(column.n_values > 0)
             if self.hierarchies[j] is None:
-                # The runs over a place but for itself and the whole; then its value and "*".
+                # Runs that contain a place, except the place alone and the whole range; plus its value and "*".
                 runs = places * (column.n_values - places + 1) - 1 - int(column.n_values > 1)
                 n_candidates = np.where(places == 0, n_missing, runs + 2)
             else:
@@ -161,7 +161,7 @@ def lay_out(
     objective: Loss,
     second: Loss | None = None,
 ) -> CandidateSpace:
-    """Return the candidate space of a table, a row a record; a category without a hierarchy has values and ``*``."""
+    """Build the candidate space of a table of single records; a category without a hierarchy has values and ``*``."""
     assert isinstance(objective, CellLoss)
     assert second is None or isinstance(second, CellLoss)
     columns = tuple(table.column(name) for name in quasi_identifiers)
@@ -196,9 +196,9 @@ def lay_out(
 
 
 def _scale_weights(objective: CellLoss, names: Sequence[str]) -> tuple[FloatArray, int]:
-    """Return the weights, the largest from 1 to below 2, and the exponent of the power of two that was taken out.
+    """Scale weights by a power of two so that the largest is in [1, 2); return them and the exponent taken out.
 
-    So what is negligible beside them is the same number for all losses; nothing is rounded.
+    One tolerance then fits all losses. Scaling by a power of two rounds nothing.
     """
     weights = np.array([objective.weights.get(name, 1.0) for name in names], dtype=np.float64)
     exponent = math.frexp(weights.max())[1] - 1 if weights.any() else 0
@@ -208,14 +208,14 @@ def _scale_weights(objective: CellLoss, names: Sequence[str]) -> tuple[FloatArra
 def _price_nodes(
     objective: CellLoss, weight: float, column: Column, ladder: Hierarchy | None, n_values: int
 ) -> tuple[FloatArray, ...]:
-    """Return the weighted cost of every node of every level; nothing without a hierarchy."""
+    """Return the weighted cost of every node, by level; an empty tuple without a hierarchy."""
     if ladder is None:
         return ()
     return tuple(weight * costs for costs in objective.node_costs(ladder, n_values))
 
 
 def _choose_levels(ladder: Hierarchy | None, costs: Sequence[FloatArray], seconds: Sequence[FloatArray]) -> CodeArray:
-    """Return the level that codes publish whose lowest common node is at a level, shape (n_levels, n_values)."""
+    """Choose the cheapest level at or above the lowest common node of a level and code; shape (n_levels, n_values)."""
     if ladder is None:
         return np.empty((0, 0), dtype=np.int32)
     levels = np.full(ladder.level_codes.shape, ladder.n_levels - 1, dtype=np.int32)
@@ -239,7 +239,7 @@ def _pack_costs(
     weights: FloatArray,
     objective: CellLoss,
 ) -> Costs:
-    """Put the costs of all columns into arrays for the kernels."""
+    """Pack the costs of all columns into arrays for the kernels."""
     starts = np.cumsum([0, *(axis.n_places for axis in axes)])
     n_levels = max(2, *(axis.hierarchy.n_levels if axis.hierarchy else 2 for axis in axes))
     positions = np.zeros(starts[-1])
@@ -265,7 +265,7 @@ def _pack_costs(
 
 
 def _n_ancestors(ladder: Hierarchy | None) -> list[int]:
-    """Count the distinct cells that every value of a hierarchy may publish."""
+    """Count the distinct labels from every value of a hierarchy up to ``*``."""
     assert ladder is not None
     levels = zip(ladder.labels, ladder.level_codes.tolist(), strict=True)
     paths = zip(*([labels[node] for node in codes] for labels, codes in levels), strict=True)
@@ -273,7 +273,7 @@ def _n_ancestors(ladder: Hierarchy | None) -> list[int]:
 
 
 def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray]) -> list[tuple[int, int, int, float]]:
-    """List the nodes between the values and ``*`` as runs of places; those that only repeat a label below are none."""
+    """List the nodes between the values and ``*`` as runs of places, without those that repeat the label below."""
     nodes = []
     for level in range(1, ladder.n_levels - 1):
         at_place = ladder.level_codes[level, codes[1:]]
@@ -286,7 +286,7 @@ def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray
 
 
 def infeasible_error(models: Sequence[PrivacyModel], n_rows: int) -> InfeasibleError:
-    """Return the error of records that cannot satisfy the models even all together."""
+    """Build the error for records that fail the models even as one class."""
     wanted = " and ".join(map(describe, models))
     return InfeasibleError(
         f"no release of these {n_rows} records can satisfy {wanted}.", hint="ask for less, or add records."
@@ -294,7 +294,7 @@ def infeasible_error(models: Sequence[PrivacyModel], n_rows: int) -> InfeasibleE
 
 
 def merge_equal_classes(recoding: Recoding, labels: CodeArray) -> tuple[Partition, Recoding]:
-    """Make one class of blocks that publish the same cells; so readers see them."""
+    """Merge blocks that publish the same cells: to readers they are one class."""
     cells = np.array([recoding.format_labels(column.name)[0] for column in recoding.columns])
     _, first, class_of_block = np.unique(cells, axis=1, return_index=True, return_inverse=True)
     class_of_row = class_of_block.reshape(-1)[labels].astype(np.int32)
@@ -313,6 +313,6 @@ def publish_picks(space: CandidateSpace, picks: CountArray) -> tuple[Partition, 
 
 
 def row_texts(partition: Partition, recoding: Recoding) -> tuple[tuple[str | None, ...], ...]:
-    """Return what every row publishes, column by column."""
+    """Return the texts that every row publishes, column by column."""
     columns = (recoding.format_labels(column.name) for column in recoding.columns)
     return tuple(tuple(texts[i] for i in label[partition.labels].tolist()) for label, texts in columns)

@@ -1,4 +1,4 @@
-"""From what was found to a release: what is suppressed, what is claimed, what was lost."""
+"""Build a release from the result of a search: suppression, claim, loss, certificate."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from hushtable.tables import Partition
 
 
 class Searched(NamedTuple):
-    """What a search came to."""
+    """The result of a search, for all rows."""
 
     prepared: Prepared
     judge: Judge  # of all its rows
     found: Found  # of the rows that the search saw
-    # Makes classes of all rows from those of the rows that the search saw; label -1: suppressed
+    # Turns classes of the rows that the search saw into classes of all rows; label -1: suppressed
     expand: Callable[[Partition], Partition]
 
     @property
@@ -38,11 +38,11 @@ class Searched(NamedTuple):
 
 
 def release_of(prepared: Prepared, judge: Judge, request: Request, result: Found, partition: Partition) -> Release:
-    """Return the release of a source from what was found and the classes of all its rows; label -1: suppressed."""
+    """Build the release from the result of a search and the classes of all rows; label -1: suppressed."""
     recoding = result.recoding.select(request.quasi_identifiers)
     suppressed = np.asarray(partition.labels < 0)
     n_suppressed = int(judge.table.counts[suppressed].sum())
-    # A suppressed row would still tell how many records somebody has.
+    # A suppressed row that stays in the table would still tell how many records a person has.
     has_histories = any(model.needs.histories for model in request.models)
     drops = n_suppressed > 0 and (has_histories or not judge.take_rows(suppressed).passes_as_one_class())
     release = Release(
@@ -99,7 +99,7 @@ def _build_claim(
 
 
 def _build_certificate(prepared: Prepared, request: Request, evidence: Mapping[str, Any]) -> Certificate:
-    """Complete what a search proves by what it was asked, so that it can be checked from the input alone."""
+    """Add the request to the evidence of a search, so that the proof can be checked from the input alone."""
     specs = {
         name: prepared.specs[name].with_defaults_from(request.specs.get(name, ColumnSpec())) for name in prepared.specs
     }
@@ -121,7 +121,7 @@ def _build_certificate(prepared: Prepared, request: Request, evidence: Mapping[s
 
 
 def _check_average(release: Release, judge: Judge, average: float | None) -> None:
-    """Raise InfeasibleError where the mean of 1 / those among whom a record hides is above the limit."""
+    """Raise InfeasibleError if the average risk, the mean of 1 / persons in the record's class, is above the limit."""
     if average is None:
         return
     partition = release.partition

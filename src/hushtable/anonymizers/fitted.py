@@ -1,4 +1,4 @@
-"""The next batch: new rows published by the cells that an earlier release has, and the file that keeps these cells."""
+"""Publish new rows by the cells of an earlier release; read and write the file that keeps these cells."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hushtable.engines import Files, Lazy
 
 _FORMAT_VERSION: Final = 1
-"""Of the file; another one is not read."""
+"""Of the file; files of other versions are refused."""
 
 
 def write_recoding(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> None:
@@ -62,7 +62,7 @@ def read_recoding(path: Path) -> dict[str, Any]:
 
 
 def _format_json(contents: Mapping[str, Any]) -> str:
-    """Write JSON with a line for every entry, and for every one of a list of entries."""
+    """Write JSON with one line for every entry, and for every mapping in a list."""
     lines = []
     for name, entry in contents.items():
         has_entries = isinstance(entry, list) and any(isinstance(each, dict) for each in entry)
@@ -100,10 +100,10 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-# A file that somebody sent may not decide which code runs.
+# No plugins: a file from somebody else must not decide which code runs.
 @plugins.allow_only(())
 def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of the learned recoding that a file holds, or raise where one is not as it was written."""
+    """Parse the attributes of a learned recoding from a file's contents; raise InputError if any is malformed."""
     try:
         names = tuple(contents["quasi_identifiers"])
         cells = {name: _parse_cell(contents["cells"][name]) for name in names}
@@ -176,13 +176,13 @@ def _parse_cell(entry: Mapping[str, Any]) -> Written:
         raise ValueError
     if label.min() < 0 or label.max() >= len(texts):
         raise ValueError
-    # Earlier files say of calendar units only whether there are any.
+    # Earlier files have no `means`, only whether there are calendar units.
     meaning = entry["means"] if "means" in entry else {"dates": {}} if entry["dates"] else None
     return Written(label, shares, shares_by_rank, texts, None if meaning is None else Hierarchy.from_dict(meaning, ""))
 
 
 def _routes_to_list(routes: Routes, classes: Sequence[int]) -> list[dict[str, Any]]:
-    """Write the nodes, depth first, left side first: a test of a column, or a class."""
+    """Return the nodes as plain values, depth first, left side first: a test of a column, or a class."""
     leaves, nodes = iter(classes), []
     for cut, test in zip(routes.cut.tolist(), routes.test.tolist(), strict=True):
         nodes.append(
@@ -197,12 +197,12 @@ def _test_to_dict(column: str, side: Side) -> dict[str, Any]:
 
 
 def _parse_routes(nodes: Any, columns: tuple[str, ...]) -> tuple[Routes, list[int]]:
-    """Read the nodes, and the classes of those that are finished."""
+    """Parse the nodes of a tree; return the routes and the classes of the leaves."""
     cut, test = (np.full(len(nodes), -1, dtype=np.int32) for _ in range(2))
     sides: list[dict[Side, int]] = [{} for _ in columns]
     leaves, n_open = [], 1
     for i, node in enumerate(nodes):
-        # A tree ends with its last node and not before.
+        # More nodes after the tree is complete: the file is malformed.
         if not n_open:
             raise ValueError
         if "class" in node:
@@ -220,11 +220,11 @@ def _parse_routes(nodes: Any, columns: tuple[str, ...]) -> tuple[Routes, list[in
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """Where the rows of a batch are published."""
+    """The classes that publish the rows of a batch."""
 
     classes: CodeArray  # -1 where no cells cover a row
-    cells: Mapping[str, Written]  # of the earlier release's classes, then of those with units that go on
-    unfit: Mapping[str, BoolArray]  # (n_rows,): whether the column's cell does not cover the row
+    cells: Mapping[str, Written]  # of the earlier classes, then of new ones with units of their own
+    unfit: Mapping[str, BoolArray]  # by column, (n_rows,): whether its cell does not cover the row
 
 
 _MAX_ROWS_AT_ONCE: Final = 4096  # rows that are compared with all classes
@@ -232,7 +232,7 @@ _MAX_ROWS_AT_ONCE: Final = 4096  # rows that are compared with all classes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedRecoding:
-    """The cells of a release, and where rows go that it has not seen.
+    """The cells of a release, and the rules that place new rows in them.
 
     Attributes
     ----------
@@ -304,13 +304,13 @@ class LearnedRecoding:
         return cls(**parse_parts(read_recoding(Path(path))))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write it to a file; see `hushtable.release.release.Release.save_recoding`."""
+        """Save the recoding to a file; see `hushtable.release.release.Release.save_recoding`."""
         self.check_saveable()
         parts = {each.name: getattr(self, each.name) for each in fields(self)}
         write_recoding(parts, Path(path), overwrite=overwrite)
 
     def check_saveable(self) -> None:
-        """Raise InputError where a file of it would hold what comes from the data, or not say where rows go."""
+        """Raise InputError if the file would hold values from the data, or could not place new rows."""
         if self.from_data:
             contents = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
             raise InputError(
@@ -330,7 +330,7 @@ class LearnedRecoding:
         return len(next(iter(self.cells.values())).label)
 
     def learn_from(self, release: Release) -> LearnedRecoding:
-        """Return itself: what was published by learned cells has none of its own."""
+        """Return itself: a release by learned cells learns no new ones."""
         del release
         return self
 
@@ -396,7 +396,7 @@ class LearnedRecoding:
         return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
 
     def _publish_rows(self, rows: object, earlier: object, key: bytes | None) -> Release:
-        """Place rows in memory, and judge them."""
+        """Place rows that are in memory, judge them, and build the release."""
         request = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
         request = replace(request, inputs=(*request.inputs, *drafts.paths_among(rows, earlier)))
         prepared = prepare(self._read_rows(rows, earlier), request)
@@ -457,7 +457,7 @@ class LearnedRecoding:
         return np.where(classes < self.n_classes, classes, np.int32(-1))
 
     def _place_rows(self, table: Table) -> Placed:
-        """Place every row of a table, into classes with units that go on where it lies in one."""
+        """Place every row of a table; rows outside a calendar unit or prefix get their own one of that length."""
         distinct, inverse = table.select(tuple(self.cells)).collapse()
         meanings = {**self.asked.hierarchies, **{name: cell.means for name, cell in self.cells.items() if cell.means}}
         if self.routes is None:
@@ -478,7 +478,7 @@ class LearnedRecoding:
         return Placed(classes[inverse], all_cells, unfit)
 
     def _find_covering_classes(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
-        """Return the class that covers each row, of several the one that lost least; -1 where none does."""
+        """Return the class that covers each row, the one of least loss among several; -1 if there is none."""
         order = np.argsort(np.mean([cell.lost for cell in self.cells.values()], axis=0), kind="stable")
         cells = np.stack([cell.label[order] for cell in self.cells.values()])
         best = np.full(table.n_rows, self.n_classes)
@@ -496,8 +496,8 @@ class LearnedRecoding:
         return np.asarray(np.append(order, -1).astype(np.int32)[best])
 
     def _read_rows(self, rows: Any, earlier: Any) -> Frame | Table:
-        """Return the new rows, below the earlier ones where these are published again."""
-        # Only who publishes a next batch needs them.
+        """Read the new rows, and put them below the earlier ones if these are given."""
+        # Imported late: only a next batch needs them.
         from hushtable.columns import column_of_cells
         from hushtable.io import spell_as
 
@@ -505,7 +505,7 @@ class LearnedRecoding:
         self.check_columns(data.names)
         unpublished = (*self.asked.identifiers, *self.hidden)
         if isinstance(data, Frame):
-            # What is undecided is refused before cells are spelled otherwise.
+            # Check before `spell_as` changes the spelling of cells.
             data, undecided = data.without_odd_cells([name for name in data.columns if name not in unpublished])
             if undecided:
                 from hushtable.io import refuse_odd_cells
@@ -520,7 +520,7 @@ class LearnedRecoding:
         return _with_rows(before, data)
 
     def pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
-        """Return what becomes of columns of pseudonyms under a key, or the earlier one."""
+        """Return how pseudonyms are made: with the given key, or with the earlier one."""
         keyed = tuple(name for name in self.hidden if name not in self.fresh)
         if key is None and self.asked.pseudonyms is not None:
             return self.asked.pseudonyms
@@ -533,7 +533,7 @@ class LearnedRecoding:
         )
 
     def check_columns(self, names: tuple[str, ...]) -> None:
-        """Raise ColumnError where new rows have other columns than the earlier table had."""
+        """Raise ColumnError if the new rows do not have exactly the columns of the earlier table."""
         lacking = [name for name in self.columns if name not in names]
         strange = [name for name in names if name not in self.columns]
         if lacking or strange:
@@ -544,7 +544,7 @@ class LearnedRecoding:
             )
 
     def _check_kinds(self, table: Table) -> None:
-        """Raise ColumnError where a column is of another kind than its cells speak of."""
+        """Raise ColumnError if a column has another kind than in the earlier table."""
         for name, kind in self.kinds.items():
             if table.column(name).kind != kind:
                 raise ColumnError(
@@ -556,14 +556,14 @@ class LearnedRecoding:
 def _with_new_classes(
     class_of: CodeArray, labels: CodeArray, cells: Mapping[str, Written]
 ) -> tuple[CodeArray, Mapping[str, Written]]:
-    """Return the class of every row, and cells with those of new classes; label or class -1: nothing covers it."""
+    """Return the class of every row, and the cells with those of new classes added; -1: no cell covers it."""
     old_labels = np.stack([cell.label for cell in cells.values()])
     fits = (labels >= 0).all(axis=0)
     new = np.flatnonzero(fits & (labels != old_labels[:, class_of]).any(axis=0))
     classes = np.where(fits, class_of, np.int32(-1))
     if not len(new):
         return classes, cells
-    # A combination that another class has is that class.
+    # Equal combinations of labels are one class.
     _, first, number = np.unique(
         np.hstack((old_labels, labels[:, new])), axis=1, return_index=True, return_inverse=True
     )
@@ -576,7 +576,7 @@ def _with_new_classes(
         name: replace(
             cell,
             label=np.append(cell.label, labels[j, rows].astype(np.int32)),
-            # Cells that lose as much as those of the class whose units go on.
+            # A new unit is as long as the old one of its class, so it loses as much.
             lost=np.append(cell.lost, cell.lost[class_of[rows]]),
             lost_by_rank=np.append(cell.lost_by_rank, cell.lost_by_rank[class_of[rows]]),
         )
@@ -585,7 +585,7 @@ def _with_new_classes(
 
 
 def _judge_classes(placement: Placed, judge: Judge, *, replaces_earlier: bool) -> tuple[CodeArray, Batch]:
-    """Return the class of every row, -1 where no class covers it or its class fails by itself."""
+    """Judge the classes of a batch; return every row's class, -1 if none covers it or its class fails."""
     classes = placement.classes
     is_placed: BoolArray = classes >= 0
     used, dense = np.unique(classes[is_placed], return_inverse=True)
@@ -595,7 +595,7 @@ def _judge_classes(placement: Placed, judge: Judge, *, replaces_earlier: bool) -
     partition = Partition.from_labels(labels, len(used), counts)
     passes = np.append(judge.passes(partition.offsets, partition.rows), False)[labels]
     n_unfit, n_failed = int(counts[~is_placed].sum()), int(counts[is_placed & ~passes].sum())
-    # A record that a class takes fits all its columns.
+    # Only records without a class are counted: the others fit in every column.
     by_column = {name: int(counts[unfit & ~is_placed].sum()) for name, unfit in placement.unfit.items()}
     by_column = {name: n for name, n in by_column.items() if n}
     if not passes.any():
@@ -609,7 +609,7 @@ def _judge_classes(placement: Placed, judge: Judge, *, replaces_earlier: bool) -
 
 
 def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:
-    """Return the earlier rows with new ones below them, as the earlier table is."""
+    """Append new rows to the earlier ones, in the form and types of the earlier table."""
     if isinstance(earlier, Table):
         coded = encode_table(rows, earlier.names)
         joined = earlier.with_population(coded)
@@ -620,4 +620,4 @@ def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:
 
 
 Recoding = LearnedRecoding
-"""Its public name: what is kept of a release for the next batch."""
+"""Public name of `LearnedRecoding`."""

@@ -1,4 +1,4 @@
-"""What makes a learned recoding of a release, once it is asked for."""
+"""Learn a recoding from a release, for the next batch."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from hushtable.recoding import CodeRanges, GridCells, Recoding, Rounded, Written
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
-_MIN_RECORDS_PER_VALUE: Final = 20  # records to a value that may stand in a file
+_MIN_RECORDS_PER_VALUE: Final = 20  # a value that fewer records have may not be written to a file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learner:
-    """What makes a learned recoding of a release, once it is asked for."""
+    """Learns a recoding from a release when it is first needed."""
 
     request: Request
 
     def learn_from(self, release: Release) -> LearnedRecoding:
-        """Return the cells of a release and where new rows go, or raise where it says nothing of other rows."""
+        """Learn the cells of a release and where new rows go; raise if the release cannot place other rows."""
         request = self.request
         check_learnable(request.models, release.recoding.style)
         if request.parted:
@@ -69,7 +69,7 @@ class Learner:
 
 
 def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
-    """Raise InputError where a release by some models, published in some style, has no next batch."""
+    """Raise InputError if a release by these models, in this style, can have no next batch."""
     odd = [
         model.name
         for model in models
@@ -88,7 +88,7 @@ def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
 
 
 def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any], style: str) -> dict[str, str]:
-    """Say by column what may keep a learned recoding from being saved, and what to write into the policy."""
+    """Return, by column, what may prevent saving the recoding, and what to write into the policy."""
     doubts = {}
     for column, codes in zip(table.columns, table.codes, strict=True):
         if column.name in hierarchies:
@@ -109,7 +109,7 @@ def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any], style: str) -
 
 
 def _collect_specs(release: Release, request: Request) -> dict[str, ColumnSpec]:
-    """Say how columns were typed and spelled, so that new rows are read alike."""
+    """Return how columns were typed and spelled, so that new rows are read in the same way."""
     claim, names = release.claim, (*release.quasi_identifiers, *release.sensitive)
     persons = () if request.person is None else (request.person,)
     return {
@@ -121,7 +121,7 @@ def _collect_specs(release: Release, request: Request) -> dict[str, ColumnSpec]:
 
 
 def _collect_cells(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
-    """Return what classes publish, every combination of cells once, and which of them each class publishes."""
+    """Return the distinct combinations of published cells, and which of them each class publishes."""
     meanings, cells = recoding.meanings(), []
     for column, cell in zip(recoding.columns, recoding.cells, strict=True):
         label_of_class, labels = recoding.format_labels(column.name)
@@ -142,7 +142,10 @@ def _collect_cells(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
 
 
 def _keep_lasting_hierarchies(release: Release, names: Iterable[str]) -> dict[str, Hierarchy | Rule]:
-    """Return what gives labels their meaning whatever values a table holds; intervals and lists say it themselves."""
+    """Return the hierarchies and rules that give labels the same meaning in every table.
+
+    Intervals and lists need none: their texts say what they mean.
+    """
     lasting: dict[str, Hierarchy | Rule] = {}
     for name in names:
         ladder = release.hierarchies[name]
@@ -156,7 +159,7 @@ def _keep_lasting_hierarchies(release: Release, names: Iterable[str]) -> dict[st
 def _describe_cells_from_data(
     release: Release, request: Request, cells: Mapping[str, Written], routes: Routes | None
 ) -> dict[str, str]:
-    """Say by column what comes from the data in what classes publish and rows are asked."""
+    """Describe, by column, which published cells and cuts come from the data."""
     reasons: dict[str, str] = {}
     for column, cell in zip(release.recoding.columns, release.recoding.cells, strict=True):
         all_texts = (*cells[column.name].texts, *(routes.texts_of_cuts(column.name) if routes else ()))
@@ -166,13 +169,13 @@ def _describe_cells_from_data(
             continue
         common = _list_common_values(release, request, column.name, ladder, _MIN_RECORDS_PER_VALUE)
         if not isinstance(ladder and ladder.rule, (Frequency, Runs)):
-            # What many people have tells of nobody, alone or in a list.
+            # A value that many people have identifies nobody, alone or in a list.
             texts = {text for text in texts if not _list_members(text) <= common}
         if not texts:
             continue
         own = set(map(format_value, column.texts()))
         if isinstance(cell, CodeRanges):
-            # Codes are public lists: that k people have one is enough to cut there.
+            # Codes come from public lists: k people with a code are enough to cut there.
             common = _list_common_values(release, request, column.name, ladder, 1)
             odd = {text for text in texts if (own & {text, *(parse_cell(text).ends or ())}) - common}
             if odd:
@@ -201,7 +204,7 @@ def _list_members(text: str) -> set[str | None]:
 def _list_common_values(
     release: Release, request: Request, name: str, ladder: Hierarchy | None, min_records: int
 ) -> set[str | None]:
-    """Return the values and labels of a category that many records have, the missing value too."""
+    """Return the values and labels of a category that at least so many records have, maybe the missing value."""
     table = Table.encode(release.source, [name], request.specs)
     (column,), (codes,) = table.columns, table.codes
     if column.is_measured and ladder is None:
@@ -210,7 +213,7 @@ def _list_common_values(
     counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)
     common: set[str | None] = {None} if counts[0] >= min_records else set()
     for text, n in zip(column.texts(), counts[1:].tolist(), strict=True):
-        # As a list writes it, and as a cell of its own.
+        # As written in a list, and as a single cell.
         common |= {text, format_value(text)} if n >= min_records else set()
     for labels, nodes in () if ladder is None else zip(ladder.labels, ladder.level_codes, strict=True):
         label_counts = np.bincount(nodes, weights=counts[1:], minlength=len(labels))

@@ -1,4 +1,4 @@
-"""Persons in groups by how alike their histories are, and their records aligned: what linked k-anonymity takes."""
+"""Linked k-anonymity: group persons with similar histories, and align their records."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 15_000
 _FEWEST_STEPS: Final = 600
 _HEAT_SHARE: Final = 0.02  # of the mean cost of a group
-_MAX_GROUPS_APART: Final = 3  # groups away; groups that were cut last lie side by side, and are alike
-_MOST_PAIRS: Final = 10**7  # of records that are compared for a floor
-_TIME_WEIGHT: Final = 1e3  # how much more than all other columns the time decides which records are aligned
+_MAX_GROUPS_APART: Final = 3  # exchange only with groups this near in number: neighbours are similar
+_MOST_PAIRS: Final = 10**7  # pairs of records that are compared for a floor, at most
+_TIME_WEIGHT: Final = 1e3  # times the weight of other columns when records are aligned: time goes first
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +115,12 @@ class Histories:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Crowd:
-    """Persons and where their records lie."""
+    """Persons, and the positions of their records in every column."""
 
     axes: Sequence[Axis] = field(repr=False)
     # (n_rows, n_columns): of ordered columns in [0, 1], of others the code; NaN is missing
     places: FloatArray = field(repr=False)
-    # What a second value of a column that is not ordered costs; 0 where it is ordered
+    # What each further value of an unordered column costs; 0 for an ordered column
     shares: FloatArray = field(repr=False)
     weights: FloatArray = field(repr=False)
     alignment_weights: FloatArray = field(repr=False)  # how much each column decides which records are aligned
@@ -129,8 +129,8 @@ class _Crowd:
 
     @property
     def n_cells(self) -> float:
-        """What it costs to lose all."""
-        # Without weights nothing is lost.
+        """The weighted number of cells: the cost of losing all."""
+        # With weights of 0 nothing is lost; 1 avoids a division by 0.
         return float(len(self.places) * self.weights.sum()) or 1.0
 
 
@@ -172,9 +172,9 @@ def _build_crowd(problem: Problem, time: str | None) -> _Crowd:
 
 
 def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], float, int]:
-    """Align the records of a group: the rows of each line, what the group costs, and how many records are left out.
+    """Align the records of a group; return the rows of each line, the cost, and how many records are left out.
 
-    The fewest records come first; the records of another person are assigned so that cells grow least.
+    The person with the fewest records comes first; records of the others are assigned so that cells grow least.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -186,7 +186,7 @@ def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], 
     for person in order[1:]:
         rows = crowd.rows[person]
         new = crowd.places[rows]
-        # What each line would grow by in each column, shape (n_lines, n_records, n_columns).
+        # By how much each record widens each line, shape (n_lines, n_records, n_columns).
         wide, narrow = np.fmax(high[:, None], new[None]), np.fmin(low[:, None], new[None])
         growth = (wide - narrow) - (high - low)[:, None]
         aligned = crowd.places[lines]
@@ -204,9 +204,9 @@ def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], 
 
 
 def _shares_of_lines(crowd: _Crowd, positions: FloatArray, is_set: BoolArray) -> FloatArray:
-    """Return the share of each column that each line publishes; held has shape (n_members, n_lines, n_columns)."""
+    """Return the share of each column that each line publishes, from positions (n_members, n_lines, n_columns)."""
     missing = np.isnan(positions)
-    # Places and codes are 0 or more, so that the missing value is one of its own below them.
+    # Positions and codes are 0 or more, so -1 makes the missing value a value of its own.
     values = np.sort(np.where(missing, -1.0, positions), axis=0)
     n_distinct = 1 + (np.diff(values, axis=0) > 0).sum(axis=0)
     as_set = np.where(n_distinct > 1, n_distinct * crowd.shares, 0.0)
@@ -215,7 +215,7 @@ def _shares_of_lines(crowd: _Crowd, positions: FloatArray, is_set: BoolArray) ->
 
 
 def _list_starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
-    """Return the groups to begin with that leave out no more than may be suppressed."""
+    """Build first groups, by cuts and by length; keep those that leave out no more than may be suppressed."""
     judge, k = problem.judge, problem.judge.min_size
     if not any(map(len, crowd.rows)):
         raise InfeasibleError(
@@ -244,7 +244,7 @@ def _list_starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
 
 
 def _person_features(crowd: _Crowd, n_records: CountArray) -> FloatArray:
-    """Return where the records of every person lie: the mean, lowest and highest place in every column."""
+    """Return the mean, lowest and highest position of every person's records in every column."""
     owner = np.repeat(np.arange(len(n_records)), n_records)
     rows, starts = np.concatenate(crowd.rows), np.cumsum(n_records) - n_records
     of_columns = []
@@ -256,7 +256,7 @@ def _person_features(crowd: _Crowd, n_records: CountArray) -> FloatArray:
 
 
 def _cut_persons(features: FloatArray, n_records: CountArray, k: int) -> list[CountArray]:
-    """Cut persons at the median of what differs most, until fewer than 2 k are together."""
+    """Cut groups at the median of the widest feature, or of the number of records, until they hold less than 2 k."""
     groups, waiting = [], [np.arange(len(features))]
     while waiting:
         persons = waiting.pop()
@@ -274,7 +274,7 @@ def _cut_persons(features: FloatArray, n_records: CountArray, k: int) -> list[Co
 
 
 def _group_by_length(order: CountArray, n_records: CountArray, k: int) -> list[CountArray]:
-    """Group persons in the order of how many records they have so that the fewest are left out."""
+    """Cut persons, sorted by number of records, into groups that leave out the fewest records (dynamic programme)."""
     counts = n_records[order]
     n = len(counts)
     before = np.append(0, np.cumsum(counts)).tolist()
@@ -293,7 +293,7 @@ def _group_by_length(order: CountArray, n_records: CountArray, k: int) -> list[C
 
 
 def _merge_failing_groups(crowd: _Crowd, groups: list[CountArray], judge: Judge) -> list[CountArray]:
-    """Merge groups with the next until every line of each satisfies the models."""
+    """Merge each group with the next ones until every line satisfies the models."""
     if _is_by_size(judge):
         return groups
     merged: list[CountArray] = []
@@ -333,7 +333,7 @@ def _group_passes(crowd: _Crowd, group: CountArray, judge: Judge) -> bool:
 def _anneal_groups(
     crowd: _Crowd, start: _HistoryGroups, problem: Problem, clock: Clock, seed: int
 ) -> tuple[_HistoryGroups, int, bool]:
-    """Exchange persons of two groups, or move one; return the best groups, the steps, and whether a budget ended it."""
+    """Anneal: exchange or move persons. Return the best groups, the steps, and whether a budget ended the search."""
     n_steps = min(max(_STEPS_PER_PERSON * len(crowd.rows), _FEWEST_STEPS), _MOST_STEPS)
     groups, costs, n_left_out = list(start.groups), list(start.costs), start.n_left_out
     best, reached, rng = start, start.cost, np.random.default_rng(seed)
@@ -367,7 +367,7 @@ def _anneal_groups(
 def _exchange_persons(
     first: CountArray, second: CountArray, k: int, rng: np.random.Generator
 ) -> tuple[CountArray, CountArray]:
-    """Return two groups after one person has moved, where enough stay, or two have changed places."""
+    """Return two groups after one person moved (only if k stay), or two persons were exchanged."""
     i, j = int(rng.integers(len(first))), int(rng.integers(len(second)))
     if len(first) > k and rng.random() < 1 / 2:
         return np.delete(first, i), np.append(second, first[i])
@@ -375,7 +375,7 @@ def _exchange_persons(
 
 
 def _number_lines(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
-    """Number the lines of all groups; a record of no line has -1."""
+    """Label every record with the number of its line, over all groups; -1 without a line."""
     labels, n_lines = np.full(len(crowd.places), -1, dtype=np.int32), 0
     for group in groups:
         for line in _align_records(crowd, group)[0]:
@@ -385,7 +385,7 @@ def _number_lines(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
 
 
 def _find_floor(crowd: _Crowd, problem: Problem) -> float | None:
-    """Return what no release loses less than where k persons have equal histories; None where that is not known."""
+    """Return a lower bound of the loss if k persons have equal histories; None if none is known."""
     k = max((model.k for model in problem.judge.models if isinstance(model, LinkedKAnonymity)), default=0)
     n_records = np.array([len(rows) for rows in crowd.rows])
     is_own_cost = (
@@ -404,7 +404,7 @@ def _find_floor(crowd: _Crowd, problem: Problem) -> float | None:
 def _person_floor(
     crowd: _Crowd, person: int, positions: FloatArray, starts: CountArray, n_records: CountArray, k: int
 ) -> float:
-    """Return what the records of a person cost at least; no record costs more than one that is left out."""
+    """Return the least cost of a person's records: by nearest records, or by nearest histories."""
     from scipy.optimize import linear_sum_assignment
 
     own = crowd.places[crowd.rows[person]]

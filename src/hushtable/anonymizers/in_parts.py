@@ -1,8 +1,8 @@
-"""Mondrian over records that lie in parts, on other machines: each part counts, one place chooses.
+"""Mondrian over records in parts on other machines: workers count, one process chooses the cuts.
 
-A class of many records is cut here, by the counts that parts give of each code left of every promising cut; a smaller
-one by any free worker. So no process holds all records, and the classes are those of one table, number by number.
-Results lie in one folder, named after the records: a task that runs again for a lost worker makes the same again.
+This process cuts large classes: workers count the codes left of every promising cut. A free worker cuts each smaller
+class. So no process holds all records, and the classes equal those of one table exactly.
+Result files are named after their records: if a task runs again for a lost worker, it writes the same file again.
 """
 
 from __future__ import annotations
@@ -54,28 +54,28 @@ from hushtable.release import Release
 from hushtable.search import Budget, Clock
 from hushtable.tables import Table
 
-_MAX_RECORDS_PER_WORKER: Final = 2**18  # records of a class that is not cut here any more
-_N_CLASSES_FOR_WORKERS: Final = 128  # or this share of all of them
-_MAX_COUNTS_AT_ONCE: Final = 2**25  # numbers that a worker counts at once
-_MAX_COUNTS_PER_CLASS: Final = 2**27  # and that it counts for one class
+_MAX_RECORDS_PER_WORKER: Final = 2**18  # a worker cuts classes of at most so many records
+_N_CLASSES_FOR_WORKERS: Final = 128  # or of at most one of so many parts of all records
+_MAX_COUNTS_AT_ONCE: Final = 2**25  # entries of the array of counts that a worker fills at once
+_MAX_COUNTS_PER_CLASS: Final = 2**27  # and of its share for one class
 _MOST_RECORDS: Final = 2**31 - 1
 
 
 class Workers(Protocol):
-    """Whoever carries out work on other machines, or in other processes; work and items pickle."""
+    """Runs work on other machines or in other processes; work and items have to pickle."""
 
     def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Return what comes of every item, in their order."""
+        """Return the results of all items, in order."""
 
     def sum(self, work: Callable[[Any], NDArray[Any]], items: Sequence[Any]) -> NDArray[Any]:
-        """Return the sum of what comes of the items."""
+        """Return the sum of the results of all items."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InParts:
-    """A release of classes, and the way down the cuts by which every record finds its own."""
+    """A release of classes, and the cuts by which every record finds its class."""
 
-    # Its source: a row with counts for every class and its sensitive values, with one record's quasi-identifiers
+    # Its source has one row, with counts, per class and sensitive values, with one record's quasi-identifiers
     release: Release
     shifted_codes: NDArray[Any] = field(
         repr=False
@@ -87,7 +87,7 @@ class InParts:
 
 
 def why_not_in_parts(request: Request) -> str | None:
-    """Say what of a request takes distinct rows, as the end of a sentence; None where nothing does."""
+    """Return what in a request needs distinct rows, as the end of a sentence; None if nothing does."""
     return "a budget" if request.clock.budget != Budget() else why_not_row_by_row(request)
 
 
@@ -115,7 +115,7 @@ def protect_in_parts(
     dealt_files = workers.map(partial(records.write_by_class, walk, len(runs)), coded_paths)
     _remove_files(coded_paths)
     of_runs = [(run, [(path, *ends[i : i + 2]) for path, ends in dealt_files]) for i, run in enumerate(runs)]
-    # The largest first: the last one to end keeps the others waiting.
+    # The largest first, so that no worker starts a long task when the others are done.
     order = sorted(range(len(runs)), key=lambda i: runs[i][0] - runs[i][1])
     paths = dict(zip(order, workers.map(records.cut_class, [of_runs[i] for i in order]), strict=True))
     _remove_files([path for path, _ in dealt_files])
@@ -131,7 +131,7 @@ def protect_in_parts(
 def _collect_cells(
     parts: Sequence[Path], names: Sequence[str], workers: Workers, dialect: Dialect
 ) -> tuple[CellCodes, list[CountArray]]:
-    """Return the cells of all parts, and how many records have each."""
+    """Collect the distinct cells of all parts, and the records of each."""
     source = scan(parts[0], dialect)
     check_columns(names, source.columns, "columns")
     columns = [Values(name, source.schema[name]) for name in names]
@@ -144,7 +144,7 @@ def _count_cells_in_part(names: tuple[str, ...], dialect: Dialect, part: Path) -
 
 
 class _Settled(NamedTuple):
-    """What a worker made of a class."""
+    """The result of a worker for one class."""
 
     tree: split.SplitTree  # the cuts below it
     rows: ClassRows
@@ -156,7 +156,7 @@ _Slices = list[tuple[Path, int, int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CodedParts:
-    """The records of parts as codes on the disk, and what workers do with them; it pickles."""
+    """Coded records on the disk, and the tasks of workers; it pickles."""
 
     folder: Path
     dialect: Dialect
@@ -168,7 +168,7 @@ class _CodedParts:
 
     @classmethod
     def from_plan(cls, plan: Plan, folder: Path, dialect: Dialect) -> _CodedParts:
-        """Lay out what a plan says of every part."""
+        """Build from a plan; it is the same for every part."""
         search = plan.build_search(np.empty((len(plan.counted), 0), dtype=np.int32))
         return cls(folder, dialect, plan.coding, plan.axes, tuple(plan.counted), search, plan.publishing)
 
@@ -179,7 +179,7 @@ class _CodedParts:
         return tuple(columns[name].n_values + 1 for name in self.counted)
 
     def encode_part(self, part: Path) -> list[Path]:
-        """Write the codes of a part, some records a file."""
+        """Encode a part, batch by batch; return the files of codes."""
         names, paths = self.coding.cells.names, []
         for number, batch in enumerate(scan(part, self.dialect).batches(names, coded=names)):
             if batch.num_rows:
@@ -188,7 +188,7 @@ class _CodedParts:
         return paths
 
     def count_left_sides(self, walk: Walk, class_of_leaf: CodeArray, sides: counting.Sides, path: Path) -> CountArray:
-        """Count what the left sides of cuts hold of some records; shape (n_classes, n_cuts, n_entries, n_kinds)."""
+        """Count the records of a file left of every cut; shape (n_classes, n_cuts, n_entries, n_kinds)."""
         table = self._load_table([(path, 0, -1)])
         counts = np.zeros((*sides.columns.shape, sides.begins[-1], math.prod(self.kinds)), dtype=np.int64)
         kind = np.zeros(table.n_rows, dtype=np.int32)
@@ -199,7 +199,7 @@ class _CodedParts:
         return counts
 
     def write_by_class(self, walk: Walk, n_classes: int, path: Path) -> tuple[Path, list[int]]:
-        """Write the codes of some records class after class; return where the records of each begin and end."""
+        """Sort the records of a file by class; return the new file and where each class begins and ends."""
         table = self._load_table([(path, 0, -1)])
         labels = walk.place_rows(table)
         dealt = path.with_name(f"{path.name.removesuffix('.coded.npy')}.dealt.npy")
@@ -207,7 +207,7 @@ class _CodedParts:
         return dealt, np.append(0, np.cumsum(np.bincount(labels, minlength=n_classes))).tolist()
 
     def cut_class(self, of_class: tuple[tuple[int, int], _Slices]) -> Path:
-        """Cut one class until no cut is left, and write what its classes publish."""
+        """Cut one class until no cut is left; write its cuts and what its classes publish."""
         (start, end), slices = of_class
         table = self._load_table(slices)
         if table.n_rows != end - start:
@@ -221,7 +221,7 @@ class _CodedParts:
         class_rows, records, _ = self.publishing.publish_classes(
             in_order, grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
         )
-        # Without the room that was left.
+        # A copy without the room that was not needed.
         tree = concatenate_trees({(0, table.n_rows): Piece(grown.tree, (0, table.n_rows))}, table.n_rows)
         path = self.folder / f"{start}.settled"
         with _rename_when_complete(path) as draft:
@@ -237,7 +237,7 @@ class _CodedParts:
         return (codes + 1).astype(smallest_code_type(max(column.n_values + 1 for column in self.coding.columns)))
 
     def _load_table(self, slices: _Slices) -> Table:
-        """Return some records of some files; -1 stands for the end of one."""
+        """Load slices of files as one table; an end of -1 is the end of the file."""
         pieces = []
         for path, start, end in slices:
             codes = np.load(path, mmap_mode="r")
@@ -248,21 +248,19 @@ class _CodedParts:
 class _Open(NamedTuple):
     """A class that is cut here."""
 
-    run: tuple[int, int]  # where its records would lie if all lay class by class
-    place_counts: (
-        CountArray  # (n_entries, n_kinds): how many of them have each place of each column, and sensitive values
-    )
+    run: tuple[int, int]  # the positions of its records if all were sorted by class
+    place_counts: CountArray  # (n_entries, n_kinds): its records by place of each column and by sensitive values
 
 
 class _Cut(NamedTuple):
-    """A cut that may be the best: its column, and the places that go left."""
+    """A candidate cut: its column, and the places that go left."""
 
     column: int
     members: CodeArray
 
 
 class _Ranking:
-    """The cuts of one class that are worth a closer look, the best in their own column first."""
+    """The most promising cuts of one class, ranked by the gain in their own column."""
 
     def __init__(self, search: CutSearch, place_counts: CountArray, kinds: tuple[int, ...]) -> None:
         rows, kind = _rows_with_counts(search, place_counts)
@@ -278,7 +276,7 @@ class _Ranking:
         self.n_cuts = counting.rank_cuts(rows, *what, self.work, self.work.stack[0, 3:])
 
     def list_cuts(self) -> list[_Cut]:
-        """Return the cuts: each sends the first codes of its column's profile left."""
+        """List the cuts; each sends the first codes of its column's profile left."""
         cuts = []
         for cut in self.work.choice.cuts[: self.n_cuts]:
             begin = int(self.search.axes.columns["begin"][cut["column"]])
@@ -287,7 +285,7 @@ class _Ranking:
         return cuts
 
     def find_best(self, place_counts: CountArray, lefts: CountArray) -> int:
-        """Return the place of the best cut, of what the class and the left sides of its cuts hold."""
+        """Return the index of the best cut, from the counts of the class and of the cuts' left sides."""
         if self.n_cuts == 1:
             return 0
         marks = np.zeros((-(-self.n_cuts // split.CUTS_PER_BYTE), len(place_counts)), dtype=np.uint8)
@@ -300,12 +298,12 @@ class _Ranking:
 
 
 def _column_begins(search: CutSearch) -> CountArray:
-    """Return where the places of each column begin among all, and where the last ones end."""
+    """Return the offset of each column's places among all, and the total."""
     return np.append(search.axes.columns["begin"], len(search.axes.places))
 
 
 def _rows_with_counts(search: CutSearch, place_counts: CountArray) -> tuple[split.Rows, CodeArray]:
-    """Return rows with counts of which each column is what a class holds, by sensitive values; and these."""
+    """Build rows with counts whose columns have a class's margins, by sensitive values; and these values."""
     begins = _column_begins(search)
     codes, counts, kinds = [], [], []
     for kind in np.flatnonzero(place_counts[: begins[1]].any(axis=0)).tolist():
@@ -323,7 +321,7 @@ def _rows_with_counts(search: CutSearch, place_counts: CountArray) -> tuple[spli
 def _cut_top(
     plan: Plan, records: _CodedParts, workers: Workers, coded_paths: Sequence[Path], margins_of: Sequence[CountArray]
 ) -> dict[tuple[int, int], Piece]:
-    """Cut classes of many records; return the cuts, and what is left of them, by where their records would lie."""
+    """Cut the large classes; return the pieces of the tree, cuts and uncut classes, by run of records."""
     search, kinds = records.search, records.kinds
     n_records = int(margins_of[0].sum())
     whole_run = (0, n_records)
@@ -355,13 +353,13 @@ def _cut_top(
                     waiting.append(_Open(run, of_side))
                 else:
                     n_settled += run[1] - run[0]
-        # What is cut here is the first half of the work.
+        # The cuts made here count as the first half of the work.
         plan.request.clock.report_progress(n_settled / n_records / 2)
     return pieces
 
 
 def _max_classes_at_once(search: CutSearch, kinds: tuple[int, ...]) -> int:
-    """Return of how many classes a worker counts the cuts at once."""
+    """Return for how many classes a worker can count cuts at once."""
     n_entries, n_kinds = len(search.axes.places), math.prod(kinds)
     of_one = min(search.n_rescored if search.deals_ties is None else 1, n_entries) * n_entries * n_kinds
     if of_one > _MAX_COUNTS_PER_CLASS:
@@ -382,7 +380,7 @@ def _count_left_sides(
     pieces: dict[tuple[int, int], Piece],
     cuts_by_run: Sequence[tuple[tuple[int, int], Sequence[_Cut]]],
 ) -> CountArray:
-    """Have all parts count what the left sides of some cuts hold; shape (n_classes, n_cuts, n_entries, n_kinds)."""
+    """Let workers count the records left of some cuts; shape (n_classes, n_cuts, n_entries, n_kinds)."""
     begins = _column_begins(records.search)
     n_cuts = max((len(cuts) for _, cuts in cuts_by_run), default=0)
     if n_cuts == 0:
@@ -405,7 +403,7 @@ def _count_left_sides(
 
 
 def _check_margins(plan: Plan, margins_of: Sequence[CountArray], place_counts: CountArray) -> None:
-    """Raise InputError where the coded records are not those whose cells were counted."""
+    """Raise InputError if the coded records differ from those that were counted: the data changed meanwhile."""
     begins = np.cumsum([0, *(axis.n_places for axis in plan.axes)]).tolist()
     for axis, (first, last) in zip(plan.axes, pairwise(begins), strict=True):
         j = plan.coding.cells.names.index(axis.column.name)
@@ -416,7 +414,7 @@ def _check_margins(plan: Plan, margins_of: Sequence[CountArray], place_counts: C
 
 
 def _build_uncut_piece(run: tuple[int, int]) -> Piece:
-    """Return a class of which no cut is known."""
+    """Build the piece of a class without a cut."""
     none = np.empty(0, dtype=np.int32)
     one = np.array([-1], dtype=np.int32), np.zeros(1, dtype=np.int32), none, np.zeros(2, dtype=np.int32)
     return Piece(split.SplitTree(*one, tree_cursor(1, n_leaves=1, n_members=0)), run)
@@ -431,7 +429,7 @@ def _build_cut_tree(cut: _Cut) -> split.SplitTree:
 def _collect_results(
     plan: Plan, pieces: dict[tuple[int, int], Piece], paths_by_run: Sequence[tuple[tuple[int, int], Path]]
 ) -> tuple[Walk, int, ClassRows, NDArray[Any]]:
-    """Take in what workers made of the classes, which come in order: the cuts, their nodes, and rows of the classes."""
+    """Read the results of workers, in order of classes; return the walk, its number of nodes, and the classes' rows."""
     rows, shifted = [], []
     for run, path in paths_by_run:
         settled: _Settled = pickle.loads(path.read_bytes())
@@ -443,14 +441,14 @@ def _collect_results(
     pieces.clear()
     walk = CutTree.from_split_tree(tree, plan.axes).build_walk()
     n_nodes = len(tree.columns)
-    # Room for what is joined.
+    # Free its memory before the rows are concatenated.
     del tree
     return walk, n_nodes, ClassRows.concatenate(rows), np.concatenate(shifted, axis=1)
 
 
 @contextmanager
 def _rename_when_complete(path: Path) -> Iterator[Path]:
-    """Give a file its name once it is written: another try of a task may write it at the same time."""
+    """Rename a file when it is complete: another try of the task may write it at the same time."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     yield draft
     draft.replace(path)

@@ -1,7 +1,7 @@
-"""Sensitive columns of sets in a search: a column for every item says who holds it; kernels know no sets.
+"""Sensitive columns of sets: a search gets one column per item, as kernels know no sets.
 
-Items that no record holds together share a column under (alpha, k)-anonymity, which asks every value of a column alone.
-An item that is too rare to fail in any class that the other models allow has no column.
+Under (alpha, k)-anonymity, items that no record holds together share a column: it judges every value alone.
+An item that is too rare to fail in any class that the other models allow needs no column.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from hushtable.models import AlphaKAnonymity, ClassStats, Histogram, KAnonymity,
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-MOST_ITEM_COLUMNS: Final = 1_000  # that a search looks at, of all sensitive columns together
+MOST_ITEM_COLUMNS: Final = 1_000  # in a search, for all sensitive columns together
 
 
 class _ItemColumn(NamedTuple):
-    """A question, of its only column, and which of its values each row has; -1 is none."""
+    """A model of one column, and the code of every row in that column; -1 is none."""
 
     model: PrivacyModel
     codes: CodeArray
 
     @property
     def column(self) -> Column:
-        """What the codes mean: items by number, for an item is a part of somebody's cell."""
+        """The column; its values are item numbers, because an item's text is part of a person's cell."""
         (name,) = self.model.needs.sensitive
         values = [f"item {code}" for code in range(int(self.codes.max(initial=-1)) + 1)]
         return Column(name, "category", np.array(values, dtype=object))
 
 
 def with_item_columns(table: Table, models: Sequence[PrivacyModel]) -> tuple[Table, tuple[PrivacyModel, ...]]:
-    """Return a table with columns for the items that models look at, and the models that are asked of them."""
+    """Replace models of sets by models of item columns; return the table with these columns, and all models."""
     of_sets = [model for model in models if any(table.column(name).separator for name in model.needs.sensitive)]
     if not of_sets:
         return table, tuple(models)
     class_models = [model for model in models if model not in of_sets]
-    # The size that a model asks for besides is asked once.
+    # The k of (alpha, k)-anonymity is required once, not by every item column.
     class_models += [KAnonymity(model.k) for model in of_sets if isinstance(model, AlphaKAnonymity)]
     min_size = max([1, *(model.k for model in class_models if isinstance(model, KAnonymity))])
     columns = [each for model in of_sets for each in _columns_of(table, model, min_size)]
@@ -63,7 +63,7 @@ def with_item_columns(table: Table, models: Sequence[PrivacyModel]) -> tuple[Tab
 
 
 def _columns_of(table: Table, model: PrivacyModel, min_size: int) -> Iterator[_ItemColumn]:
-    """Yield what a model asks of the items of its column, without those that no class can fail by."""
+    """Yield the item columns of a model, without items by which no class can fail."""
     (name,) = model.needs.sensitive
     codes: CodeArray = table.codes[table.index(name)]
     items, holds = merge_items(*list_items(table.column(name)))
@@ -88,7 +88,7 @@ def _columns_of(table: Table, model: PrivacyModel, min_size: int) -> Iterator[_I
 
 
 def _share_columns(rows_by_item: Sequence[BoolArray]) -> list[CodeArray]:
-    """Give items that no value holds together one column: which of its items each value holds, -1 is none."""
+    """Pack items that no value holds together into shared columns; a column has each value's item, -1 for none."""
     columns: list[CodeArray] = []
     n_items: list[int] = []
     for holders in sorted((np.flatnonzero(each) for each in rows_by_item), key=len, reverse=True):
@@ -102,17 +102,17 @@ def _share_columns(rows_by_item: Sequence[BoolArray]) -> list[CodeArray]:
 
 
 def _find_free_name(table: Table, name: str) -> str:
-    """Return a name that no column has."""
+    """Add apostrophes to a name until no column has it."""
     while name in table.names:
         name += "'"
     return name
 
 
 def _can_fail(model: PrivacyModel, holds: BoolArray, table: Table, min_size: int) -> bool:
-    """Tell whether a class of at least so many records may fail by an item, given the rows that hold it.
+    """Tell whether a class of at least `min_size` records can fail by an item, given the rows that hold it.
 
-    A share of a class is furthest from that of the whole in the smallest class, with as many or as few of the records
-    that hold the item as it can have; what models measure is quasi-convex in that share.
+    Testing two classes is enough: the smallest one, with as many holders of the item as possible, and with as few.
+    Models measure something quasi-convex in the share of holders, so the extremes are worst.
     """
     (name,) = model.needs.sensitive
     n_records, n_held = table.n_records, int(table.counts[holds].sum())

@@ -1,7 +1,7 @@
-"""Hide persons from whoever knows m of their records, by any method that divides records into classes of k persons.
+"""(k,m)-anonymity with any method that forms classes: an attacker who knows m records of a person finds k persons.
 
-Sets of m records that too few persons hold then lose a record each; where more would go than may be suppressed, the
-method divides again, into classes of more persons.
+For every set of m records that fewer than k persons hold, one record is suppressed. If that suppresses more than
+allowed, the method searches again, for classes of more persons.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from hushtable.release import Release
 from hushtable.search import Budget, Clock
 from hushtable.tables import Partition
 
-_MOST_SETS: Final = 3 * 10**7  # that are looked at anew whenever records are suppressed
-_GROWTH_FACTOR: Final = 4  # times as many persons, until a release holds and the next one loses more
-_N_REFINING_SEARCHES: Final = 5  # searches around the best number of persons
-_SHARE_OF_SUPPRESSION: Final = 0.5  # what the method itself may suppress
+_MOST_SETS: Final = 3 * 10**7  # all are searched again whenever records are suppressed
+_GROWTH_FACTOR: Final = 4  # of the class size, until a release holds and the next one loses more
+_N_REFINING_SEARCHES: Final = 5  # searches around the best class size
+_SHARE_OF_SUPPRESSION: Final = 0.5  # of the limit, for the method itself; the rest is for rare sets
 _SHARE_OF_TIME: Final = 0.3  # of what is left, for each search
 
 
 def is_hiding_known(request: Request) -> bool:
-    """Tell whether m known records are to find k persons, and a method is asked that divides records."""
+    """Tell whether (k,m)-anonymity alone is asked of histories, with a method that does not know histories."""
     linked = [model for model in request.models if model.needs.histories]
     return (
         bool(linked)
@@ -43,7 +43,7 @@ def is_hiding_known(request: Request) -> bool:
 
 
 class _Attempt(NamedTuple):
-    """A release that hides persons, and the search that it came of."""
+    """A release, and the class size of its search."""
 
     release: Release
     class_size: int
@@ -52,9 +52,9 @@ class _Attempt(NamedTuple):
 def hide_known(prepared: Prepared, request: Request, search: Callable[[Prepared, Request], Searched]) -> Release:
     """Carry out a request for (k,m)-anonymity with a method that divides records.
 
-    Each search asks for four times as many persons a class, until the release holds and the next one loses more; then
-    up to five numbers around the best one are tried, and the release of least loss is taken. Records count as equal by
-    their cells, without those whose cells are ``*``: so a release is never taken for safer than it is.
+    The class size grows fourfold until a release holds and the next one loses more. Then up to five sizes around the
+    best one are tried, and the release of least loss is taken. Records count as equal by their cells, without those
+    whose cells are ``*``: so a release is never taken for safer than it is.
     """
     clock, persons = request.clock.with_new_start(), prepared.table.codes[prepared.table.index(str(request.person))]
     _check_sets(prepared, request, persons)
@@ -64,7 +64,7 @@ def hide_known(prepared: Prepared, request: Request, search: Callable[[Prepared,
     while True:
         losses[class_size] = attempts.try_class_size(class_size)
         clock.report_progress(len(losses) / (len(losses) + 2 * _N_REFINING_SEARCHES))
-        # Larger classes lose more, and leave out fewer records.
+        # Larger classes lose more, but fewer records have to be suppressed.
         if losses[class_size] > min(losses.values()) or class_size >= n_persons or attempts.is_done:
             break
         class_size = min(_GROWTH_FACTOR * class_size, n_persons)
@@ -83,7 +83,7 @@ def hide_known(prepared: Prepared, request: Request, search: Callable[[Prepared,
 
 
 def _choose_next_size(losses: Mapping[int, float]) -> int | None:
-    """Return a number of persons beside the best one, in the middle of the wider gap; None where nothing is left."""
+    """Choose a class size next to the best one, in the middle of the wider gap; None if no size is left."""
     tried, best = sorted(losses), min(losses, key=lambda size: losses[size])
     gaps = [(high / low, low, high) for low, high in pairwise(tried) if best in (low, high) and high > low + 1]
     if not gaps:
@@ -93,9 +93,9 @@ def _choose_next_size(losses: Mapping[int, float]) -> int | None:
 
 
 def _check_sets(prepared: Prepared, request: Request, persons: CodeArray) -> None:
-    """Raise InputError where there are too many sets of records to look at them all."""
+    """Raise InputError if persons have too many sets of m records to check them all."""
     m = max(model.m for model in request.models if isinstance(model, KMAnonymity))
-    # Were no two records alike, there would be as many sets as there can be.
+    # The most sets there can be: as if all records were different.
     n_sets = count_sets(np.arange(len(persons)), persons, prepared.table.counts, m)
     if n_sets > _MOST_SETS:
         raise InputError(
@@ -107,7 +107,7 @@ def _check_sets(prepared: Prepared, request: Request, persons: CodeArray) -> Non
 
 @dataclass(slots=True, eq=False)
 class _Search:
-    """What attempts share; it counts their nodes, and keeps the floor that the first one proved."""
+    """The state of all attempts: nodes, the best release, and the floor that the first attempt proved."""
 
     prepared: Prepared
     request: Request
@@ -131,7 +131,7 @@ class _Search:
 
     @property
     def is_done(self) -> bool:
-        """Whether no other search can do better, or none has the time to."""
+        """Whether no other class size can do better, or the time is over."""
         if self.best is None:
             return False
         # The smallest classes, and nothing suppressed: larger ones only lose more.
@@ -139,7 +139,7 @@ class _Search:
         return is_unbeatable or self.clock.left <= 0
 
     def try_class_size(self, class_size: int) -> float:
-        """Divide the records into classes of so many persons, and return the loss; inf where too many records go."""
+        """Search with classes of so many persons; return the loss, inf if too many records would be suppressed."""
         request = self.request
         class_models = tuple(model for model in request.models if not isinstance(model, KMAnonymity))
         class_request = replace(
@@ -151,12 +151,13 @@ class _Search:
         try:
             searched = self.search(self.prepared, class_request)
         except (InfeasibleError, BudgetExceeded):
-            # What the models of classes alone cannot be met with is told as it is.
+            # If even the smallest class size is infeasible, its own error says best why.
             if class_size == self.least:
                 raise
             return math.inf
         self.nodes += searched.found.trace.nodes
         self.complete &= searched.found.trace.complete
+        # This floor holds for all attempts only without suppression, which changes the loss.
         if class_size == self.least and not self.most:
             self.bound = searched.found.trace.bound
         release = self._build_release(searched)
@@ -171,7 +172,7 @@ class _Search:
         judge = replace(searched.judge, models=request.asked_of_classes)
         persons = prepared.table.codes[prepared.table.index(str(request.person))]
         labels_before = searched.partition.labels
-        # What is published of two classes alike is one class to readers; records of nobody are left out.
+        # To readers, classes with equal cells are one class. Records without a person are suppressed.
         cell_numbers = searched.found.recoding.number_combinations()[labels_before]
         cell_numbers = np.where((labels_before < 0) | (persons < 0), np.int32(-1), cell_numbers)
         labels = _suppress_rare_sets(cell_numbers, persons, judge, self.most)
@@ -188,19 +189,19 @@ class _Search:
         try:
             return release_of(prepared, judge, request, result, partition)
         except InfeasibleError:
-            # The average risk; larger classes have a smaller one.
+            # The average risk is above its limit; larger classes may meet it.
             return None
 
 
 def _limit_clock(clock: Clock) -> Clock:
-    """Return the clock of one search, which tells nobody."""
+    """Return the clock of one attempt, without progress reports."""
     if clock.budget.seconds is None:
         return Clock(clock.budget)
     return Clock(Budget(max(1e-3, _SHARE_OF_TIME * clock.left), clock.budget.nodes))
 
 
 def _suppress_rare_sets(classes: CodeArray, persons: CodeArray, judge: Judge, max_suppressed: int) -> CountArray | None:
-    """Return classes, -1 where suppressed, such that k persons hold every known set; None where too many go."""
+    """Suppress records until k persons hold every set; return labels, -1 if suppressed; None above the limit."""
     table, labels = judge.table, classes.astype(np.int64)
     km_models = [model for model in judge.models if isinstance(model, KMAnonymity)]
     while True:
@@ -232,7 +233,7 @@ def _rows_in_failing_classes(labels: CountArray, kept_rows: CountArray, judge: J
 def _rows_in_rare_sets(
     labels: CountArray, persons: CodeArray, kept_rows: CountArray, counts: CountArray, model: KMAnonymity, n_left: int
 ) -> CountArray:
-    """Return rows without which no set of records that is rare now is left; all, where more would go than may."""
+    """Choose rows whose suppression breaks every set that is rare now; all rows if that exceeds the limit."""
     width = int(labels.max(initial=0)) + 1
     parts: list[RareSets] = []
     chosen_keys = np.empty(0, dtype=np.int64)
@@ -246,9 +247,12 @@ def _rows_in_rare_sets(
 
 
 def _choose_hitting_set(rare: RareSets, width: int, max_chosen: int) -> CountArray | None:
-    """Choose of each person the class in most rare sets, as person * width + class; None where more than `most` are."""
+    """Choose greedily, per person, the class in most rare sets left; None above `max_chosen`.
+
+    Returns keys, person * width + class.
+    """
     is_record = rare.classes >= 0
-    # Sets are in order, so that a class that is in one twice stands beside itself.
+    # Sets are sorted: a class that occurs twice in one stands next to itself, and counts once.
     is_record[:, 1:] &= rare.classes[:, 1:] != rare.classes[:, :-1]
     pairs = rare.persons[:, None] * width + rare.classes
     pair_keys, numbers = np.unique(pairs[is_record], return_inverse=True)
@@ -256,7 +260,7 @@ def _choose_hitting_set(rare: RareSets, width: int, max_chosen: int) -> CountArr
     pair_ids = np.full(pairs.shape, n_pairs)
     pair_ids[is_record] = numbers
     starts = np.flatnonzero(np.diff(pair_keys // width, prepend=-1))
-    # Of classes in as many sets the first.
+    # Count and tie rank in one number: the maximum is the class in most sets, the first among equals.
     tie_rank = n_pairs - 1 - np.arange(n_pairs)
     is_chosen = np.zeros(n_pairs + 1, dtype=bool)
     while len(pair_ids):
@@ -270,7 +274,7 @@ def _choose_hitting_set(rare: RareSets, width: int, max_chosen: int) -> CountArr
 
 
 def _with_trace_of(best: _Attempt, attempts: _Search) -> Release:
-    """Return the release with a trace of all searches: of the method's proofs, none but the floor is one of it."""
+    """Return the release with a trace of all attempts; of the method's proofs only the floor holds for it."""
     release = best.release
     trace = attempts.clock.build_trace(
         f"{release.trace.method}, in classes of {best.class_size:,} persons",

@@ -48,10 +48,10 @@ _MOST_STEPS = 20_000_000
 _N_STARTS = 3
 _N_NEAR = 16
 _MOST_TABLES = 10_000
-_CELLS_PER_DRAW = 200_000  # at once
+_CELLS_PER_DRAW = 200_000  # cells that are drawn at once, about
 _SHARE_OF_START = 0.3  # of the time, for Mondrian
-_SHARE_OF_NEAREST = 0.4  # of what is then left
-_TEMPERATURE_SHARES = (0.1, 0.005)  # of what a cell costs at most, times the columns
+_SHARE_OF_NEAREST = 0.4  # of the time that is then left
+_TEMPERATURE_SHARES = (0.1, 0.005)  # first and last temperature, as shares of what a row of stars costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class MinGen:
     n_best : int
         So many distinct tables of the least loss, as far as there are any: the first is the
         release, the others are its ``alternatives``. Up to 16 rows; of matching notions up to
-        40, as long as the beginnings that have to be looked at are no more than 2 million.
+        40, as long as no more than 2 million partial tables have to be searched.
     tie_break : MinimalDistortion, Certainty or SetNCP, optional
         Decides among tables of the same loss. Up to 16 rows; of matching notions up to 40; of
         drawn tables however many rows there are.
     iterations : int, optional
         Instead of a search, draw so many tables and keep the best of those that pass, or the
         table of ``*``. Every cell of a drawn table publishes any of its candidates, each as likely
-        as any other: what guessing is worth. -1 is a search, as in MG-GA.
+        as any other: what guessing is worth. -1 is the same as None, as in MG-GA.
     proof_rows : int
         Rows up to which a proof is tried for k-anonymity.
     seed : int
@@ -144,7 +144,7 @@ class MinGen:
         return self._improve_blocks(space, problem)
 
     def _search_matchings(self, space: CandidateSpace, problem: Problem, notion: MatchingNotion) -> Found:
-        """Search under a matching notion; many rows are paired, or made k-anonymous, which is more than asked."""
+        """Search under a matching notion; with many rows pair them, or use k-anonymity, which is stricter."""
         clock = problem.clock.with_default_end(_MAX_SECONDS)
         if space.n_rows <= minimal_matchings.MOST_ROWS:
             result = minimal_matchings.search_matchings(repr(self), space, notion, self.n_best, self.tie_break, clock)
@@ -161,7 +161,7 @@ class MinGen:
             result = self._improve_blocks(space, replace(problem, judge=judge, notion=None))
             table, n_nodes, complete = (result.partition, result.recoding), result.trace.nodes, result.trace.complete
         value = problem.loss.of(table[1], table[0].sizes)
-        # A published row that covers k rows costs as much as the farthest of them; nothing is known of the other side.
+        # The k - 1 nearest rows bound a published row only if it has to match k originals; else no bound is known.
         is_published = "published" in notion.sides
         bound = find_nearest(space, notion.k - 1, clock).bound(notion.k) * space.scale if is_published else 0.0
         return Found(*table, clock.build_trace(repr(self), n_nodes, value=value, bound=bound, complete=complete))
@@ -205,17 +205,17 @@ class MinGen:
 
     @property
     def _n_listed(self) -> int:
-        """How many tables of the least loss are looked for, among which a second loss may decide."""
+        """How many tables of the least loss are listed: many if a second loss decides among them."""
         return self.n_best if self.tie_break is None else _MOST_TABLES
 
     def _rank_tables(self, space: CandidateSpace, tables: Iterable[CountArray]) -> list[tuple[Partition, Recoding]]:
-        """Return what tables publish, the best by the second loss first."""
+        """Publish tables; return them with the best by the second loss first."""
         pairs = [publish_picks(space, picks) for picks in tables]
         tie_break = self.tie_break
         return pairs if tie_break is None else sorted(pairs, key=lambda each: tie_break.of(each[1], each[0].sizes))
 
     def _draw_tables(self, space: CandidateSpace, problem: Problem, n_tables: int) -> Found:
-        """Keep the best of some tables whose cells are all drawn, and of the table of ``*``."""
+        """Draw all cells of some tables; return the best of them and of the table of ``*``."""
         judge, notion, clock, rng = problem.judge, problem.notion, problem.clock, np.random.default_rng(self.seed)
         if not (space.n_rows >= notion.k if notion else judge.passes_as_one_class()):
             raise infeasible_error([notion] if notion else judge.models, space.n_rows)
@@ -229,7 +229,7 @@ class MinGen:
         clock.record_improvement(least_cost * space.scale, at=0.0)
         n_drawn, n_asked = 0, min(n_tables, problem.clock.budget.nodes or n_tables)
         while n_drawn < n_asked and clock.left > 0:
-            # Always as many at once, so that the first tables do not depend on how many there are.
+            # Always draw as many at once: the first tables must not depend on `n_tables`.
             pool = choices.draw_tables(n_together, rng)[: n_asked - n_drawn]
             costs = choices.table_costs(pool)
             cheap = np.flatnonzero(costs <= least_cost + COST_TOLERANCE)
@@ -255,7 +255,7 @@ class MinGen:
         return replace(best, others=tuple(others[: self.n_best - 1]))
 
     def _improve_blocks(self, space: CandidateSpace, problem: Problem) -> Found:
-        """Improve Mondrian's blocks; prove what can be proven in the time there is."""
+        """Anneal Mondrian's blocks, then prove the result or polish it, as time allows."""
         judge, budget, clock = problem.judge, problem.clock.budget, problem.clock.with_default_end(_MAX_SECONDS)
         labels, near = start_with_mondrian(space, problem, clock)
         prices = near.prices(judge.min_size)
@@ -264,7 +264,7 @@ class MinGen:
         record(incumbent)
         n_steps = min(_STEPS_PER_ROW * space.n_rows, _MOST_STEPS, (budget.nodes or math.inf) // _N_STARTS)
         is_provable = judge.is_by_size and judge.min_size > 1 and space.n_rows <= self.proof_rows
-        # Half of the time is for the proof, or a part of it for the polish.
+        # The proof gets as much time as all annealing runs together, the polish as much as one run.
         n_time_shares = 2 * _N_STARTS if is_provable else _N_STARTS + 1
         n_steps = steps_within(int(n_steps), budget.seconds, n_time_shares)
         starts = self._anneal_blocks(space, judge, near, incumbent, n_steps, clock, record)
@@ -300,7 +300,7 @@ class MinGen:
         clock: Clock,
         record: Callable[[Partitioning], None],
     ) -> list[CodeArray]:
-        """Anneal a few times from Mondrian's blocks; return all partitions found."""
+        """Anneal a few times from Mondrian's blocks; return all partitions, Mondrian's first."""
         state = np.array([self.seed % 2_147_483_645 + 1], dtype=np.int64)
         first, labelings = incumbent.labels, [incumbent.labels]
         check = judge.check_for_kernels(max(3 * judge.min_size, int(np.bincount(first).max())))
@@ -311,13 +311,14 @@ class MinGen:
             if value < incumbent.value:
                 incumbent.labels, incumbent.value = labels.copy(), value
                 record(incumbent)
+            # The other half of the time is for the proof or the polish.
             if clock.left < clock.spent:
                 break
         return labelings
 
 
 def temperatures(space: CandidateSpace) -> tuple[float, float]:
-    """Return where annealing begins and ends, in weighted cells."""
+    """Return the first and last temperature of annealing, in weighted cells."""
     star_cost = float(np.sum(space.costs.columns["star"])) or 1.0
     return _TEMPERATURE_SHARES[0] * star_cost, _TEMPERATURE_SHARES[1] * star_cost
 
@@ -340,7 +341,7 @@ def start_with_mondrian(space: CandidateSpace, problem: Problem, clock: Clock) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Proven:
-    """A partition, and what no other costs less than: all in weighted cells."""
+    """A partition, and a lower bound of the cost of all partitions, in weighted cells."""
 
     labels: CodeArray
     prices: FloatArray  # (n_rows,): no block costs less than its rows' prices
@@ -349,14 +350,14 @@ class _Proven:
 
 
 def _build_evidence(problem: Problem, space: CandidateSpace, proven: _Proven) -> Mapping[str, Any] | None:
-    """Return the entries of a certificate that the search knows; none where no checker knows the loss or the models."""
+    """Return the evidence for a certificate; None if the checker does not know the loss or the models."""
     judge = problem.judge
     is_known = type(problem.loss) in (SetNCP, Certainty, MinimalDistortion) and not judge.without_rule
     if not is_known or problem.n_suppressed_before or judge.person is not None or judge.population is not None:
         return None
     table = problem.table
     codes = [table.codes[table.index(name)] for name in (*problem.columns, *judge.counted)]
-    # Rows of equal codes may change places: their prices are those of any of them.
+    # Sorted by codes, as the checker sees rows; equal rows may change places, as their prices are equal.
     order = np.lexsort(tuple(codes[::-1]))
     return {
         "kind": "blocks",
@@ -375,6 +376,6 @@ def _label_rows(picks: CountArray) -> CodeArray:
 
 
 def _record_progress(scale: float, clock: Clock, incumbent: Partitioning) -> None:
-    """Write down the state of the search, and show its progress: of all the seconds, or none where there is no end."""
+    """Record the state of the search; report the share of its seconds as progress."""
     clock.record_improvement(incumbent.value * scale, incumbent.bound * scale)
     clock.report_progress(clock.spent / (clock.spent + clock.left))

@@ -1,4 +1,4 @@
-"""Losses of whole releases, made small by moving rows between classes; every step publishes all anew."""
+"""Lower losses of whole releases by moving rows between classes; every step publishes all classes anew."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _MOST_STEPS: Final = 3_000
 
 
 def move_rows(problem: Problem, result: Found, loss: Loss) -> Found:
-    """Return what was found, or better classes by a loss of whole releases; at most 3,000 steps, nodes of the budget.
+    """Improve classes by a loss of whole releases, by random moves; at most 3,000 steps, which count as nodes.
 
     A row moves to another class, or changes places with a row of it, where all classes still pass and the loss does not
-    rise. Draws follow from nothing but the rows. Classes that come to publish the same cells are one
-    class of the release, as readers count them; rows move between them as they were.
+    rise. The random draws have a fixed seed. Classes that publish the same cells are one class of the release,
+    as readers count them, but stay separate in the search.
     """
     labels = result.partition.labels.copy()
     kept_rows = np.flatnonzero(labels >= 0)
@@ -55,7 +55,7 @@ def move_rows(problem: Problem, result: Found, loss: Loss) -> Found:
 
 
 def _partition_of_labels(problem: Problem, labels: CodeArray) -> Partition:
-    """Return the classes of labels of which some may be of nobody any more."""
+    """Build a partition from labels, some of which may have lost all their rows."""
     used, dense = np.unique(labels[labels >= 0], return_inverse=True)
     dense_labels = np.full(len(labels), -1, dtype=np.int32)
     dense_labels[labels >= 0] = dense

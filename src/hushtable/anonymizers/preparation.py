@@ -1,4 +1,4 @@
-"""What is asked of a release, what is refused or warned of before a search, and the table read and coded once."""
+"""The request for a release, the checks and warnings before a search, and the table, read and coded once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hushtable.tables import Table, count_by_value, merge_spellings_in, open_tab
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """What is asked of a release; the parameters of `hushtable.anonymize` of the same names."""
+    """The request for a release; fields are the parameters of `hushtable.anonymize` of the same names."""
 
     quasi_identifiers: tuple[str, ...]
     models: tuple[PrivacyModel, ...]
@@ -91,7 +91,7 @@ class Request:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """Columns that are left out, or become pseudonyms."""
+        """Columns that are removed, or become pseudonyms."""
         return (*self.identifiers, *(self.pseudonyms.columns if self.pseudonyms else ()))
 
     @property
@@ -101,19 +101,19 @@ class Request:
 
     @property
     def asked_of_classes(self) -> tuple[PrivacyModel, ...]:
-        """What every class must satisfy: the models, and as large a class as the limits of risk ask for."""
+        """The models for every class, with k-anonymity for the smallest class that the limits of risk allow."""
         models = tuple(model for model in self.models if not isinstance(model, MatchingNotion))
         k = self.limits.smallest_class
         return models if k <= 1 else (*models, KAnonymity(k))
 
 
-_MIN_COMBINATIONS: Final = 20  # combinations, of cells that hold several values
+_MIN_COMBINATIONS: Final = 20  # fewer values of a column are not tested for separators
 _SEPARATORS: Final = (";", "|", ",", "/", "+")
-_MIN_VALUES_TO_WARN: Final = 100  # of values of a category, from where nobody remembers which group holds which
+_MIN_VALUES_TO_WARN: Final = 100  # with so many, nobody remembers which group holds which value
 
 
 def _check_sets(request: Request) -> None:
-    """Raise an error where columns of sets are asked for what has no meaning for sets."""
+    """Raise an error if the request uses columns of sets in a way that has no meaning for sets."""
     parted = request.parted
     if not parted:
         return
@@ -147,12 +147,12 @@ def _check_sets(request: Request) -> None:
 
 
 def _names_rule(rule: Any, name: str) -> bool:
-    """Tell whether a mapping, as a policy has it, names a rule."""
+    """Tell whether a policy's entry is a mapping that names this rule."""
     return isinstance(rule, Mapping) and name in rule
 
 
 def check_roles(available: Sequence[str], request: Request) -> None:
-    """Raise ColumnError where a request names a column that does not exist, or one in two roles."""
+    """Raise ColumnError if a request names a column that does not exist, or gives one two roles."""
     roles = {
         "quasi_identifiers": request.quasi_identifiers,
         "sensitive columns": request.judged,
@@ -177,7 +177,7 @@ def check_roles(available: Sequence[str], request: Request) -> None:
 
 
 def check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = ()) -> None:
-    """Raise ColumnError where the cells of a column that is typed by its looks could mean two dates or numbers."""
+    """Raise ColumnError if the cells of a column without a declared type could mean different dates or numbers."""
     for name in (*names, *judged):
         formats, marks = source.doubts(name)
         if formats:
@@ -198,7 +198,7 @@ def check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = 
 
 
 def check_cells(table: Table) -> None:
-    """Raise InputError where there is nothing to protect, or a cell already means any value."""
+    """Raise InputError if the table is empty, or if a cell is already `*`."""
     if table.n_rows == 0 or table.n_records == 0:
         raise InputError("the table is empty.", hint="there is nothing to protect; check the file and its first line.")
     for column in table.columns:
@@ -210,7 +210,7 @@ def check_cells(table: Table) -> None:
 
 
 def warn_of_doubts(source: Frame | Table, table: Table, request: Request) -> None:
-    """Warn of what is carried out as it was asked, and probably not meant."""
+    """Warn of requests that are carried out but probably not meant."""
     if any(model == KAnonymity(1) for model in request.models) and request.limits.smallest_class == 1:
         warnings.warn("k-anonymity (k = 1) asks nothing: every record may be alone in its class.", stacklevel=4)
     if isinstance(request.method, Mondrian) and request.method.recoding == "readable":
@@ -248,22 +248,22 @@ def warn_of_doubts(source: Frame | Table, table: Table, request: Request) -> Non
 
 
 def _mark_of_several(column: Column) -> str | None:
-    """Return what stands between the values in the cells of a category; None where cells are single values."""
+    """Find the separator of cells with several values in a category; None if cells are single values."""
     is_plain = column.is_measured or column.separator is not None or column.n_values < _MIN_COMBINATIONS
     texts = [] if is_plain else column.texts()
     for mark in _SEPARATORS:
         several = [text.split(mark) for text in texts if mark in text]
         parts = {part.strip() for each in several for part in each}
-        # The same values come back in many combinations.
+        # Many combinations of few values: most cells have the mark, and their parts repeat.
         if len(several) >= len(texts) / 2 > len(parts) and "" not in parts:
             return mark
     return None
 
 
 def doubt_of_persons(source: Frame | Table, request: Request) -> str | None:
-    """Say that a person may have several of some records, where nobody said whose they are; None where none has."""
+    """Return a warning if a person may have several records and no person column is given; else None."""
     hidden = request.hidden
-    # Where one identifier tells the records apart, every record may be a person's only one.
+    # An identifier without repeats: every record may be a person's only one.
     if request.person is not None or not hidden or any(_tells_apart(source, name) for name in hidden):
         return None
     return (
@@ -279,7 +279,7 @@ def _propose_hierarchy(column: Column) -> str:
 
 
 def _tells_apart(source: Frame | Table, name: str) -> bool:
-    """Tell whether no value of a column repeats, where most cells have one; lists and the like are not looked at."""
+    """Tell whether a column's values are unique and most cells have one; True for lists and the like, unread."""
     if isinstance(source, Table):
         n_known = int(source.counts[source.codes[source.index(name)] >= 0].sum())
         return source.n_records < 2 * n_known and source.column(name).n_values == n_known
@@ -294,7 +294,7 @@ def _tells_apart(source: Frame | Table, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """What requests of the same columns share."""
+    """The prepared table; requests with the same columns can share it."""
 
     source: Frame | Table
     table: Table  # the judged columns, row by row; spellings of a sensitive value are one value
@@ -303,10 +303,10 @@ class Prepared:
     ladders: Mapping[str, Hierarchy]
     specs: Mapping[str, ColumnSpec]  # how the columns were typed, those of the population included
     origins: Mapping[str, ColumnSpec] = field(repr=False)  # how quasi-identifiers are spelled in the source
-    inputs: tuple[Path, ...]  # the files that all this was made from
+    inputs: tuple[Path, ...]  # the files that were read
 
     def with_hierarchies_of(self, request: Request) -> Prepared:
-        """Return the same with the hierarchies that a request's method asks for: those given, and no other."""
+        """Return the same with exactly the hierarchies that the request's method needs."""
         rules = _hierarchies_to_build(request)
         if rules.keys() == self.ladders.keys():
             return self
@@ -320,12 +320,12 @@ class Prepared:
         return self.table if self.population_table is None else self.table.with_population(self.population_table)
 
     def with_row_per_record(self) -> Prepared:
-        """Return the same with a row for every record, so that equal ones may part."""
+        """Expand counts: one row per record, so that equal records can go to different classes."""
         return replace(self, source=self.source.with_row_per_record(), table=self.table.with_row_per_record())
 
 
 def prepare(data: Any, request: Request) -> Prepared:
-    """Read and code what a request is about."""
+    """Read and code the table, population and hierarchies of a request."""
     inputs = (*request.inputs, *drafts.paths_among(data, request.population, request.hierarchies))
     population = request.population
     if population is not None:
@@ -356,13 +356,13 @@ def prepare(data: Any, request: Request) -> Prepared:
 
 
 def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
-    """Return the source, and the columns that are judged as codes."""
+    """Read and check the source; return it, and the judged columns as a coded table."""
     source = open_table(data, request.specs)
     check_roles(source.names, request)
     sensitive = request.judged
     persons = () if request.person is None else (request.person,)
     if not isinstance(source, Table):
-        # Whoever reads the file tells persons apart by their cells.
+        # Persons are told apart by their texts, as any reader of the file does.
         source = source.with_specs({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
         source, undecided = source.without_odd_cells([name for name in source.names if name not in request.hidden])
         if undecided:
@@ -375,7 +375,7 @@ def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
             from hushtable.anonymizers.centuries import check_centuries
 
             check_centuries(source, dated)
-        # From here on, a missing cell is missing to whoever measures, publishes or reports.
+        # From here on, declared missing texts are missing cells for everything that follows.
         source = source.without_declared().with_sets()
     elif any(name in source.names and source.column(name).separator is None for name in request.parted):
         raise InputError(
@@ -391,7 +391,7 @@ def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
 
 
 def _collect_origins(source: Frame, request: Request) -> dict[str, ColumnSpec]:
-    """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
+    """Collect how quasi-identifiers are spelled, and which texts are missing cells in columns that are kept."""
     spellings = {name: source.spelling(name).spelling for name in request.quasi_identifiers}
     passed_over = {*spellings, *request.judged, *request.hidden}
     others = {name: source.spec(name).missing_cells for name in source.names if name not in passed_over}
@@ -399,7 +399,7 @@ def _collect_origins(source: Frame, request: Request) -> dict[str, ColumnSpec]:
 
 
 def _spec_of(column: Column, source: Frame | Table, request: Request) -> ColumnSpec:
-    """Say how a column was typed, so that whoever reads its texts types them alike."""
+    """Return how a column was typed, so that a reader of the release types its texts in the same way."""
     if isinstance(source, Table) or column.name not in (*request.judged, request.person):
         return column.spec
     # A sensitive column is published as it came.
@@ -407,7 +407,7 @@ def _spec_of(column: Column, source: Frame | Table, request: Request) -> ColumnS
 
 
 def _check_columns_named(request: Request) -> None:
-    """Raise ColumnError where hierarchies, weights or scales are of columns that have none."""
+    """Raise ColumnError if hierarchies, weights or scales are given for other columns."""
     columns = (*request.quasi_identifiers, *request.judged)
     check_columns(tuple(request.hierarchies), columns, "hierarchies of quasi-identifiers and sensitive columns")
     check_columns(tuple(request.loss.weights), request.quasi_identifiers, "weights")
@@ -416,14 +416,14 @@ def _check_columns_named(request: Request) -> None:
 
 
 def _hierarchies_to_build(request: Request) -> dict[str, Any]:
-    """Return what hierarchies are made of: what the user gave, and "auto" where a method needs one besides."""
+    """Return the definitions of hierarchies: the user's, and "auto" for other columns if the method needs one."""
     rules = {name: _with_language(each, request.writing.language) for name, each in request.hierarchies.items()}
     proposed = request.quasi_identifiers if request.method.offers.needs_ladders else ()
     return {**dict.fromkeys(proposed, "auto"), **rules}
 
 
 def _with_language(definition: Any, language: str) -> Any:
-    """Return a dictionary with its labels in a language, unless it asks for one of its own."""
+    """Return a dictionary rule with labels in a language, unless the rule sets its own."""
     rule = Hierarchy.from_dict(definition, "") if _names_rule(definition, Dictionary.name) else definition
     return replace(rule, language=language) if isinstance(rule, Dictionary) and rule.language == ENGLISH else definition
 
@@ -431,7 +431,7 @@ def _with_language(definition: Any, language: str) -> Any:
 def _build_hierarchies(
     table: Table, rules: Mapping[str, Any], unknown: Literal["error", "suppress"]
 ) -> dict[str, Hierarchy]:
-    """Make the hierarchies of the table's columns."""
+    """Build the hierarchies of columns from their definitions."""
     return {
         name: Hierarchy.build(ladder, table.column(name), count_by_value(table, name)[1:], unknown=unknown)
         for name, ladder in rules.items()
@@ -439,7 +439,7 @@ def _build_hierarchies(
 
 
 def _encode_population(population: Frame | Table | None, request: Request) -> Table | None:
-    """Return the quasi-identifiers of the population, where a model counts one."""
+    """Encode the population's quasi-identifiers; None without one. Raise if a model lacks or ignores it."""
     needed = [model.name for model in request.models if model.needs.population]
     if (population is not None) != bool(needed):
         models = (

@@ -1,4 +1,4 @@
-"""Carry out a request: code the table, suppress what no class could hold, search, and make the release."""
+"""Carry out a request: prepare the table, suppress records that no class can hold, search, build the release."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _SEED = 0  # of the order in which records that models cannot tell apart are sup
 def offending_rows(
     table: Table, models: Sequence[PrivacyModel], max_suppressed: int, source: Frame | Table | None = None
 ) -> BoolArray:
-    """Choose rows, at most so many, without which the whole table, as one class, satisfies the models.
+    """Choose rows to suppress, up to a limit, so that the rest of the table as one class satisfies the models.
 
-    A value that too many records share fails (alpha,k)-anonymity, entropy and recursive diversity in every release. So
-    records of the most frequent value go: first those that hold the most frequent value of several sensitive columns,
-    then in an order that looks random and follows from the cells alone, those of other columns of `source` included.
+    If too many records share a value, every release fails (alpha,k)-anonymity, entropy or recursive diversity. So
+    records with the most frequent value are suppressed, first those that hold it in several sensitive columns. Ties
+    are broken in an order that looks random, but follows from the cells alone, also from other columns of `source`.
     """
     reference = {name: count_by_value(table, name) for model in models for name in model.needs.sensitive}
     ground_of = build_grounds(table, reference)
@@ -45,7 +45,7 @@ def offending_rows(
     budget = max_suppressed
     judged_columns = [(model, name) for model in models for name in model.needs.sensitive]
     n_before = -1
-    # What one column loses may tip another, so all are looked at until nothing goes any more.
+    # Suppression for one column may make another fail: repeat until nothing more is suppressed.
     while budget > 0 and n_before < int(offending.sum()):
         n_before = int(offending.sum())
         for model, name in judged_columns:
@@ -64,19 +64,19 @@ def offending_rows(
 
 
 def _rank_by_content(source: Frame | Table, table: Table) -> CountArray:
-    """Rank rows by their cells alone; equal rows share a rank, and lists and the like play no part."""
+    """Rank rows by their cells in a shuffled order; equal rows share a rank. Lists and the like are ignored."""
     codes = dict(zip(table.names, table.codes, strict=True))
     for name in source.names:
         if name not in codes:
             with contextlib.suppress(ColumnError):
                 codes[name] = Table.encode(source.select([name])).codes[0]
     _, row = np.unique(np.array([codes[name] for name in sorted(codes)]), axis=1, return_inverse=True)
-    # By rank of the cells, those at one end of the first column would all go.
+    # Unshuffled, ranks would suppress only records at one end of the first column.
     return np.random.default_rng(_SEED).permutation(int(row.max()) + 1)[row.ravel()]
 
 
 def _n_frequent(table: Table, judged_columns: Sequence[tuple[PrivacyModel, str]], is_kept: BoolArray) -> CountArray:
-    """Count for every row in how many sensitive columns it holds the most frequent value of the rows kept."""
+    """Count, for every row, the sensitive columns in which it holds the most frequent value of the rows kept."""
     n_frequent = np.zeros(table.n_rows, dtype=np.int64)
     for name in {name for _, name in judged_columns}:
         codes = table.codes[table.index(name)]
@@ -94,7 +94,7 @@ def _count_excess(
     grounds: dict[str, Ground],
     max_excess: int,
 ) -> CountArray:
-    """Count, by entry of the totals, how many records have to go until one class of the rest passes."""
+    """Count, by value, the records to suppress until the rest as one class passes."""
     remaining = counts.copy()
     while counts.sum() - remaining.sum() < max_excess and remaining.sum() > 0:
         present = np.flatnonzero(remaining)
@@ -104,7 +104,7 @@ def _count_excess(
             break
         known = remaining[1:]
         if not known.any():
-            # What is missing is no value that too many share.
+            # Only missing values are left: they are no value that too many share.
             break
         remaining[1 + int(np.argmax(known))] -= 1
     return counts - remaining
@@ -112,7 +112,7 @@ def _count_excess(
 
 _ROWS_IN_SAMPLE: Final = 2**14  # rows from which to guess how many are equal
 _MAX_SHARE_EQUAL: Final = 0.2  # share of rows that have an equal one
-_COMPILER_BYTES: Final = 3e8  # bytes; where it has fewer, LLVM ends the process
+_COMPILER_BYTES: Final = 3e8  # with less memory, LLVM aborts the process
 
 
 def protect(data: Any, request: Request) -> Release:
@@ -146,7 +146,7 @@ def carry_out(prepared: Prepared, request: Request) -> Release:
 
 
 def _search_classes(prepared: Prepared, request: Request) -> Searched:
-    """Search for classes of a table that was prepared for a request of the same columns."""
+    """Suppress what no class can hold, and search for classes of a prepared table."""
     prepared = prepared.with_hierarchies_of(request)
     if request.method.offers.parts_equal_records:
         prepared = prepared.with_row_per_record()
@@ -171,7 +171,7 @@ def _search_classes(prepared: Prepared, request: Request) -> Searched:
         judge, inverse = replace(whole_judge, table=part, reference=whole_judge.whole), None
     else:
         judge, inverse = _build_judge(part, people, whole_judge, keeps_equal=request.method.offers.parts_equal_records)
-    # Columns by name and rows by content, so that ties and draws do not depend on how they were given.
+    # Columns sorted by name, rows by content: their order in the input must not change ties and random draws.
     names = tuple(sorted(request.quasi_identifiers))
     average = request.limits.average_risk
     hides = request.hides_person
@@ -194,14 +194,14 @@ def _search_classes(prepared: Prepared, request: Request) -> Searched:
     result = request.method.search(problem)
     judge.check_classes(result.partition, request.method)
     if problem.loss is not request.loss:
-        # What was proven is proven of another loss.
+        # The method minimised another loss, so its proofs do not hold for the requested one.
         trace = replace(result.trace, optimal=False, bound=None, gap=None)
         result = replace(result, trace=trace, evidence=None, floor_budget=None)
         if moves_rows(request.method):
             result = move_rows(problem, result, request.loss)
             judge.check_classes(result.partition, request.method)
     if of_sets:
-        # Whoever checks evidence knows the columns of the input, not their items.
+        # A checker of the evidence knows the columns of the input, not the columns of items.
         result = replace(result, evidence=None)
     if judge.without_rule:
         asked_models = tuple(model.name for model in judge.without_rule)
@@ -218,7 +218,7 @@ def _search_classes(prepared: Prepared, request: Request) -> Searched:
 
 
 def _with_floor(release: Release, budget: Budget) -> Release:
-    """Return a release with a lower bound of its loss, if one can be computed."""
+    """Add a lower bound of the loss to a release, if one can be computed."""
     try:
         return release.with_bound(budget)
     except InputError:
@@ -245,12 +245,12 @@ def _build_judge(
 
 
 def _is_mostly_distinct(table: Table) -> bool:
-    """Guess from a sample of a large table that finding its equal rows takes longer than not knowing them."""
+    """Guess from a sample whether a large table has so few equal rows that merging them does not pay."""
     if table.n_rows < 8 * _ROWS_IN_SAMPLE:
         return False
     sample = table.take(np.sort(np.random.default_rng(0).choice(table.n_rows, _ROWS_IN_SAMPLE, replace=False)))
     n_equal = _ROWS_IN_SAMPLE - sample.collapse()[0].n_rows
-    # A row meets its like in the whole as often as in the sample, times how much larger that is.
+    # The chance of an equal row grows with the number of rows: scale it from the sample to the table.
     return n_equal / _ROWS_IN_SAMPLE * (table.n_rows / _ROWS_IN_SAMPLE) < _MAX_SHARE_EQUAL
 
 

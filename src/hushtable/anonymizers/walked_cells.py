@@ -1,7 +1,7 @@
-"""What is published of records that walk down the cuts of a release: each by its own cells, wherever it is.
+"""Publish records where they are: each walks down the cuts of a release and gets the cells of its class.
 
-A record needs the codes of the values, the cuts, and what each class publishes: no row of the release is looked up, and
-none is joined. All of it pickles, for the executors of a cluster.
+That takes the codes of values, the cuts, and what each class publishes. No row of the release is looked up or joined.
+Everything pickles, for the executors of a cluster.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ class WalkedCells:
 
     coding: Coding = field(repr=False)  # of the judged columns
     margins: Frame = field(repr=False)  # rows with counts whose columns hold each cell as often as all records do
-    n_records: int  # that there were when they were coded
+    n_records: int  # when the records were coded
     walk: Walk = field(repr=False)
-    # By column, where it is published. Of a quasi-identifier: a row of the release for every class, in order. Of a
-    # sensitive column: one for its missing value and each of its codes, -1 where no record has it.
+    # By column, rows of the release to take published cells from. Quasi-identifier: one row for every class, in order.
+    # Sensitive column: one row for the missing value and for each code, -1 if no record has it.
     rows: tuple[CountArray, ...] = field(repr=False)
     quasi_identifiers: frozenset[str]
-    # Which of some values is published of each of these rows, once that is known; -1 is missing.
+    # By column, for each of these rows the index of its published value, -1 if missing; and the values.
     cells: Mapping[str, tuple[CodeArray, pa.Array]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def from_parts(cls, parts: InParts) -> WalkedCells:
-        """Keep of a release what its records need to be published where they are."""
+        """Extract from a release what is needed to publish its records where they are."""
         quasi_identifiers = frozenset(parts.release.quasi_identifiers)
         row_of_class = np.unique(parts.release.partition.labels, return_index=True)[1]
         rows = []
@@ -54,7 +54,7 @@ class WalkedCells:
         return self.coding.cells.names
 
     def with_cells_of(self, rows: pl.DataFrame) -> WalkedCells:
-        """Return the same with what each row of the release publishes: by its class, or by its own sensitive value."""
+        """Return the same with the published cells of the release's rows."""
         cells = {}
         for series in rows:
             at = self.rows[self.names.index(series.name)]
@@ -63,7 +63,7 @@ class WalkedCells:
         return replace(self, cells=cells)
 
     def publish_batch(self, judged_cells: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
-        """Return what records publish in some columns, by their judged cells in the order of `names`.
+        """Return what records publish in the columns `names`, from their judged cells in the order of `self.names`.
 
         InputError if a record has a value that no record had when they were coded.
         """
@@ -79,7 +79,7 @@ class WalkedCells:
 
 
 def encode_cells(series: pl.Series) -> tuple[CodeArray, pa.Array]:
-    """Return the places of a column's cells among its values, -1 where one is missing, and the values in order."""
+    """Encode a column: the index of each cell among the sorted values, -1 if missing, and these values."""
     values = Values(series.name, without_categories(series.dtype))
     codes, places = values.encode_cells(pa.chunked_array([to_arrow(series)]), grow=True)
     cells, order = values.sort_cells()

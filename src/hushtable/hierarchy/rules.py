@@ -1,7 +1,7 @@
 """Rules: ladders that follow from the values of a column, complete whatever the values are.
 
-A rule is a few numbers, so that it can be written in a policy and compared there. It becomes a hierarchy once it meets
-a column. A dictionary's file has lines of values with commas between them, a tab, and their labels from fine to coarse.
+A rule is a few numbers, so that policies can hold and compare it. Applied to a column, it gives a hierarchy.
+A line of a dictionary's file: values with commas between them, a tab, and their labels from fine to coarse.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from hushtable.hierarchy.ladder import (
 )
 from hushtable.models import entries
 
-MIN_TAIL_RECORDS: Final = 5  # records that a tail holds at least where nobody says how many
-_MAX_CELLS_BETWEEN_ENDS: Final = 100  # of the finest intervals, about so many lie between the ends
+MIN_TAIL_RECORDS: Final = 5  # the default of `Tails.least`
+_MAX_CELLS_BETWEEN_ENDS: Final = 100  # at most about so many intervals lie between the ends
 _DAYS_PER_DECADE: Final = 3_652  # days
 
 
@@ -98,7 +98,7 @@ class Tails:
     def __post_init__(self) -> None:
         for end in ("low", "high"):
             if isinstance(getattr(self, end), dt.date):
-                # As a policy without quotes has it; a manifest has texts only.
+                # YAML reads a date without quotes as a date; a manifest has texts only.
                 object.__setattr__(self, end, getattr(self, end).isoformat())
         ends = [_parse_end(end, given) for end, given in (("low", self.low), ("high", self.high)) if given is not None]
         if not ends:
@@ -118,7 +118,7 @@ class Tails:
             )
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
-        """Return the tails, and values and intervals between them; raise where a tail holds too few records."""
+        """Return the tails, with values and intervals between them; raise if a tail holds too few records."""
         low, high = self._parse_ends(column)
         if not column.n_values:
             return Ladder([empty_level(), empty_level()])
@@ -165,7 +165,7 @@ class Tails:
 
 
 class _Centre:
-    """What lies between the ends, and the tails beside it. Values are in order: every node is a run of them."""
+    """Builds the levels between the ends, and adds the tails. Values are in order: every node is a run of them."""
 
     def __init__(
         self, column: Column, positions: ValueArray, ends: tuple[Exact | None, Exact | None], run: tuple[int, int]
@@ -209,7 +209,7 @@ class _Centre:
     def _cell_level(
         self, keys: ValueArray, begin_of: Callable[[Any], Any], name_of: Callable[[int], str] | None = None
     ) -> Level:
-        """Return the level of cells by number, from where each begins; a cell across an end stops there."""
+        """Return the level of the cells numbered by `keys`; a cell across an end stops there."""
         low, high = self.ends
         distinct, codes = np.unique(keys, return_inverse=True)
         labels, shares = [], []
@@ -217,7 +217,7 @@ class _Centre:
             is_cut = (low is not None and begin < low) or (high is not None and end > high)
             begin, end = begin if low is None else max(begin, low), end if high is None else min(end, high)
             labels.append(self._format_cell(begin, end) if name_of is None or is_cut else name_of(key))
-            # What an end leaves of a cell may be narrower than the one integer in it.
+            # A cell cut by an end may be narrower than the one integer in it.
             shares.append(max(self.leaf_share, self._share_of_width(end - begin)))
         return self._add_tails(codes, labels, shares)
 
@@ -237,7 +237,7 @@ class _Centre:
         return float(Fraction(min(width, self.span)) / self.domain)
 
     def _format_cell(self, begin: Exact | None, end: Exact | None) -> str:
-        """Write a cell; without a beginning or an end it is open there."""
+        """Format a cell; it is open on the side without an end."""
         if begin is not None and end is not None:
             return cells.format_half_open(self._format_end(begin), self._format_end(end))
         return (
@@ -257,12 +257,12 @@ def is_calendar(column: Column) -> bool:
 
 
 def places_of(column: Column) -> ValueArray:
-    """Return where the values of a measured column lie: numbers exactly, dates in whole days from 1970 on."""
+    """Return the positions of a measured column's values: exact numbers, or whole days from 1970 on."""
     return column.values.astype("datetime64[D]").astype(np.int64) if is_calendar(column) else exact_numbers(column)
 
 
 def _parse_end(name: str, end: Any) -> tuple[Exact, bool]:
-    """Return a number, or a date in days from 1970 on, and whether it is a date."""
+    """Parse an end: a number, or a date in days from 1970 on; return also whether it is a date."""
     try:
         return to_exact(end), False
     except (ValueError, ArithmeticError):
@@ -275,11 +275,11 @@ def _parse_end(name: str, end: Any) -> tuple[Exact, bool]:
 
 
 def _distance_between_ends(positions: ValueArray, ends: tuple[Exact | None, Exact | None], resolution: int) -> Exact:
-    """Return how far it is from end to end; without an end, as far as values reach on that side."""
+    """Return the distance between the ends; a missing end is replaced by the outermost value."""
     low, high = ends
     begin = positions[0] if low is None else low
     end = positions[-1] + resolution if high is None else high
-    # Nothing may lie between an end and where values reach.
+    # 1 if all values lie beyond the only end: nothing is between.
     return end - begin if end > begin else 1
 
 
@@ -294,9 +294,9 @@ def _list_round_widths(span: Exact, resolution: int) -> list[Exact]:
 DICTIONARIES: Final = MappingProxyType(
     {"countries": ("region", "continent"), "education": ("level", "group of levels")},
 )
-"""The dictionaries, each with what its levels are."""
+"""The dictionaries, with the titles of their levels."""
 
-OTHER: Final = "other"  # the label of all values that a dictionary does not know, in English
+OTHER: Final = "other"  # the English label of all values that a dictionary does not know
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +361,7 @@ def _read_translations() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _read_paths(of: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the labels of every folded value, and of every label: where a value is one, it is in its own branch."""
+    """Map every folded value to its labels. A label is a value too, in its own branch."""
     rows = _read_rows(of)
     paths = {fold_text(value): labels for values, labels in rows for value in values}
     for _, labels in rows:
@@ -417,8 +417,8 @@ class Prefix:
 class Codes(Prefix):
     """The first characters of codes, and ranges of codes in their order: ``201*``, ``[20*, 45*]``.
 
-    It says what recodings that cut codes in their order publish. A label covers all codes that begin with it,
-    a range those from its first end up to all that begin with its last one.
+    Recodings that cut codes in their order publish these cells. A label covers all codes that begin with it. A range
+    covers the codes from its first end up to all that begin with its last one.
     """
 
     name: ClassVar[str] = "codes"
@@ -516,24 +516,24 @@ RULES: Final[entries.Registry[Callable[..., Rule]]] = entries.Registry(
     ("name", "ladder", "titles"),
     HierarchyError,
 )
-"""Every rule by the name that a policy writes it by."""
+"""Every rule by its name in policies."""
 
 register = RULES.register
 
 
 def is_known(written: Mapping[str, Any]) -> bool:
-    """Tell whether a rule that a manifest tells may be used: one of hushtable, or one that somebody has named."""
+    """Tell whether a rule from a manifest may be used: one of hushtable, or one that the user allowed."""
     return RULES.find_allowed(str(next(iter(written), "")))
 
 
 def from_dict(entry: Mapping[str, Any]) -> Rule:
-    """Make a rule from the way a policy writes it: ``{"prefix": [3, 2]}``."""
+    """Build a rule from its form in a policy: ``{"prefix": [3, 2]}``."""
     made: Rule = RULES.read(entry)
     return made
 
 
 def to_dict(rule: Rule) -> dict[str, Any]:
-    """Return a rule as plain values, the way a policy writes it."""
+    """Return a rule as plain values, in its form in a policy."""
     return entries.to_entry(rule, sparse=False)
 
 

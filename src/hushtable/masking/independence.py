@@ -35,12 +35,12 @@ Clustering = Literal["auto", "runs", "median", "kmeans"] | RowDistance | Sequenc
 CLUSTERINGS: Final = ("auto", "runs", "median", "kmeans")
 
 _MAX_ROUNDS = 50
-_MAX_RECORDS_TO_ASSIGN = 2_000  # records that an assignment still places in about a second
+_MAX_RECORDS_TO_ASSIGN = 2_000  # an optimal assignment of so many records takes about a second
 
 
 def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance, rng: np.random.Generator) -> CodeArray:
-    """Label every row of a table of B columns with one of equally large clusters, of one ordered column in order."""
-    # Rows are shuffled once: every stable sort below then breaks ties at random.
+    """Label every row with its cluster, all equally large; for one ordered column they are runs in its order."""
+    # Shuffled once, so that every stable sort below breaks ties at random.
     shuffled = rng.permutation(table.n_rows)
     if callable(clustering):
         keys = _build_distance_keys(table.take(shuffled), clustering)
@@ -63,7 +63,7 @@ def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance,
 
 
 def number_clusters(given: Sequence[Any], n_records: int, n_clusters: int) -> CodeArray:
-    """Check the clusters that someone brings along and number them in their order."""
+    """Check the user's own clusters, and number them in sorted order of their labels."""
     if not hasattr(given, "__len__"):
         raise InputError(
             f"clustering was given as {type(given).__name__}.", hint="a name, a distance, or a label by record."
@@ -84,7 +84,7 @@ def number_clusters(given: Sequence[Any], n_records: int, n_clusters: int) -> Co
 
 
 def _cell_positions(column: Column, codes: CodeArray) -> FloatArray:
-    """Place cells on [0, 1]: by value, or by how frequent a category is; missing ones behind the last."""
+    """Place cells on [0, 1], by value, or by frequency for categories; missing values come after the last value."""
     if column.is_ordered:
         places = np.append(column.positions(), 1.0 + 1.0 / max(1, column.n_values))
         return np.asarray(places[codes])
@@ -95,7 +95,7 @@ def _cell_positions(column: Column, codes: CodeArray) -> FloatArray:
 
 
 def _cut_rows(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], FloatArray]) -> CountArray:
-    """Halve the clusters and cut the rows in the same proportion, in the order of their keys, until one is left."""
+    """Cut rows in two in the order of their keys, again and again, until each part is one cluster."""
     labels = np.zeros(len(rows), dtype=np.int64)
     todo = [(rows, 0, n_clusters)]
     while todo:
@@ -111,7 +111,7 @@ def _cut_rows(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], Fl
 
 
 def _build_distance_keys(table: Table, distance: RowDistance) -> Callable[[CountArray], FloatArray]:
-    """Order rows by how much nearer they are to one of two far ends than to the other."""
+    """Return a function that orders rows: by how much nearer they are to one of two far rows than to the other."""
     distinct, of_row = table.collapse()
     cells = [
         tuple(None if code < 0 else column.values[code] for column, code in zip(table.columns, row, strict=True))
@@ -122,7 +122,7 @@ def _build_distance_keys(table: Table, distance: RowDistance) -> Callable[[Count
         try:
             distances: FloatArray = np.array([float(distance(cells[place], cells[other])) for other in places.tolist()])
         except Exception as error:
-            # What somebody else's function says may hold a cell.
+            # Its message is not shown, for it may contain a cell.
             msg = f"the distance function failed with {type(error).__name__}."
             hint = "it is called with the cells of two records, a tuple each, and returns a number: lambda x, y: ..."
             raise InputError(msg, hint=hint) from error
@@ -141,7 +141,7 @@ def _build_distance_keys(table: Table, distance: RowDistance) -> Callable[[Count
 
 
 def _cell_coordinates(table: Table, points: FloatArray) -> FloatArray:
-    """Return points whose squared distances count 1 for different categories, and positions as they are."""
+    """Return coordinates: positions, and categories such that different ones have a squared distance of 1."""
     width = sum(1 if column.is_ordered else column.n_values + 1 for column in table.columns)
     check_memory(
         16.0 * table.n_rows * width,
@@ -173,7 +173,10 @@ def _move_to_means(points: FloatArray, labels: CountArray, n_clusters: int) -> C
 
 
 def _fill_clusters(squared_distances: FloatArray, size: int) -> CountArray:
-    """Give every record a cluster: at least distance together, or, of many records, the nearest with room."""
+    """Assign records to clusters of `size` each, at least total squared distance.
+
+    With many records greedily: nearest first, and who would lose most by waiting goes before the others.
+    """
     n_rows, n_clusters = squared_distances.shape
     if n_rows <= _MAX_RECORDS_TO_ASSIGN:
         from scipy.optimize import linear_sum_assignment
@@ -197,7 +200,7 @@ def _fill_clusters(squared_distances: FloatArray, size: int) -> CountArray:
 
 
 _MOST_COLUMNS = 12
-_MAX_RECORDS_TO_GUESS = 100_000  # records that the guess from C looks at
+_MAX_RECORDS_TO_GUESS = 100_000  # the guess from C uses a sample of so many records
 
 
 def mask_dependence(
@@ -267,7 +270,7 @@ def mask_dependence(
     budget : Budget, optional
         Where it ends, the best so far is released. Nodes are those of the integer programme.
     seed : int
-        Of the records removed, the ties, and which of equal records is masked.
+        Of the random choices: which records are removed, how ties are broken, which of equal records is masked.
 
     Returns
     -------
@@ -320,7 +323,7 @@ def mask_dependence(
 
     rng = np.random.default_rng(seed)
     is_named = isinstance(clustering, str)
-    # Somebody who said what a column is wants no other reading of it.
+    # Columns with a declared kind or order are not read as amounts.
     declared = [name for name, spec in (specs or {}).items() if spec.kind is not None or spec.order is not None]
     b_table, amounts = convert_amounts(table.select(b), tuple(name for name in b if is_named and name not in declared))
     kept_rows, labels = _cluster_records(b_table, clusters, clustering, rng)
@@ -469,7 +472,7 @@ def _count_types(
     missing: Missing,
     weights: Mapping[str, float],
 ) -> Types:
-    # A missing cell is either one more value or agrees with nothing, as the star's code does.
+    # -1 agrees with nothing, as a star: shifted by 1 a missing cell becomes a value of its own.
     shift = np.int32(1 if missing == "category" else 0)
     supply = np.bincount(labels.astype(np.int64) * distinct.n_rows + of_record, minlength=clusters * distinct.n_rows)
     per_column: FloatArray = np.array([float(weights.get(name, 1.0)) for name in distinct.names])
@@ -479,13 +482,14 @@ def _count_types(
 def _draw_stars(
     types: Types, dealing: Dealing, labels: CodeArray, of_record: CodeArray, rng: np.random.Generator
 ) -> BoolArray:
-    """Tell for every column and record whether its cell is masked; which of equal records is, is drawn."""
+    """Choose the masked cells, by column and record; which of equal records is masked is random."""
     is_hidden = find_patterns(types, dealing) == STAR
     shuffled = rng.permutation(len(labels))
     stars = np.empty((is_hidden.shape[1], len(labels)), dtype=bool)
     for cluster in range(types.n_clusters):
         cluster_rows = shuffled[labels[shuffled] == cluster]
         cluster_rows = cluster_rows[np.argsort(of_record[cluster_rows], kind="stable")]
+        # Both sorted by type: the i-th record of the cluster gets the i-th place in its groups.
         groups = np.argsort(dealing.members[:, cluster], kind="stable")
         stars[:, cluster_rows] = is_hidden[np.repeat(groups, dealing.counts[groups])].T
     return stars
@@ -501,7 +505,7 @@ def _guess_cells(
     specs: Mapping[str, ColumnSpec],
     rng: np.random.Generator,
 ) -> tuple[measures.Guess, ...]:
-    """Guess the masked cells of the first columns, A, from C; on a sample where there are very many records."""
+    """Guess the masked cells of A, the first columns of the table, from C; on a sample if there are many records."""
     rows = np.sort(rng.permutation(len(kept_rows))[:_MAX_RECORDS_TO_GUESS])
     evidence = encode_evidence(source, c, specs, kept_rows[rows])
     a = table.names[: len(stars)]

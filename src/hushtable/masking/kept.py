@@ -31,7 +31,7 @@ class Dependence:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What two columns say of one another, before and after.
+    """How far two columns determine one another, before and after.
 
     It is the normalised mutual information, in [0, 1]: both in bits over the geometric mean of the entropies of the
     original columns, so that their ratio is the share of bits that is kept.
@@ -110,7 +110,7 @@ def measure_dependence(first: CodeArray, second: CodeArray) -> Dependence:
     """Measure how far two coded columns are from independent."""
     pairs = _CountedPairs.from_codes(first, second)
     expected = pairs.first_counts[pairs.rows] * pairs.second_counts[pairs.columns] / pairs.n_records
-    # The sum over empty cells of (0 - expected)^2 / expected is what the others' expectations leave.
+    # Empty cells add (0 - expected)^2 / expected = expected each: in all n minus the expectations of the others.
     chi_square = float(((pairs.counts - expected) ** 2 / expected).sum() + pairs.n_records - expected.sum())
     freedom = max(0, int((pairs.first_counts > 0).sum()) - 1) * max(0, int((pairs.second_counts > 0).sum()) - 1)
     return Dependence(mutual_information(first, second), max(0.0, chi_square), freedom)
@@ -118,7 +118,7 @@ def measure_dependence(first: CodeArray, second: CodeArray) -> Dependence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CountedPairs:
-    """How many records hold a cell of one column, of another, and of both; places are two higher than codes."""
+    """Record counts of each cell of two columns and of each pair; indices are codes + 2."""
 
     n_records: int
     rows: CountArray
@@ -129,14 +129,14 @@ class _CountedPairs:
 
     @classmethod
     def from_codes(cls, first: CodeArray, second: CodeArray) -> _CountedPairs:
-        # From -2, the star, on; -1 is a missing cell.
+        # Codes begin at -2, the star; -1 is a missing cell. Hence + 2, and a width of the highest code + 3.
         width = int(second.max(initial=-1)) + 3
         pairs, counts = np.unique((first.astype(np.int64) + 2) * width + second + 2, return_counts=True)
         first_counts, second_counts = np.bincount(first + 2), np.bincount(second + 2)
         return cls(max(1, len(first)), pairs // width, pairs % width, counts, first_counts, second_counts)
 
     def find_rules(self, support: float, confidence: float) -> set[tuple[int, int]]:
-        """Return the pairs of codes that reach a support and a confidence; a star and a missing cell are in none."""
+        """Find the pairs of codes that reach support and confidence, without stars and missing cells."""
         reached = (self.counts >= support * self.n_records) & (self.rows > 1) & (self.columns > 1)
         reached &= self.counts >= confidence * self.first_counts[self.rows]
         return set(zip((self.rows[reached] - 2).tolist(), (self.columns[reached] - 2).tolist(), strict=True))
@@ -153,7 +153,7 @@ class _CountedPairs:
 def mutual_information(first: CodeArray, second: CodeArray) -> float:
     """Return the mutual information of two coded columns in bits; -1 and -2 are values."""
     pairs = _CountedPairs.from_codes(first, second)
-    # Whole numbers first: their ratio is exactly 1 in independent columns.
+    # Products of integers first: for independent columns their ratio is exactly 1.
     ratio = (pairs.counts * pairs.n_records) / (pairs.first_counts[pairs.rows] * pairs.second_counts[pairs.columns])
     return max(0.0, float((pairs.counts * np.log2(ratio)).sum() / pairs.n_records))
 
@@ -209,10 +209,10 @@ def compare_pairs(
     c: Mapping[str, CodeArray],
     labels: CodeArray,
 ) -> tuple[Pair, ...]:
-    """Compare what pairs of columns say of one another before and after masking; codes are binned, stars -2.
+    """Compare the dependence of pairs of columns before and after masking; codes are binned, a star is -2.
 
-    A star taken for a value would make columns that are starred together seem to say something of one another. B and C
-    are published as they are: those correlations are kept whole.
+    Stars are left out: as a value, they would make columns that are starred together look dependent. Columns of C are
+    published as they are, B is replaced by the cluster.
     """
     codes_by_column = {
         **a,
@@ -224,7 +224,7 @@ def compare_pairs(
 
 
 def _compare_pair(kind: str, left: str, right: str, columns: Mapping[str, tuple[CodeArray, CodeArray]]) -> Pair:
-    """Compare two columns before, and after on the records that publish both, both by the entropies of before."""
+    """Compare two columns: before, and after on records that publish both cells; scaled by the original entropies."""
     (first, masked), (second, other_masked) = columns[left], columns[right]
     known = (masked != _STAR) & (other_masked != _STAR)
     after = _normalize_bits(mutual_information(masked[known], other_masked[known]), first, second)
@@ -260,8 +260,8 @@ def guess_stars(
 ) -> tuple[Guess, ...]:
     """Guess the masked cells of every column from C, as a reader of the published table could.
 
-    Naive Bayes, taught by the records whose cell is published, with one added to every count: O(n d) for each column of
-    C and value of A. It is a weak reader; a stronger one gets back more.
+    Naive Bayes, trained on the records whose cell is published, with one added to every count: O(n d) for each column
+    of C and value of A. It is a weak attacker; a stronger one restores more.
     """
     guesses = []
     for name, codes, is_hidden in zip(names, raw, masked, strict=True):
@@ -289,7 +289,7 @@ def _predict_codes(codes: CodeArray, is_hidden: BoolArray, evidence: Sequence[Co
 
 
 def warnings_of(guesses: Sequence[Guess]) -> tuple[str, ...]:
-    """Say in words where C gives the hidden correlation back."""
+    """Return a warning for each column of A whose hidden correlation C gives back."""
     return tuple(
         f"the other columns give {guess.column!r} back: a guess is right in {guess.right_rate:.0%} of its "
         f"{guess.n_masked:,} masked cells and restores {guess.restored_rate:.0%} of what it says of the label"

@@ -32,19 +32,19 @@ _HINT = "choose method='greedy', or fewer columns a: their sets double with each
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Programme:
-    """How many groups publish which cells, and which types give each of them.
+    """The integer programme: how many groups publish each pattern, and from which types.
 
-    A pattern is a set of columns and the cells published there. Every cluster is a transport from its types to the
-    patterns, and all serve the same demand. Given a whole demand, a transport has a whole solution: only that is
-    integer.
+    A pattern is a set of columns and the cells published there. Every cluster is a transport problem from its types to
+    the patterns, and all clusters serve the same demand. If the demand is integer, each transport has an integer
+    solution: so only the demand needs integer variables.
     """
 
     types: Types
     kept: FloatArray  # the weight of the cells that a pattern publishes
-    room: CountArray  # what the poorest cluster holds of it: more groups cannot publish it
-    cluster: CountArray  # by edge: whose records
-    member: CountArray  # of which type
-    pattern: CountArray  # could publish which pattern
+    room: CountArray  # the most groups that can publish it: the least number of its records in any cluster
+    cluster: CountArray  # by edge: the cluster of the records
+    member: CountArray  # by edge: their type
+    pattern: CountArray  # by edge: the pattern that they could publish
 
     @classmethod
     def from_types(cls, types: Types) -> Programme:
@@ -72,11 +72,11 @@ class Programme:
 
     @property
     def n_edges(self) -> int:
-        """How large the programme is."""
+        """The number of edges, the size of the programme."""
         return len(self.cluster)
 
     def with_fewer_edges(self, n_edges: int) -> Programme:
-        """Return the programme of the patterns that promise most for their edges, of so many edges at most."""
+        """Restrict the programme to the patterns with the most published weight per edge, up to so many edges."""
         lengths = np.bincount(self.pattern, minlength=len(self.kept))
         order = np.argsort(-self.room * self.kept / lengths, kind="stable")
         is_chosen = np.zeros(len(self.kept), dtype=bool)
@@ -93,11 +93,11 @@ class Programme:
         )
 
     def cost(self, kept: float) -> float:
-        """Return what the stars cost where cells of this weight are published per cluster."""
+        """Return the cost of stars if cells of this weight are published per cluster."""
         return self.types.n_clusters * (float(self.types.weights.sum()) * self.types.n_groups - kept)
 
     def solve_relaxation(self, seconds: float | None = None) -> tuple[FloatArray, float] | None:
-        """Return how many groups, in fractions, publish each pattern, and a floor under all costs; None: time ended."""
+        """Solve the linear relaxation: groups of each pattern, in fractions, and a floor; None if the time ended."""
         matrix, right = self.build_constraints()
         solution = solver.linprog(
             self.objective_weights(),
@@ -113,7 +113,7 @@ class Programme:
         return groups, floor_of(self.cost(float(self.kept @ groups)), self.types)
 
     def solve_exactly(self, n_nodes: int, seconds: float | None = None) -> tuple[CountArray | None, float, int]:
-        """Return the groups of every pattern in the best dealing found, a floor under all costs, and the nodes."""
+        """Solve the integer programme: groups of each pattern (None if none was found), a floor, and the nodes."""
         from scipy.optimize import Bounds, LinearConstraint
 
         matrix, right = self.build_constraints()
@@ -131,7 +131,7 @@ class Programme:
         return groups, floor, int(solution.mip_node_count or 0)
 
     def deal_groups(self, groups: CountArray) -> Dealing:
-        """Deal so many groups of every pattern, as the clusters can serve, and what is left as it agrees."""
+        """Deal groups of every pattern as far as the clusters can serve them, and the remaining records greedily."""
         runs = []
         for cluster in range(self.types.n_clusters):
             edges = np.flatnonzero((self.cluster == cluster) & (groups[self.pattern] > 0))
@@ -145,11 +145,11 @@ class Programme:
         return merge_dealings([dealt, deal_greedily(dealt.remaining_types(self.types))])
 
     def objective_weights(self) -> FloatArray:
-        """Return what is to be least: the weight of the published cells, negative."""
+        """Return the objective to minimise: minus the weight of the published cells."""
         return np.concatenate((-self.kept, np.zeros(self.n_edges)))
 
     def build_constraints(self) -> tuple[Any, FloatArray]:
-        """No type gives more records than there are; no pattern has more groups than records of any cluster."""
+        """Build the constraints: no type gives more records than it has, no pattern has more groups than records."""
         from scipy import sparse
 
         n_patterns = len(self.kept)
@@ -171,14 +171,14 @@ def _time_options(seconds: float | None) -> Any:
 
 
 def floor_of(cost: float, types: Types) -> float:
-    """Round a computed floor so that it stays one: up to a cost that can be, where weights are whole numbers."""
+    """Make a computed floor safe: with integer weights round up to a possible cost, else subtract an error."""
     if not (types.weights % 1 == 0).all():
         return max(0.0, cost - 1e-6 * max(1.0, abs(cost)))
     return float(types.n_clusters * max(0, math.ceil(cost / types.n_clusters - 1e-3)))
 
 
 def _transport_supply(sources: CountArray, sinks: CountArray, supply: CountArray, demand: CountArray) -> CountArray:
-    """Return what goes along every edge when as much as possible does: a maximum flow."""
+    """Return a maximum flow from types to patterns, by edge."""
     from scipy import sparse
     from scipy.sparse.csgraph import maximum_flow
 
@@ -196,16 +196,14 @@ def _transport_supply(sources: CountArray, sinks: CountArray, supply: CountArray
     return np.asarray(flow.data[places], dtype=np.int64)
 
 
-_MAX_RECORDS_TO_ASSIGN = (
-    1_000  # a cost matrix of this many rows is solved in a blink; past it, a linear programme is quicker
-)
+_MAX_RECORDS_TO_ASSIGN = 1_000  # an assignment of more records is slower than a linear programme over types
 
 
 def match_to_pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
-    """Match every cluster to one of them at least cost; return the dealing and a floor under the cost of all.
+    """Match every cluster to a pivot cluster at least cost; return the dealing and a floor under all costs.
 
-    A group hides no more than what its members differ in from the pivot's, cell by cell, and no dealing costs less than
-    the dearest of these matchings times the number of clusters: the cost is at most u - 1 times the least.
+    A group stars only cells in which some member differs from the pivot's. No dealing costs less than the dearest of
+    these matchings times the number of clusters u. So the cost is at most u - 1 times the least.
     """
     pivot = types.supply[cluster]
     columns, runs = [], []
@@ -226,7 +224,7 @@ def match_to_pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
 
 
 def redeal_clusters(types: Types, dealing: Dealing, n_sweeps: int) -> Dealing:
-    """Take one cluster after another out of all groups and put its records back at least cost, while that helps."""
+    """Improve a dealing: take one cluster at a time out of all groups and deal it again at least cost."""
     cost = dealing.cost(types)
     unchanged = 0
     for step in range(n_sweeps * types.n_clusters):
@@ -256,10 +254,10 @@ def _redeal_cluster(types: Types, dealing: Dealing, cluster: int) -> Dealing:
 def _match_types(
     cells: CodeArray, demand: CountArray, values: CodeArray, supply: CountArray, weights: FloatArray
 ) -> tuple[CountArray, CountArray, CountArray]:
-    """Match what groups publish with types so that the least weight of published cells is lost.
+    """Match patterns of groups with types so that the least weight of published cells is lost.
 
-    Patterns that publish every column get their own type first, which costs nothing later: by the triangle inequality
-    the partners that two equal ones leave can be matched at no more than what they cost apart.
+    Patterns without a star get their own type first. By the triangle inequality this is optimal: the two partners that
+    become free can be matched with one another at no more than their former costs.
     """
     own = _equal_rows(cells, values)
     full = np.flatnonzero(own >= 0)
@@ -277,7 +275,7 @@ def _match_types(
 
 
 def _equal_rows(cells: CodeArray, values: CodeArray) -> CodeArray:
-    """Return for every pattern without a star the type that it equals; -1 where there is none."""
+    """Return the type that each pattern without a star equals; -1 if there is none."""
     _, labels = np.unique(np.concatenate((values, cells)), axis=0, return_inverse=True)
     labels = labels.ravel()
     type_of = np.full(len(labels), -1, dtype=np.int32)
@@ -286,7 +284,7 @@ def _equal_rows(cells: CodeArray, values: CodeArray) -> CodeArray:
 
 
 def _weigh_losses(cells: CodeArray, values: CodeArray, weights: FloatArray) -> FloatArray:
-    """Weigh the published cells that are lost where types join; the last axis is the column."""
+    """Return the weight of published cells that are lost if types join patterns; the last axis is the column."""
     return np.asarray(((cells != STAR) & (cells != values)) @ weights)
 
 
@@ -307,7 +305,7 @@ def _match_by_record(
 def _match_by_count(
     cells: CodeArray, demand: CountArray, values: CodeArray, supply: CountArray, weights: FloatArray
 ) -> tuple[CountArray, CountArray, CountArray]:
-    """Solve the programme of two clusters, whose vertices are whole numbers."""
+    """Match by a programme of two clusters, whose linear relaxation has integer solutions."""
     pair = Types(
         np.concatenate((cells, values)),
         np.array([np.append(demand, np.zeros_like(supply)), np.append(np.zeros_like(demand), supply)]),
@@ -323,21 +321,19 @@ def _match_by_count(
 MaskingMethod = Literal["auto", "exact", "greedy", "pivot"]
 METHODS: Final = ("auto", "exact", "greedy", "pivot")
 
-_MAX_EDGES_EXACT = 12_000  # edges of a programme that the integer solver ends within about a second
-_MAX_EDGES_OF_RELAXATION = 140_000  # and the linear one within about half a minute
-_MAX_EDGES_KEPT = 125_000  # kept of a larger one, which takes most of a minute
-_MAX_EDGES_OF_LARGEST = (
-    80_000  # kept of one so large that most of it goes: the rest says little, and shall not take as long
-)
-_MAX_NODES = 2_000  # of the integer solver, where no budget says
+_MAX_EDGES_EXACT = 12_000  # the integer solver takes about a second for so many edges
+_MAX_EDGES_OF_RELAXATION = 140_000  # the linear solver takes about half a minute
+_MAX_EDGES_KEPT = 125_000  # of a larger programme; takes most of a minute
+_MAX_EDGES_OF_LARGEST = 80_000  # of a very large programme: what is kept says little of it, so less time is spent
+_MAX_NODES = 2_000  # of the integer solver, without a budget
 _MAX_SWEEPS = 20
-_MAX_COLUMNS_AGREEING = 9  # columns of A whose sets make a small programme
-_RELATIVE_TOLERANCE = 2e-6  # how far below the truth a floor may be that was computed with fractional weights
+_MAX_COLUMNS_AGREEING = 9  # columns of A: a programme over their 2^9 sets is small
+_RELATIVE_TOLERANCE = 2e-6  # a floor with fractional weights may lie this far below the optimum
 
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """A dealing, and what is known of the best one."""
+    """A dealing, and a lower bound of the cost of all dealings."""
 
     dealing: Dealing
     cost: float  # stars, each times its column's weight
@@ -366,10 +362,10 @@ def mask_types(types: Types, method: MaskingMethod, budget: Budget) -> Masking:
 
 
 def agreement_bound(types: Types) -> float:
-    """Return a cost that no dealing goes below: what sets of columns could be kept at most, put together.
+    """Return a lower bound of the cost from how many groups can keep each set of columns.
 
-    A linear programme over the 2^d sets of columns: at most as many groups keep a set as the poorest cluster holds of
-    its cells, summed. It contains the bound by the groups without a star and the bounds by single columns.
+    A linear programme over the 2^d sets of columns. The groups that keep a set are limited by the poorest cluster,
+    summed over the set's cells. It is at least as good as both bounds of `_simple_bound`.
     """
     n_columns = len(types.weights)
     if n_columns > _MAX_COLUMNS_AGREEING:
@@ -387,7 +383,7 @@ def agreement_bound(types: Types) -> float:
 
 
 def _simple_bound(types: Types) -> float:
-    """Return the better of two floors: by the groups that keep everything, and by each column alone."""
+    """Return the better of two floors: by the groups without a star, and by each column alone."""
     everything = range(len(types.weights))
     starred = (types.n_groups - _max_groups(types, everything)) * float(types.weights.min())
     alone = [
@@ -397,7 +393,7 @@ def _simple_bound(types: Types) -> float:
 
 
 def _max_groups(types: Types, columns: Sequence[int]) -> int:
-    """Return how many groups could keep these columns: over the cells there, what the poorest cluster holds."""
+    """Return how many groups could keep these columns: the poorest cluster's records, summed over cells."""
     return int(poorest_counts(types.supply, label_equal_cells(types.values, columns)).sum())
 
 
@@ -411,7 +407,7 @@ class _MaskSearch:
     began: float
 
     def seconds_left(self) -> float | None:
-        """Return the seconds that are left, if any end is set."""
+        """Return the seconds that are left; None without a limit."""
         return None if self.budget.seconds is None else self.budget.seconds - (time.perf_counter() - self.began)
 
     def is_late(self) -> bool:
@@ -454,7 +450,7 @@ class _MaskSearch:
         best = deal_greedily(self.types)
         if not programme.n_edges:
             return best, best.cost(self.types), 0, True
-        # Nearly always the linear relaxation is whole, or is once rounded down: no branching is needed.
+        # Nearly always the relaxation is integer, at least rounded down: then no branching is needed.
         relaxed = programme.solve_relaxation(self.seconds_left())
         if relaxed is None:
             return best, 0.0, 0, False
@@ -487,10 +483,10 @@ _MAX_EDGES_OF_TIES = 60_000  # edges of the programme
 def settle_ties(
     tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types, rng: np.random.Generator
 ) -> CodeArray:
-    """Deal the records of every parted tie (equal B cells) anew, so that few stars are needed.
+    """Deal the records of every tie (equal B cells) that clusters split anew, so that few stars are needed.
 
-    The programme of masking, relaxed, with one more choice: how many records of a type and a tie each cluster takes.
-    What it takes in fractions is rounded down, and whoever has room takes the rest: near the fewest stars, not proven.
+    The relaxed programme of masking, which also chooses how many records of each type and tie a cluster takes.
+    Fractions are rounded down, and clusters with room take the rest: near the fewest stars, without a proof.
     """
     n_clusters = types.n_clusters
     pairs = np.unique(tie_of.astype(np.int64) * n_clusters + labels)
@@ -513,7 +509,7 @@ def settle_ties(
 def _solve_tie_shares(
     cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types
 ) -> CountArray:
-    """Return how many records of every type a cluster takes of a tie, for all pairs of both; whole, rounded down."""
+    """Return how many records of each type a cluster takes from a tie, by pair of tie and cluster, rounded down."""
     from scipy import sparse
 
     n_types = types.supply.shape[1]
@@ -556,7 +552,7 @@ def _solve_tie_shares(
 
 
 def _loosen_ties(fixed: CountArray, cells: CodeArray, tie_counts: CountArray, types: Types) -> Programme:
-    """Return the programme of clusters that could take all the records of their ties."""
+    """Build the programme in which every cluster could take all records of its ties."""
     max_supply = fixed.copy()
     np.add.at(max_supply, cells[:, 1], tie_counts)
     programme = Programme.from_types(Types(types.values, max_supply, types.weights))
@@ -569,7 +565,7 @@ def _loosen_ties(fixed: CountArray, cells: CodeArray, tie_counts: CountArray, ty
 
 
 def _find_sources(programme: Programme, keys: CountArray) -> tuple[CountArray, CountArray, BoolArray]:
-    """Return the programme's pairs of cluster and type, and where among them some are, if they are."""
+    """Return the programme's pairs of cluster and type, and the index of each key in them, and whether it is there."""
     sources = np.unique(programme.cluster * len(programme.types.values) + programme.member)
     row = np.searchsorted(sources, keys)
     is_found = np.append(sources, -1)[row] == keys
@@ -583,7 +579,7 @@ def _find_positions(cells: CodeArray, tie_of: CodeArray, labels: CodeArray) -> C
 
 
 def _deal_records(types: CodeArray, clusters: CodeArray, room: CountArray, n_taken: CountArray) -> CodeArray:
-    """Give records to clusters: as many of each type as they take, then to whoever has room."""
+    """Give records to clusters: as many of each type as they take, the rest to clusters with room."""
     labels = np.full(len(types), -1, dtype=np.int32)
     for member in np.unique(types):
         rows = np.flatnonzero(types == member)
