@@ -1,9 +1,9 @@
 """Protecting methods: rows and a request in, a release out.
 
-`protecting` carries a `Request` out: preparation, search, finish. A `Method` gets a `Problem` (rows,
+`protecting` carries out a `Request`: prepare, search, finish. A `Method` gets a `Problem` (rows,
 quasi-identifiers, a `Judge`, hierarchies, a loss, a clock) and returns a `Found`; whoever writes one registers it in
-`METHODS`. What a release learned is kept for new rows (`fitted`). Of rows that are not in memory a method sees the
-distinct ones, and does not know it (`beyond_memory`). Methods know no file, no policy and no engine.
+`METHODS`. `fitted` publishes new rows by the cells of an earlier release. If rows are
+not in memory, a method sees the distinct ones with counts (`beyond_memory`). Methods know no file, policy or engine.
 """
 
 import lazy_loader

@@ -1,7 +1,7 @@
-"""Requests for rows that are not in memory: carried out for the distinct rows, which say what all records publish.
+"""Protect rows that are not in memory: search among the distinct rows, then publish every record by its distinct row.
 
-A method searches among distinct rows with counts and does not know that they stand for records elsewhere. Where they
-are too many, the records are cut one by one, here (`row_by_row`) or where they are (`in_parts`).
+A method sees distinct rows with counts and does not know that the records lie elsewhere. If there are too many distinct
+rows, the records are cut one by one, here (`row_by_row`) or where they are (`in_parts`).
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from hushtable.engines import Files
 
 MOST_COUNTED: Final = 5_000_000
-"""Distinct rows past which the records of files are cut one by one, where what is asked allows it."""
+"""More distinct rows than this: the records of files are cut one by one, if the request allows it."""
 
 _MOST_CODED: Final = 250_000_000  # records that are cut one by one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistinctRows:
-    """The distinct rows of an origin that are judged, and what becomes of the others.
+    """The request for the distinct rows of an origin, and what the release of all rows needs besides.
 
     Attributes
     ----------
     origin : Files or Lazy
     names : tuple of str
         The columns that are judged.
-    asked : Request
-        What is asked of the distinct rows.
+    request : Request
+        For the distinct rows.
     removed : tuple of str
         Columns that the release of all rows leaves out.
     pseudonyms : Pseudonyms, optional
@@ -52,80 +52,80 @@ class DistinctRows:
     pseudonyms: Pseudonyms | None
 
     @classmethod
-    def from_request(cls, origin: Files | Lazy, asked: Request, first: Frame) -> DistinctRows:
-        """Say what of a request is asked of the distinct rows, once nothing in the first rows is undecided."""
-        pseudonyms = asked.pseudonyms
+    def from_request(cls, origin: Files | Lazy, request: Request, first: Frame) -> DistinctRows:
+        """Derive the request for the distinct rows; raise if cells of the first rows need a decision of the user."""
+        pseudonyms = request.pseudonyms
         fresh = pseudonyms.fresh if pseudonyms else ()
         if fresh and not origin.draws_pseudonyms:
             raise InputError(
                 f"columns {quote_names(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
                 hint="leave them out, or write the lazy frame as files and pass their path.",
             )
-        _refuse_odd_cells(first, (*asked.identifiers, *(pseudonyms.columns if pseudonyms else ())))
-        persons = () if asked.person is None else (asked.person,)
-        names = tuple(dict.fromkeys((*asked.quasi_identifiers, *asked.judged, *persons)))
-        # A pseudonym that is no one's says as little as a column that is left out.
-        hidden = tuple(name for name in (*asked.identifiers, *fresh) if name in names)
-        inputs = (*asked.inputs, *origin.inputs)
-        of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=inputs)
-        return cls(origin, names, of_distinct, asked.identifiers, pseudonyms)
+        _refuse_odd_cells(first, (*request.identifiers, *(pseudonyms.columns if pseudonyms else ())))
+        persons = () if request.person is None else (request.person,)
+        names = tuple(dict.fromkeys((*request.quasi_identifiers, *request.judged, *persons)))
+        # A fresh pseudonym for every record says as little as a column that is left out.
+        hidden = tuple(name for name in (*request.identifiers, *fresh) if name in names)
+        inputs = (*request.inputs, *origin.inputs)
+        distinct_request = replace(request, identifiers=hidden, pseudonyms=None, inputs=inputs)
+        return cls(origin, names, distinct_request, request.identifiers, pseudonyms)
 
-    def release_all(self, made: Release, origin: Files | Lazy | None = None) -> Release:
-        """Return the release of all rows from that of the distinct ones."""
+    def release_all(self, release: Release, origin: Files | Lazy | None = None) -> Release:
+        """Turn the release of the distinct rows into the release of all rows."""
         origin = self.origin if origin is None else origin
-        others = tuple(self.release_all(each, origin) for each in made.alternatives)
-        return replace(made, origin=origin, removed=self.removed, pseudonyms=self.pseudonyms, alternatives=others)
+        others = tuple(self.release_all(each, origin) for each in release.alternatives)
+        return replace(release, origin=origin, removed=self.removed, pseudonyms=self.pseudonyms, alternatives=others)
 
 
-def protect_distinct(origin: Files | Lazy, asked: Request, protect: Callable[[Frame, Request], Release]) -> Release:
-    """Carry out a request for rows that are not in memory: by `protect` for the distinct rows, with counts.
+def protect_distinct(origin: Files | Lazy, request: Request, protect: Callable[[Frame, Request], Release]) -> Release:
+    """Carry out a request for rows that are not in memory: `protect` gets the distinct rows, with counts.
 
     Raises
     ------
     ColumnError, InputError, InfeasibleError
         As `hushtable.anonymize` says.
     """
-    check_roles(origin.names, asked)
-    if asked.parted and origin.groups_by_itself:
+    check_roles(origin.names, request)
+    if request.parted and origin.groups_by_itself:
         raise InputError(
-            f"columns {quote_names(asked.parted)} have a separator, and a lazy frame has its own cells.",
+            f"columns {quote_names(request.parted)} have a separator, and a lazy frame has its own cells.",
             hint="pass the path of its files, or collect it.",
         )
-    asked = _add_orders(asked, origin.specs)
-    origin = origin.with_specs(asked.specs)
-    _check_offered(asked)
+    request = _add_orders(request, origin.specs)
+    origin = origin.with_specs(request.specs)
+    _check_offered(request)
     first = origin.head()
-    rows = DistinctRows.from_request(origin, asked, first)
-    # Records that are not told apart among the first are not told apart among all.
-    doubt = doubt_of_persons(first, asked)
+    rows = DistinctRows.from_request(origin, request, first)
+    # If no identifier is unique in the first rows, none is unique in all rows.
+    doubt = doubt_of_persons(first, request)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=4)
-    counted = _count_distinct_rows(origin, asked, rows.names)
-    if counted is None:
-        made, origin = _protect_records(rows)
+    distinct_rows = _count_distinct_rows(origin, request, rows.names)
+    if distinct_rows is None:
+        release, origin = _protect_records(rows)
     else:
-        made = protect(counted, rows.request)
-    if isinstance(made.claim, Classes):
-        fresh = asked.pseudonyms.fresh if asked.pseudonyms else ()
-        made = replace(made, claim=replace(made.claim, is_fresh=asked.person in fresh))
-    return rows.release_all(made, origin)
+        release = protect(distinct_rows, rows.request)
+    if isinstance(release.claim, Classes):
+        fresh = request.pseudonyms.fresh if request.pseudonyms else ()
+        release = replace(release, claim=replace(release.claim, is_fresh=request.person in fresh))
+    return rows.release_all(release, origin)
 
 
-def _check_offered(asked: Request) -> None:
-    """Raise InputError where a request takes the records themselves."""
-    linked = [model.name for model in asked.models if model.needs.histories]
+def _check_offered(request: Request) -> None:
+    """Raise InputError if a request needs the single records in memory."""
+    linked = [model.name for model in request.models if model.needs.histories]
     if linked:
         raise InputError(
             f"{quote_names(linked)} judges all records of a person together, which takes the rows in memory.",
             hint="take engine='memory' and one file or a frame; or unlink the records (`action: fresh`) and ask for "
             "k-anonymity.",
         )
-    if asked.method.offers.parts_equal_records:
+    if request.method.offers.parts_equal_records:
         raise InputError(
-            f"method {asked.method.name!r} parts equal records, which takes a row for each of them.",
+            f"method {request.method.name!r} parts equal records, which takes a row for each of them.",
             hint="take another one, such as 'mondrian', or engine='memory'.",
         )
-    if not asked.writing.spells_as_usual:
+    if not request.writing.spells_as_usual:
         raise InputError(
             "rows that are not in memory are published as they are: an encoding, a decimal mark or a way to hide "
             "formulas has no effect.",
@@ -133,18 +133,18 @@ def _check_offered(asked: Request) -> None:
         )
 
 
-def _add_orders(asked: Request, orders: Mapping[str, ColumnSpec]) -> Request:
-    """Return the request with the orders that files have, unless it declares another kind or order itself."""
-    specs = dict(asked.specs)
-    for name in {*asked.quasi_identifiers, *asked.judged} & set(orders):
+def _add_orders(request: Request, orders: Mapping[str, ColumnSpec]) -> Request:
+    """Return the request with the orders of values that files declare; what the request declares itself goes first."""
+    specs = dict(request.specs)
+    for name in {*request.quasi_identifiers, *request.judged} & set(orders):
         spec = specs.get(name, ColumnSpec())
         if spec.order is None and spec.kind in (None, "ordered"):
             specs[name] = spec.with_defaults_from(orders[name])
-    return replace(asked, specs=specs)
+    return replace(request, specs=specs)
 
 
 def _refuse_odd_cells(first: Frame, hidden: Sequence[str]) -> None:
-    """Refuse undecided odd cells of the first rows: columns that are kept as they are nobody counts."""
+    """Raise if the first rows have undecided odd cells: columns that are kept as they are will not be counted."""
     _, undecided = first.without_odd_cells([name for name in first.names if name not in hidden])
     if undecided:
         from hushtable.io import refuse_odd_cells
@@ -152,45 +152,45 @@ def _refuse_odd_cells(first: Frame, hidden: Sequence[str]) -> None:
         refuse_odd_cells(undecided)
 
 
-def _count_distinct_rows(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
-    """Return the distinct rows with counts; None where they are too many, and the records are cut one by one."""
-    if not _can_be_cut(origin, asked):
+def _count_distinct_rows(origin: Files | Lazy, request: Request, names: tuple[str, ...]) -> Frame | None:
+    """Return the distinct rows with counts; None if there are too many, so that the records are cut one by one."""
+    if not _can_be_cut(origin, request):
         return origin.collapse(names)
     try:
         return origin.collapse(names, most_rows=MOST_COUNTED)
     except TooManyRowsError:
-        # Of far more records than there are distinct rows, the rows take less memory here.
+        # With very many records, distinct rows take less memory here than coded records would.
         is_cut_here = not isinstance(origin, Lazy)
         return origin.collapse(names) if is_cut_here and origin.n_records > _MOST_CODED else None
 
 
-def _can_be_cut(origin: Files | Lazy, asked: Request) -> bool:
-    """Tell whether each record can be protected by itself; what that takes is loaded for it only."""
+def _can_be_cut(origin: Files | Lazy, request: Request) -> bool:
+    """Tell whether each record can be protected by itself; imports only the module that knows."""
     if isinstance(origin, Lazy):
-        if not origin.writes_by_itself or asked.pseudonyms is not None:
+        if not origin.writes_by_itself or request.pseudonyms is not None:
             return False
         from hushtable.anonymizers.in_parts import why_not_in_parts
 
-        return why_not_in_parts(asked) is None
+        return why_not_in_parts(request) is None
     from hushtable.anonymizers.row_by_row import why_not_row_by_row
 
-    # Where a database gives rows in another order each time, no record is told by its place.
-    return origin.source.has_order and why_not_row_by_row(asked) is None
+    # A database may give rows in another order each time: a record cannot be found again by its position.
+    return origin.source.has_order and why_not_row_by_row(request) is None
 
 
 def _protect_records(rows: DistinctRows) -> tuple[Release, Files | Lazy]:
-    """Protect every record by itself; return the release of the classes, and where the records are."""
-    origin, names, asked = rows.origin, rows.names, rows.request
+    """Protect every record by itself; return the release of the classes, and the origin that publishes its records."""
+    origin, names, request = rows.origin, rows.names, rows.request
     if isinstance(origin, Lazy):
         from hushtable.anonymizers.in_parts import protect_in_parts
         from hushtable.anonymizers.walked_cells import WalkedCells
 
         with origin.spill(names) as (parts, workers):
-            made = protect_in_parts(parts, names, asked, workers, dialect=origin.dialect)
-        return made.release, origin.with_record_cells(WalkedCells.from_parts(made))
+            in_parts = protect_in_parts(parts, names, request, workers, dialect=origin.dialect)
+        return in_parts.release, origin.with_record_cells(WalkedCells.from_parts(in_parts))
     from hushtable.anonymizers.row_by_row import protect_row_by_row
     from hushtable.io import RowCodes
 
     records = RowCodes.from_scan(origin.source, names)
-    by_row = protect_row_by_row(records, asked)
+    by_row = protect_row_by_row(records, request)
     return by_row.release, origin.with_row_of_record(records, by_row.row_of_record)

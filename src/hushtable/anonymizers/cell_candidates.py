@@ -28,13 +28,13 @@ from hushtable.tables import Partition, Table
 class Candidates:
     """Everything that one column's cells may publish, one entry a candidate."""
 
-    first: CodeArray  # the run of places, with `last`, that a candidate covers; "*" covers all, the missing value's too
-    last: CodeArray
-    level: CodeArray  # of a hierarchy's node, 0 for a value; of an interval 1, of "*" the last
+    first: CodeArray  # first place that a candidate covers; "*" covers all places, the missing value's too
+    last: CodeArray  # last place that it covers
+    level: CodeArray  # of a hierarchy's node; a value has 0, an interval 1, "*" the last level
     costs: FloatArray  # weighted
 
     def list_covering(self, place: int) -> CountArray:
-        """Return the candidates of a place."""
+        """Return the candidates that cover a place."""
         return np.flatnonzero((self.first <= place) & (place <= self.last))
 
 
@@ -48,7 +48,7 @@ class CandidateSpace:
     codes: tuple[CodeArray, ...] = field(repr=False)  # by column, at every place; entry 0 is -1
     costs: Costs = field(repr=False)
     tie_costs: Costs = field(repr=False)  # of the cheapest candidates, by the objective that breaks ties
-    # By column, level and code: the level published by a run of places whose lowest common node is there
+    # By column, level and code: the cheapest level to publish for places whose lowest common node is there
     levels_by_node: tuple[CodeArray, ...] = field(repr=False)
     node_costs: tuple[tuple[FloatArray, ...], ...] = field(repr=False)  # weighted, by column and level
     scale: float  # from the sum of weighted cells to the loss
@@ -59,7 +59,7 @@ class CandidateSpace:
         return len(self.places)
 
     def recode_classes(self, labels: CodeArray, n_classes: int) -> Recoding:
-        """Publish the cheapest common candidates of every class; rows labelled -1 are in none."""
+        """Publish the cheapest common candidates of every class; rows labelled -1 are in no class."""
         return self.recode_runs(*self.runs_of_classes(labels, n_classes))
 
     def runs_of_classes(self, labels: CodeArray, n_classes: int) -> tuple[CodeArray, CodeArray]:
@@ -80,7 +80,7 @@ class CandidateSpace:
         mixed = (low == 0) & (high > 0)
         ladder = self.hierarchies[j]
         if ladder is None:
-            # Nothing is told by the interval of the whole range that "*" does not tell.
+            # The interval of the whole range says no more than "*".
             is_whole = (low == 1) & (high == self.columns[j].n_values) & (high > 1)
             return PublishedIntervals(np.where(mixed, 0, low - 1), high - np.int32(1), mixed | is_whole)
         level, node = self._look_up_levels(j, np.where(mixed, high, low), high)
@@ -107,7 +107,7 @@ class CandidateSpace:
         return Nodes(level, node, mixed, ladder)
 
     def list_candidates(self, j: int) -> Candidates:
-        """List what a column's cells may publish; values first, ``*`` last."""
+        """List the candidates of a column: values first, ``*`` last."""
         ladder, n_places = self.hierarchies[j], self.columns[j].n_values + 1
         options = [(place, place, 0, 0.0) for place in range(n_places)]
         if ladder is None:
@@ -121,33 +121,33 @@ class CandidateSpace:
             ]
         else:
             options += _inner_nodes(ladder, self.codes[j], self.node_costs[j])
-        # Of a column without a value every cell is missing, whatever it covers.
+        # In a column without values every cell is missing: it has no `*`.
         if n_places > 1:
             top = 1 if ladder is None else ladder.n_levels - 1
             options.append((0, n_places - 1, top, float(self.costs.columns["star"][j])))
         first, last, level, costs = (np.array(each) for each in zip(*options, strict=True))
         return Candidates(first.astype(np.int32), last.astype(np.int32), level.astype(np.int32), costs)
 
-    def publish_candidates(self, j: int, listed: Candidates, picks: CountArray, is_missing: BoolArray) -> Cells:
-        """Publish a candidate of a column for every class."""
-        is_star = picks == len(listed.level) - 1
+    def publish_candidates(self, j: int, candidates: Candidates, picks: CountArray, is_missing: BoolArray) -> Cells:
+        """Publish the picked candidate of every class in a column."""
+        is_star = picks == len(candidates.level) - 1
         if self.hierarchies[j] is None:
-            low, high = listed.first[picks] - np.int32(1), listed.last[picks] - np.int32(1)
+            low, high = candidates.first[picks] - np.int32(1), candidates.last[picks] - np.int32(1)
             return PublishedIntervals(np.maximum(low, np.where(is_star, 0, -1)).astype(np.int32), high, is_star)
-        level = np.where(listed.last[picks] == 0, -1, listed.level[picks]).astype(np.int32)
-        return self._build_nodes(j, level, self.codes[j][listed.last[picks]], is_star & is_missing)
+        level = np.where(candidates.last[picks] == 0, -1, candidates.level[picks]).astype(np.int32)
+        return self._build_nodes(j, level, self.codes[j][candidates.last[picks]], is_star & is_missing)
 
     def log10_size(self) -> float:
         """Return the decimal logarithm of the number of tables in the space."""
         total = 0.0
         for j, column in enumerate(self.columns):
-            place = np.arange(column.n_values + 1)
-            # A missing cell stays, or is "*" where the column has a value at all.
+            places = np.arange(column.n_values + 1)
+            # A missing cell stays missing, or becomes "*" if the column has values.
             n_missing = 1 + int(column.n_values > 0)
             if self.hierarchies[j] is None:
-                # The runs over a place but for itself and the whole; then its value and "*".
-                runs = place * (column.n_values - place + 1) - 1 - int(column.n_values > 1)
-                n_candidates = np.where(place == 0, n_missing, runs + 2)
+                # Runs that contain a place, except the place alone and the whole range; plus its value and "*".
+                runs = places * (column.n_values - places + 1) - 1 - int(column.n_values > 1)
+                n_candidates = np.where(places == 0, n_missing, runs + 2)
             else:
                 n_candidates = np.array([n_missing, *_n_ancestors(self.hierarchies[j])])[self.codes[j] + 1]
             total += float(np.log10(n_candidates[self.places[:, j]]).sum())
@@ -161,7 +161,7 @@ def lay_out(
     objective: Loss,
     second: Loss | None = None,
 ) -> CandidateSpace:
-    """Return the candidate space of a table, a row a record; a category without a hierarchy has values and ``*``."""
+    """Build the candidate space of a table of single records; a category without a hierarchy has values and ``*``."""
     assert isinstance(objective, CellLoss)
     assert second is None or isinstance(second, CellLoss)
     columns = tuple(table.column(name) for name in quasi_identifiers)
@@ -175,28 +175,30 @@ def lay_out(
     codes = tuple(np.append(-1, axis.code_at()).astype(np.int32) for axis in axes)
     n_values = [axis.domain for axis in axes]
     weights, exponent = _scale_weights(objective, quasi_identifiers)
-    again, _ = _scale_weights(second or objective, quasi_identifiers)
-    priced = [_price_nodes(objective, *each) for each in zip(weights, columns, ladders, n_values, strict=True)]
-    ties = [_price_nodes(second or objective, *each) for each in zip(again, columns, ladders, n_values, strict=True)]
-    chosen = [_choose_levels(ladder, first, again) for ladder, first, again in zip(ladders, priced, ties, strict=True)]
-    costs = _pack_costs(axes, chosen, priced, weights, objective)
+    tie_weights, _ = _scale_weights(second or objective, quasi_identifiers)
+    node_costs = [_price_nodes(objective, *each) for each in zip(weights, columns, ladders, n_values, strict=True)]
+    tie_costs = [
+        _price_nodes(second or objective, *each) for each in zip(tie_weights, columns, ladders, n_values, strict=True)
+    ]
+    chosen_levels = [_choose_levels(*each) for each in zip(ladders, node_costs, tie_costs, strict=True)]
+    costs = _pack_costs(axes, chosen_levels, node_costs, weights, objective)
     return CandidateSpace(
         columns,
         ladders,
         layout.places_of_rows(table, axes),
         codes,
         costs,
-        costs if second is None else _pack_costs(axes, chosen, ties, again, second),
-        tuple(chosen),
-        tuple(priced),
+        costs if second is None else _pack_costs(axes, chosen_levels, tie_costs, tie_weights, second),
+        tuple(chosen_levels),
+        tuple(node_costs),
         math.ldexp(objective.factor(quasi_identifiers, table.n_rows), exponent),
     )
 
 
 def _scale_weights(objective: CellLoss, names: Sequence[str]) -> tuple[FloatArray, int]:
-    """Return the weights, the largest from 1 to below 2, and the exponent of the power of two that was taken out.
+    """Scale weights by a power of two so that the largest is in [1, 2); return them and the exponent taken out.
 
-    So what is negligible beside them is the same number for all losses; nothing is rounded.
+    One tolerance then fits all losses. Scaling by a power of two rounds nothing.
     """
     weights = np.array([objective.weights.get(name, 1.0) for name in names], dtype=np.float64)
     exponent = math.frexp(weights.max())[1] - 1 if weights.any() else 0
@@ -206,56 +208,55 @@ def _scale_weights(objective: CellLoss, names: Sequence[str]) -> tuple[FloatArra
 def _price_nodes(
     objective: CellLoss, weight: float, column: Column, ladder: Hierarchy | None, n_values: int
 ) -> tuple[FloatArray, ...]:
-    """Return the weighted cost of every node of every level; nothing without a hierarchy."""
+    """Return the weighted cost of every node, by level; an empty tuple without a hierarchy."""
     if ladder is None:
         return ()
     return tuple(weight * costs for costs in objective.node_costs(ladder, n_values))
 
 
 def _choose_levels(ladder: Hierarchy | None, costs: Sequence[FloatArray], seconds: Sequence[FloatArray]) -> CodeArray:
-    """Return the level that codes publish whose lowest common node is at a level, shape (n_levels, n_values)."""
+    """Choose the cheapest level at or above the lowest common node of a level and code; shape (n_levels, n_values)."""
     if ladder is None:
         return np.empty((0, 0), dtype=np.int32)
-    chosen = np.full(ladder.level_codes.shape, ladder.n_levels - 1, dtype=np.int32)
+    levels = np.full(ladder.level_codes.shape, ladder.n_levels - 1, dtype=np.int32)
     for level in reversed(range(ladder.n_levels - 1)):
-        chosen[level] = chosen[level + 1]
+        levels[level] = levels[level + 1]
         for code in range(ladder.n_values):
-            above = chosen[level + 1, code]
-            best = [
-                (each[level][ladder.level_codes[level, code]], each[above][ladder.level_codes[above, code]])
-                for each in (costs, seconds)
-            ]
-            (here, there), (again, then) = best
-            if here < there or (here == there and again <= then):
-                chosen[level, code] = level
-    return chosen
+            above = levels[level + 1, code]
+            (cost_here, cost_above), (tie_here, tie_above) = (
+                (prices[level][ladder.level_codes[level, code]], prices[above][ladder.level_codes[above, code]])
+                for prices in (costs, seconds)
+            )
+            if cost_here < cost_above or (cost_here == cost_above and tie_here <= tie_above):
+                levels[level, code] = level
+    return levels
 
 
 def _pack_costs(
     axes: Sequence[layout.Axis],
-    chosen: Sequence[CodeArray],
-    priced: Sequence[Sequence[FloatArray]],
+    chosen_levels: Sequence[CodeArray],
+    node_costs: Sequence[Sequence[FloatArray]],
     weights: FloatArray,
     objective: CellLoss,
 ) -> Costs:
-    """Put the costs of all columns into arrays for the kernels."""
+    """Pack the costs of all columns into arrays for the kernels."""
     starts = np.cumsum([0, *(axis.n_places for axis in axes)])
     n_levels = max(2, *(axis.hierarchy.n_levels if axis.hierarchy else 2 for axis in axes))
     positions = np.zeros(starts[-1])
     nodes = np.zeros((n_levels, starts[-1]), dtype=cost.NODE)
     for j, axis in enumerate(axes):
-        known, ladder = slice(int(starts[j]) + 1, int(starts[j + 1])), axis.hierarchy
+        known_places, ladder = slice(int(starts[j]) + 1, int(starts[j + 1])), axis.hierarchy
         if ladder is None:
-            positions[known] = weights[j] * axis.positions[1:]
-            nodes["node"][0, known], nodes["least"][1:, known] = np.arange(axis.n_places - 1), weights[j]
+            positions[known_places] = weights[j] * axis.positions[1:]
+            nodes["node"][0, known_places], nodes["least"][1:, known_places] = np.arange(axis.n_places - 1), weights[j]
             continue
         order = axis.code_at()
         for level in range(n_levels):
             at = min(level, ladder.n_levels - 1)
-            nodes["node"][level, known] = ladder.level_codes[at, order]
-            picked = chosen[j][at, order]
-            nodes["least"][level, known] = [
-                priced[j][i][ladder.level_codes[i, code]] for i, code in zip(picked, order, strict=True)
+            nodes["node"][level, known_places] = ladder.level_codes[at, order]
+            levels_here = chosen_levels[j][at, order]
+            nodes["least"][level, known_places] = [
+                node_costs[j][i][ladder.level_codes[i, code]] for i, code in zip(levels_here, order, strict=True)
             ]
     columns = np.zeros(len(axes), dtype=cost.COLUMN)
     columns["begin"], columns["star"] = starts[:-1], weights
@@ -264,7 +265,7 @@ def _pack_costs(
 
 
 def _n_ancestors(ladder: Hierarchy | None) -> list[int]:
-    """Count the distinct cells that every value of a hierarchy may publish."""
+    """Count the distinct labels from every value of a hierarchy up to ``*``."""
     assert ladder is not None
     levels = zip(ladder.labels, ladder.level_codes.tolist(), strict=True)
     paths = zip(*([labels[node] for node in codes] for labels, codes in levels), strict=True)
@@ -272,7 +273,7 @@ def _n_ancestors(ladder: Hierarchy | None) -> list[int]:
 
 
 def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray]) -> list[tuple[int, int, int, float]]:
-    """List the nodes between the values and ``*`` as runs of places; those that only repeat a label below are none."""
+    """List the nodes between the values and ``*`` as runs of places, without those that repeat the label below."""
     nodes = []
     for level in range(1, ladder.n_levels - 1):
         at_place = ladder.level_codes[level, codes[1:]]
@@ -285,15 +286,15 @@ def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray
 
 
 def infeasible_error(models: Sequence[PrivacyModel], n_rows: int) -> InfeasibleError:
-    """Return the error of records that cannot satisfy the models even all together."""
-    asked = " and ".join(map(describe, models))
+    """Build the error for records that fail the models even as one class."""
+    wanted = " and ".join(map(describe, models))
     return InfeasibleError(
-        f"no release of these {n_rows} records can satisfy {asked}.", hint="ask for less, or add records."
+        f"no release of these {n_rows} records can satisfy {wanted}.", hint="ask for less, or add records."
     )
 
 
 def merge_equal_classes(recoding: Recoding, labels: CodeArray) -> tuple[Partition, Recoding]:
-    """Make one class of blocks that publish the same cells; so readers see them."""
+    """Merge blocks that publish the same cells: to readers they are one class."""
     cells = np.array([recoding.format_labels(column.name)[0] for column in recoding.columns])
     _, first, class_of_block = np.unique(cells, axis=1, return_index=True, return_inverse=True)
     class_of_row = class_of_block.reshape(-1)[labels].astype(np.int32)
@@ -312,6 +313,6 @@ def publish_picks(space: CandidateSpace, picks: CountArray) -> tuple[Partition, 
 
 
 def row_texts(partition: Partition, recoding: Recoding) -> tuple[tuple[str | None, ...], ...]:
-    """Return what every row publishes, column by column."""
+    """Return the texts that every row publishes, column by column."""
     columns = (recoding.format_labels(column.name) for column in recoding.columns)
     return tuple(tuple(texts[i] for i in label[partition.labels].tolist()) for label, texts in columns)

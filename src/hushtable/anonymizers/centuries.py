@@ -15,7 +15,7 @@ _EARLIEST: Final = np.datetime64("1000-01-01")
 
 
 def check_centuries(source: Frame, names: Iterable[str]) -> None:
-    """Raise ColumnError where years of two digits lie in the future, and nobody said whether they do."""
+    """Raise ColumnError if two-digit years fall in the future and the user declared no century."""
     for name in _list_columns_without_century(source, names):
         column, _ = encode(source.column(name), source.spec(name), is_typed=source.is_text, name=name)
         n_future = int((column.values > this_day()).sum()) if column.is_temporal else 0
@@ -25,28 +25,28 @@ def check_centuries(source: Frame, names: Iterable[str]) -> None:
 
 
 def doubts_of_centuries(source: object, columns: Sequence[Column]) -> Iterator[str]:
-    """Say which columns have years of two digits that nobody explained, or dates of an impossible century."""
+    """Yield a warning for each column with undeclared two-digit years, or with dates of an impossible century."""
     names = [column.name for column in columns if column.is_temporal]
     for name in _list_columns_without_century(source, names) if isinstance(source, Frame) else ():
         what = f"column {name!r} has years of two digits, which are read as 1969 to 2068."
         yield with_hint(what, ask_for_latest_year(name))
     for column in columns:
-        for told in describe_impossible_dates(column):
+        for dates in describe_impossible_dates(column):
             yield (
-                f"column {column.name!r} has {told}: look how its dates are written (`format:`, `latest_year:`), or "
+                f"column {column.name!r} has {dates}: look how its dates are written (`format:`, `latest_year:`), or "
                 "declare these as missing."
             )
 
 
 def describe_impossible_dates(column: Column) -> Iterator[str]:
-    """Say how many distinct dates of a column no person can have: births after today, years below 1000."""
+    """Describe how many distinct dates of a column are impossible: births after today, years below 1000."""
     if column.kind not in ("date", "datetime") or not column.n_values:
         return
     early, late = column.values < _EARLIEST, column.values > this_day()
     if early.any():
         yield f"{np.count_nonzero(early):,} dates before the year 1000"
     if late.any():
-        # Rarely asked, and what is known of names is a list to be read.
+        # Imported late: rarely needed, and it reads a list of names.
         from hushtable.discover import names_birth
 
         if names_birth(column.name):
@@ -54,7 +54,7 @@ def describe_impossible_dates(column: Column) -> Iterator[str]:
 
 
 def ask_for_latest_year(name: str) -> str:
-    """Say how to declare the century of years of two digits."""
+    """Return the hint that says how to declare the century of two-digit years."""
     year = this_day().astype("datetime64[Y]")
     return (
         f"say the latest year that they mean, `latest_year: {year}` for instance: in a policy, --set "

@@ -33,7 +33,7 @@ class Generations:
     best: float = np.inf  # a sum of weighted cells
 
     def note_best(self, value: float, n_made: int = 1) -> None:
-        """Count partitions that were made, and note the best of their values if it is lower than all before."""
+        """Count new partitions, and record their best value if it is lower than all before."""
         self.n_made += n_made
         if value < self.best - 1e-12:
             self.best, self.n_idle = value, 0
@@ -64,9 +64,9 @@ def cross_partitions(
     check: Check,
     rng: np.random.Generator,
 ) -> CodeArray:
-    """Take the cheapest blocks of both parents, in turn, as long as their rows are free.
+    """Take the cheapest blocks of both parents, in turn, whose rows are all free.
 
-    A row that is left joins the block of the nearest row whose block has room; else it joins the smallest block.
+    A remaining row joins the block of its nearest row whose block has room, else the smallest block.
     """
     queues = [iter(_sort_blocks_by_cost(space, labels, rng)) for labels in parents]
     crossed = np.full(space.n_rows, -1, dtype=np.int32)
@@ -92,7 +92,7 @@ def cross_partitions(
 
 
 def _sort_blocks_by_cost(space: CandidateSpace, labels: CodeArray, rng: np.random.Generator) -> list[CountArray]:
-    """Return the blocks of a partition, those that cost a row the least first; ties at random."""
+    """Return the blocks of a partition by cost a row, the cheapest first; ties at random."""
     sizes = np.bincount(labels)
     order = np.argsort(labels, kind="stable").astype(np.int32)
     offsets = np.append(0, np.cumsum(sizes))
@@ -105,7 +105,7 @@ def _sort_blocks_by_cost(space: CandidateSpace, labels: CodeArray, rng: np.rando
 _N_STAGES = 10
 _SHARE_OF_TABLES_ALIGNED = 0.5
 _N_ALIGNMENTS = 3
-_MEAN_ROWS_CHANGED = 1.5  # rows of a table that are led to others, on average
+_MEAN_ROWS_CHANGED = 1.5  # rows of a table that are moved towards others, on average
 _MAX_PAIRS_AT_ONCE = 10_000_000  # pairs of rows that are compared at once
 
 
@@ -119,7 +119,7 @@ class Breeder:
         self.rng = np.random.default_rng(seed)
 
     def run(self, generations: Generations, first: Sequence[CountArray]) -> CountArray:
-        """Return the candidates, (n_rows, n_columns), of the best table; one of the first tables is feasible."""
+        """Evolve tables; return the best one, shape (n_rows, n_columns). One of the first tables has to be feasible."""
         n_drawn = max(0, generations.individuals - len(first))
         drawn = self._repair_in_time(self.choices.draw_tables(n_drawn, self.rng), generations)
         pool, values = self._rank_pool(np.concatenate((np.stack(first), drawn))[: generations.individuals])
@@ -135,11 +135,11 @@ class Breeder:
         return np.asarray(pool[0])
 
     def _make_children(self, parents: CountArray, n_children: int, share_mutated: float) -> CountArray:
-        """Take whole rows from two parents, or draw some cells of one anew."""
+        """Make children: whole rows of two parents, or one parent with some cells drawn anew."""
         mothers = parents[self.rng.integers(len(parents), size=n_children)]
         fathers = parents[self.rng.integers(len(parents), size=n_children)]
-        # Whole rows come from one parent, in half of the offspring, and cells mutate in the other
-        # half: a row is only of use beside those it goes with, and both break those up.
+        # Half of the children are crossed row by row, the other half mutate. Doing both to one child
+        # would break up too many of the rows that are equal.
         is_crossed = self.rng.random((n_children, 1, 1)) < 0.5
         from_father = is_crossed & (self.rng.random((n_children, self.choices.space.n_rows, 1)) < 0.5)
         crossed = np.where(from_father, fathers, mothers)
@@ -148,16 +148,16 @@ class Breeder:
         return children
 
     def _repair_in_time(self, pool: CountArray, generations: Generations) -> CountArray:
-        """Settle tables, as many as there is time for."""
-        n_together, settled = self.condition.n_together, [pool[:0]]
+        """Repair tables, as many as there is time for."""
+        n_together, repaired = self.condition.n_together, [pool[:0]]
         for begin in range(0, len(pool), n_together):
             if generations.clock.left <= 0:
                 break
-            settled.append(self.condition.repair_pool(pool[begin : begin + n_together], self.rng))
-        return np.concatenate(settled)
+            repaired.append(self.condition.repair_pool(pool[begin : begin + n_together], self.rng))
+        return np.concatenate(repaired)
 
     def _rank_pool(self, pool: CountArray) -> tuple[CountArray, FloatArray]:
-        """Sort tables: those that satisfy what is asked by what they cost, then the others by how near they come."""
+        """Sort tables: feasible ones by cost, then the others by how much they lack."""
         costs = self.choices.table_costs(pool)
         lacking = self.condition.mean_shortfall(pool)
         order = np.lexsort((costs, lacking))
@@ -174,17 +174,17 @@ class Equal:
 
     @classmethod
     def from_choices(cls, choices: Choices, k: int, seed: int) -> Equal:
-        """Return the condition; equal rows are told by keys that are drawn."""
+        """Build the condition; equal rows are found by random hash keys."""
         rng = np.random.default_rng(seed)
         return cls(choices, k, rng.integers(1, 2**31, len(choices.candidates_by_column)))
 
     @property
     def n_together(self) -> int:
-        """How many tables may be settled between two looks at the clock: all, as no pairs of rows are compared."""
+        """How many tables are repaired between two looks at the clock: all, as no pairs of rows are compared."""
         return np.iinfo(np.int64).max
 
     def repair_pool(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
-        """Let rows join others, and equal rows publish the cheapest cells that they have in common."""
+        """Align some rows with others, then let equal rows publish their cheapest common cells."""
         for _ in range(_N_ALIGNMENTS):
             self._align_rows(pool, rng)
         return self._tighten_equal_rows(pool)
@@ -200,20 +200,20 @@ class Equal:
         return np.asarray(self.k - np.minimum(sizes, self.k).mean(axis=1))
 
     def _align_rows(self, pool: CountArray, rng: np.random.Generator) -> None:
-        """Let a row of every table join the rows equal to another one: all publish what they have in common."""
-        n_tables, places = len(pool), self.choices.space.places
-        one, two = rng.integers(self.choices.space.n_rows, size=(2, n_tables))
-        each = np.arange(n_tables)
-        joins = (pool == pool[each, two][:, None, :]).all(axis=2)
-        joins[each, one] = True
+        """In some tables, let a random row join the rows equal to another one: all publish their common cells."""
+        n_tables, row_places = len(pool), self.choices.space.places
+        joining, target = rng.integers(self.choices.space.n_rows, size=(2, n_tables))
+        tables = np.arange(n_tables)
+        joins = (pool == pool[tables, target][:, None, :]).all(axis=2)
+        joins[tables, joining] = True
         joins &= (rng.random(n_tables) < _SHARE_OF_TABLES_ALIGNED)[:, None]
-        for j, listed in enumerate(self.choices.candidates_by_column):
-            at_one, at_two = places[one, j], pool[each, two, j]
-            low, high = np.minimum(at_one, listed.first[at_two]), np.maximum(at_one, listed.last[at_two])
+        for j, candidates in enumerate(self.choices.candidates_by_column):
+            own, picks = row_places[joining, j], pool[tables, target, j]
+            low, high = np.minimum(own, candidates.first[picks]), np.maximum(own, candidates.last[picks])
             pool[:, :, j] = np.where(joins, self.choices.cheapest[j][low, high][:, None], pool[:, :, j])
 
     def _tighten_equal_rows(self, pool: CountArray) -> CountArray:
-        """Let equal rows publish the cheapest cells that they have in common."""
+        """Let equal rows publish their cheapest common cells."""
         order, label = self._label_equal_rows(pool)
         starts = np.append(True, label[1:] != label[:-1]).nonzero()[0]
         rows = order.ravel()
@@ -226,7 +226,7 @@ class Equal:
         return tight
 
     def _label_equal_rows(self, pool: CountArray) -> tuple[CountArray, CountArray]:
-        """Order the rows of every table so that equal ones stand together, by a key of 61 bits; label the runs."""
+        """Sort the rows of every table by a hash of 61 bits, so that equal rows are adjacent; label the runs."""
         keys = (pool * self.salt).sum(axis=2) * np.int64(2_654_435_761) % np.int64(2**61 - 1)
         order = np.argsort(keys, axis=1, kind="stable")
         ranked = np.take_along_axis(keys, order, axis=1)
@@ -237,7 +237,7 @@ class Equal:
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """A matching notion: every row of a table has k matches; what lacks some is repaired."""
+    """A matching notion: every row of a table has k matches; rows that lack some are repaired."""
 
     choices: Choices
     notion: MatchingNotion
@@ -252,16 +252,16 @@ class Matched:
 
     @cached_property
     def distances(self) -> FloatArray:
-        """What one row costs that covers another as well, shape (n_rows, n_rows)."""
+        """The cost of a row whose cells also cover another row, shape (n_rows, n_rows)."""
         return cost.pair_costs(self.choices.space.places, self.choices.space.costs)
 
     @property
     def n_together(self) -> int:
-        """So many that the pairs of their rows take little time and memory."""
+        """How many tables are repaired at once: the pairs of their rows take little time and memory."""
         return max(1, _MAX_PAIRS_AT_ONCE // self.choices.space.n_rows**2)
 
     def repair_pool(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
-        """Lead some rows to others, repair what then lacks matches, and cover no more than the matches."""
+        """Let some rows cover near ones, repair rows that lack matches, and cover no more than the matches."""
         self._cover_near_rows(pool, rng)
         matched = self._find_matches(pool)
         while (wants := find_lacking_matches(self.notion, matched)).any():
@@ -274,33 +274,33 @@ class Matched:
         return np.asarray(~find_lacking_matches(self.notion, self._find_matches(pool)).any(axis=(1, 2)))
 
     def mean_shortfall(self, pool: CountArray) -> FloatArray:
-        """Return nothing for every table: all were repaired, or satisfied the notion from the start."""
+        """Return zeros: every table was repaired, or satisfied the notion from the start."""
         return np.zeros(len(pool))
 
     def _find_matches(self, pool: CountArray) -> BoolArray:
         return find_matches(self.choices.covers(pool), is_global=self.notion.is_global)
 
     def _cover_near_rows(self, pool: CountArray, rng: np.random.Generator) -> None:
-        """Let some rows cover themselves and k - 1 others and no more, rather near ones than far ones."""
+        """Let some random rows cover themselves and k - 1 others, preferably near ones."""
         n_rows = self.choices.space.n_rows
         table, row = np.nonzero(rng.random(pool.shape[:2]) < _MEAN_ROWS_CHANGED / n_rows)
-        far = self.distances[row] * rng.random((len(row), n_rows))
-        far[np.arange(len(row)), row] = -1.0
-        others = np.argpartition(far, self.notion.k - 1, axis=1)[:, : self.notion.k]
+        distances = self.distances[row] * rng.random((len(row), n_rows))
+        distances[np.arange(len(row)), row] = -1.0
+        others = np.argpartition(distances, self.notion.k - 1, axis=1)[:, : self.notion.k]
         at = self.choices.space.places[others]
         pool[table, row] = self.choices.cheapest_over_runs(at.min(axis=1), at.max(axis=1))
 
     def _pair_rows(self, pool: CountArray, wants: BoolArray, rng: np.random.Generator) -> None:
-        """Let every row that lacks matches and another one cover each other: both are then matches of both."""
+        """Pair every row that lacks matches with a near one: both cover each other, so each matches both."""
         table, row = np.nonzero(wants.any(axis=2))
-        far = self.distances[row] * rng.random((len(row), self.choices.space.n_rows))
-        other = np.where(wants[table, row], far, np.inf).argmin(axis=1)
+        distances = self.distances[row] * rng.random((len(row), self.choices.space.n_rows))
+        partner = np.where(wants[table, row], distances, np.inf).argmin(axis=1)
         low, high = self.choices.runs_of_cells(pool)
         places = self.choices.space.places
-        for one, two in ((row, other), (other, row)):
+        for one, two in ((row, partner), (partner, row)):
             np.minimum.at(low, (table, one), places[two])
             np.maximum.at(high, (table, one), places[two])
-        for at in (row, other):
+        for at in (row, partner):
             pool[table, at] = self.choices.cheapest_over_runs(low[table, at], high[table, at])
 
     def _tighten_to_matches(self, matched: BoolArray) -> CountArray:
@@ -312,4 +312,4 @@ class Matched:
         return self.choices.cheapest_over_runs(low, high).reshape(*matched.shape[:2], -1)
 
 
-TableCondition = Equal | Matched  # what is asked of a table, and how offspring come nearer to it
+TableCondition = Equal | Matched  # what a table has to satisfy, and how children are repaired

@@ -1,4 +1,4 @@
-"""From what was found to a release: what is suppressed, what is claimed, what was lost."""
+"""Build a release from the result of a search: suppression, claim, loss, certificate."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from hushtable.tables import Partition
 
 
 class Searched(NamedTuple):
-    """What a search came to."""
+    """The result of a search, for all rows."""
 
     prepared: Prepared
     judge: Judge  # of all its rows
     found: Found  # of the rows that the search saw
-    # Makes classes of all rows from those of the rows that the search saw; label -1: suppressed
+    # Turns classes of the rows that the search saw into classes of all rows; label -1: suppressed
     expand: Callable[[Partition], Partition]
 
     @property
@@ -37,81 +37,81 @@ class Searched(NamedTuple):
         return self.expand(self.found.partition)
 
 
-def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, partition: Partition) -> Release:
-    """Return the release of a source from what was found and the classes of all its rows; label -1: suppressed."""
-    recoding = found.recoding.select(asked.quasi_identifiers)
+def release_of(prepared: Prepared, judge: Judge, request: Request, result: Found, partition: Partition) -> Release:
+    """Build the release from the result of a search and the classes of all rows; label -1: suppressed."""
+    recoding = result.recoding.select(request.quasi_identifiers)
     suppressed = np.asarray(partition.labels < 0)
-    n_suppressed = int(whole.table.counts[suppressed].sum())
-    # A suppressed row would still tell how many records somebody has.
-    tells = any(model.needs.histories for model in asked.models)
-    drops = n_suppressed > 0 and (tells or not whole.take_rows(suppressed).passes_as_one_class())
+    n_suppressed = int(judge.table.counts[suppressed].sum())
+    # A suppressed row that stays in the table would still tell how many records a person has.
+    has_histories = any(model.needs.histories for model in request.models)
+    drops = n_suppressed > 0 and (has_histories or not judge.take_rows(suppressed).passes_as_one_class())
     release = Release(
         source=prepared.source,
-        claim=_build_claim(prepared, asked, recoding, n_suppressed, drops=drops),
+        claim=_build_claim(prepared, request, recoding, n_suppressed, drops=drops),
         partition=partition,
         recoding=recoding,
-        loss=asked.loss.measure_rows(recoding, partition.labels, whole.table)
-        if isinstance(asked.loss, RowLoss)
-        else asked.loss.measure(recoding, partition.sizes, n_suppressed),
-        trace=found.trace,
-        removed=asked.identifiers,
-        pseudonyms=asked.pseudonyms,
+        loss=request.loss.measure_rows(recoding, partition.labels, judge.table)
+        if isinstance(request.loss, RowLoss)
+        else request.loss.measure(recoding, partition.sizes, n_suppressed),
+        trace=result.trace,
+        removed=request.identifiers,
+        pseudonyms=request.pseudonyms,
         drops_suppressed=drops,
-        placing=found.placing,
+        placing=result.placing,
         inputs=prepared.inputs,
-        writing=asked.writing,
-        certificate=None if found.evidence is None else _build_certificate(prepared, asked, found.evidence),
+        writing=request.writing,
+        certificate=None if result.evidence is None else _build_certificate(prepared, request, result.evidence),
     )
-    _check_average(release, whole, asked.limits.average_risk)
-    if asked.hides_person and release.verify().failures:
+    _check_average(release, judge, request.limits.average_risk)
+    if request.hides_person and release.verify().failures:
         raise InputError(
-            f"the cells of the classes overlap, so that without {asked.person!r} nobody could check whose records they "
-            "hold.",
-            hint=f"publish {asked.person!r} as a pseudonym (pseudonyms=, `action: pseudonym`), or take "
+            f"the cells of the classes overlap, so that without {request.person!r} nobody could check whose records "
+            "they hold.",
+            hint=f"publish {request.person!r} as a pseudonym (pseudonyms=, `action: pseudonym`), or take "
             "mondrian as it is.",
         )
     return release
 
 
 def _build_claim(
-    prepared: Prepared, asked: Request, recoding: Recoding, n_suppressed: int, *, drops: bool
+    prepared: Prepared, request: Request, recoding: Recoding, n_suppressed: int, *, drops: bool
 ) -> Classes | Matchings:
-    of_classes: dict[str, Any] = {}
-    if not any(model.needs.original for model in asked.models):
+    class_options: dict[str, Any] = {}
+    if not any(model.needs.original for model in request.models):
         people = prepared.population
-        of_classes = {
+        class_options = {
             "population": None if people is None else people.frame(),
-            "person": asked.person,
-            "is_fresh": asked.pseudonyms is not None and asked.person in asked.pseudonyms.fresh,
-            "limits": asked.limits,
+            "person": request.person,
+            "is_fresh": request.pseudonyms is not None and request.person in request.pseudonyms.fresh,
+            "limits": request.limits,
             "suppressed": SUPPRESSED if n_suppressed and not drops else None,
             "is_whole": n_suppressed == 0,
         }
     return claim_from_models(
-        asked.quasi_identifiers,
-        asked.models,
-        sensitive=asked.judged,
-        specs={**asked.specs, **prepared.specs},
+        request.quasi_identifiers,
+        request.models,
+        sensitive=request.judged,
+        specs={**request.specs, **prepared.specs},
         origins=prepared.origins,
         hierarchies={**prepared.ladders, **recoding.meanings()},
-        **of_classes,
+        **class_options,
     )
 
 
-def _build_certificate(prepared: Prepared, asked: Request, evidence: Mapping[str, Any]) -> Certificate:
-    """Complete what a search proves by what it was asked, so that it can be checked from the input alone."""
+def _build_certificate(prepared: Prepared, request: Request, evidence: Mapping[str, Any]) -> Certificate:
+    """Add the request to the evidence of a search, so that the proof can be checked from the input alone."""
     specs = {
-        name: prepared.specs[name].with_defaults_from(asked.specs.get(name, ColumnSpec())) for name in prepared.specs
+        name: prepared.specs[name].with_defaults_from(request.specs.get(name, ColumnSpec())) for name in prepared.specs
     }
     return Certificate.from_entries(
         {
             **evidence,
-            "models": [model_to_dict(model) for model in asked.asked_of_classes],
-            "person": asked.person,
-            "loss": entries.to_entry(asked.loss, sparse=False),
-            "suppression_limit": asked.suppression_limit,
+            "models": [model_to_dict(model) for model in request.asked_of_classes],
+            "person": request.person,
+            "loss": entries.to_entry(request.loss, sparse=False),
+            "suppression_limit": request.suppression_limit,
             "hierarchies": {name: (each.whole or each).to_dict() for name, each in prepared.ladders.items()},
-            "unknown": asked.unknown,
+            "unknown": request.unknown,
             "specs": {
                 name: {each: entry for each, entry in asdict(spec).items() if entry is not None}
                 for name, spec in specs.items()
@@ -120,12 +120,12 @@ def _build_certificate(prepared: Prepared, asked: Request, evidence: Mapping[str
     )
 
 
-def _check_average(release: Release, whole: Judge, average: float | None) -> None:
-    """Raise InfeasibleError where the mean of 1 / those among whom a record hides is above the limit."""
+def _check_average(release: Release, judge: Judge, average: float | None) -> None:
+    """Raise InfeasibleError if the average risk, the mean of 1 / persons in the record's class, is above the limit."""
     if average is None:
         return
     partition = release.partition
-    crowd = np.maximum(whole.count_persons(partition), 1)
+    crowd = np.maximum(judge.count_persons(partition), 1)
     # Whole numbers below 2^53 add up exactly.
     n_hidden = np.bincount(crowd, weights=partition.sizes)
     reached = sum(Fraction(int(n_hidden[size]), int(size)) for size in np.flatnonzero(n_hidden))

@@ -1,4 +1,4 @@
-"""The next batch: new rows published by the cells that an earlier release has, and the file that keeps these cells."""
+"""Publish new rows by the cells of an earlier release; read and write the file that keeps these cells."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hushtable.engines import Files, Lazy
 
 _FORMAT_VERSION: Final = 1
-"""Of the file; another one is not read."""
+"""Of the file; files of other versions are refused."""
 
 
 def write_recoding(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> None:
@@ -48,23 +48,23 @@ def write_recoding(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> 
 def read_recoding(path: Path) -> dict[str, Any]:
     """Read the file of a learned recoding as plain values."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        contents = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         raise InputError(
             f"cannot read the recoding {str(path)!r}.", hint="`--save-recoding` and save_recoding() write one."
         ) from None
-    if not isinstance(found, dict) or found.get("recoding") != _FORMAT_VERSION:
+    if not isinstance(contents, dict) or contents.get("recoding") != _FORMAT_VERSION:
         raise InputError(
             f"{str(path)!r} is no recoding of this form.",
             hint="`--save-recoding` and save_recoding() of this version write one.",
         )
-    return found
+    return contents
 
 
-def _format_json(found: Mapping[str, Any]) -> str:
-    """Write JSON with a line for every entry, and for every one of a list of entries."""
+def _format_json(contents: Mapping[str, Any]) -> str:
+    """Write JSON with one line for every entry, and for every mapping in a list."""
     lines = []
-    for name, entry in found.items():
+    for name, entry in contents.items():
         has_entries = isinstance(entry, list) and any(isinstance(each, dict) for each in entry)
         parts = [json.dumps(each, ensure_ascii=False) for each in (entry if has_entries else [entry])]
         text = "[\n  " + ",\n  ".join(parts) + "\n ]" if has_entries else parts[0]
@@ -73,57 +73,57 @@ def _format_json(found: Mapping[str, Any]) -> str:
 
 
 def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
-    asked, limit, routes = parts["asked"], parts["limit"], parts["routes"]
+    request, limit, routes = parts["asked"], parts["limit"], parts["routes"]
     return {
         "recoding": _FORMAT_VERSION,
         "hushtable": version("hushtable"),
         "columns": list(parts["columns"]),
-        "quasi_identifiers": list(asked.quasi_identifiers),
+        "quasi_identifiers": list(request.quasi_identifiers),
         "kinds": dict(parts["kinds"]),
-        "sensitive": list(asked.judged),
-        "identifiers": list(asked.identifiers),
+        "sensitive": list(request.judged),
+        "identifiers": list(request.identifiers),
         "pseudonyms": list(parts["hidden"]),
         "fresh": list(parts["fresh"]),
-        "person": asked.person,
-        "models": [model_to_dict(model) for model in asked.models],
-        "limits": asdict(asked.limits),
-        "specs": {name: {k: v for k, v in asdict(spec).items() if v} for name, spec in asked.specs.items()},
-        "hierarchies": {name: _ladder_to_dict(each) for name, each in asked.hierarchies.items()},
-        "loss": entries.to_entry(asked.loss),
+        "person": request.person,
+        "models": [model_to_dict(model) for model in request.models],
+        "limits": asdict(request.limits),
+        "specs": {name: {k: v for k, v in asdict(spec).items() if v} for name, spec in request.specs.items()},
+        "hierarchies": {name: _ladder_to_dict(each) for name, each in request.hierarchies.items()},
+        "loss": entries.to_entry(request.loss),
         "exposure": None if limit is None else asdict(limit),
         "accepted": dict(parts["accepted"]),
         "is_enforced": parts["is_enforced"],
-        "write": asdict(asked.writing),
+        "write": asdict(request.writing),
         "style": parts["style"],
         "cells": {name: _cell_to_dict(cell) for name, cell in parts["cells"].items()},
         "routes": _routes_to_list(routes, parts["class_of_leaf"].tolist()),
     }
 
 
-# A file that somebody sent may not decide which code runs.
+# No plugins: a file from somebody else must not decide which code runs.
 @plugins.allow_only(())
-def parse_parts(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of the learned recoding that a file holds, or raise where one is not as it was written."""
+def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
+    """Parse the attributes of a learned recoding from a file's contents; raise InputError if any is malformed."""
     try:
-        names = tuple(found["quasi_identifiers"])
-        cells = {name: _parse_cell(found["cells"][name]) for name in names}
+        names = tuple(contents["quasi_identifiers"])
+        cells = {name: _parse_cell(contents["cells"][name]) for name in names}
         n_classes = {len(cell.label) for cell in cells.values()}
-        routes, leaves = _parse_routes(found["routes"], names)
+        routes, leaves = _parse_routes(contents["routes"], names)
         if len(n_classes) != 1 or not all(0 <= leaf < max(n_classes) for leaf in leaves):
             raise ValueError
         return {
-            "asked": _parse_request(found),
-            "columns": tuple(found["columns"]),
-            "kinds": {name: found["kinds"][name] for name in names},
+            "asked": _parse_request(contents),
+            "columns": tuple(contents["columns"]),
+            "kinds": {name: contents["kinds"][name] for name in names},
             "cells": cells,
-            "style": str(found["style"]),
+            "style": str(contents["style"]),
             "routes": routes,
             "class_of_leaf": np.array(leaves, dtype=np.int32),
-            "hidden": tuple(found["pseudonyms"]),
-            "fresh": tuple(found.get("fresh", ())),
-            "limit": None if found["exposure"] is None else ExposureLimit(**found["exposure"]),
-            "accepted": dict(found["accepted"]),
-            "is_enforced": bool(found["is_enforced"]),
+            "hidden": tuple(contents["pseudonyms"]),
+            "fresh": tuple(contents.get("fresh", ())),
+            "limit": None if contents["exposure"] is None else ExposureLimit(**contents["exposure"]),
+            "accepted": dict(contents["accepted"]),
+            "is_enforced": bool(contents["is_enforced"]),
         }
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
@@ -133,25 +133,25 @@ def parse_parts(found: Mapping[str, Any]) -> dict[str, Any]:
         ) from None
 
 
-def _parse_request(found: Mapping[str, Any]) -> Request:
+def _parse_request(contents: Mapping[str, Any]) -> Request:
     return Request(
-        quasi_identifiers=tuple(found["quasi_identifiers"]),
-        models=models_from_claim(found["models"]),
-        sensitive=tuple(found["sensitive"]),
-        hierarchies={name: Hierarchy.from_dict(each, name) for name, each in found["hierarchies"].items()},
+        quasi_identifiers=tuple(contents["quasi_identifiers"]),
+        models=models_from_claim(contents["models"]),
+        sensitive=tuple(contents["sensitive"]),
+        hierarchies={name: Hierarchy.from_dict(each, name) for name, each in contents["hierarchies"].items()},
         unknown="suppress",
-        loss=entries.Registry({SetNCP.name: SetNCP}, "loss").read(found["loss"]),
-        identifiers=tuple(found["identifiers"]),
-        specs={name: ColumnSpec(**_as_tuples(spec)) for name, spec in found["specs"].items()},
-        person=found["person"],
-        limits=Limits(**found["limits"]),
-        writing=Writing(**found["write"]),
+        loss=entries.Registry({SetNCP.name: SetNCP}, "loss").read(contents["loss"]),
+        identifiers=tuple(contents["identifiers"]),
+        specs={name: ColumnSpec(**_as_tuples(spec)) for name, spec in contents["specs"].items()},
+        person=contents["person"],
+        limits=Limits(**contents["limits"]),
+        writing=Writing(**contents["write"]),
     )
 
 
-def _as_tuples(given: Mapping[str, Any]) -> dict[str, Any]:
+def _as_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
     # JSON has lists only.
-    return {name: tuple(each) if isinstance(each, list) else each for name, each in given.items()}
+    return {name: tuple(each) if isinstance(each, list) else each for name, each in entry.items()}
 
 
 def _ladder_to_dict(ladder: Any) -> dict[str, Any]:
@@ -168,21 +168,21 @@ def _cell_to_dict(cell: Written) -> dict[str, Any]:
     }
 
 
-def _parse_cell(found: Mapping[str, Any]) -> Written:
-    label, texts = np.array(found["label"], dtype=np.int32), tuple(found["texts"])
-    lost, by_rank = (np.array(found[name], dtype=np.float64) for name in ("lost", "lost_by_rank"))
+def _parse_cell(entry: Mapping[str, Any]) -> Written:
+    label, texts = np.array(entry["label"], dtype=np.int32), tuple(entry["texts"])
+    shares, shares_by_rank = (np.array(entry[name], dtype=np.float64) for name in ("lost", "lost_by_rank"))
     is_text = all(text is None or isinstance(text, str) for text in texts)
-    if not is_text or label.ndim != 1 or not label.shape == lost.shape == by_rank.shape or not len(label):
+    if not is_text or label.ndim != 1 or not label.shape == shares.shape == shares_by_rank.shape or not len(label):
         raise ValueError
     if label.min() < 0 or label.max() >= len(texts):
         raise ValueError
-    # Earlier files say of calendar units only whether there are any.
-    told = found["means"] if "means" in found else {"dates": {}} if found["dates"] else None
-    return Written(label, lost, by_rank, texts, None if told is None else Hierarchy.from_dict(told, ""))
+    # Earlier files have no `means`, only whether there are calendar units.
+    meaning = entry["means"] if "means" in entry else {"dates": {}} if entry["dates"] else None
+    return Written(label, shares, shares_by_rank, texts, None if meaning is None else Hierarchy.from_dict(meaning, ""))
 
 
 def _routes_to_list(routes: Routes, classes: Sequence[int]) -> list[dict[str, Any]]:
-    """Write the nodes, depth first, left side first: a test of a column, or a class."""
+    """Return the nodes as plain values, depth first, left side first: a test of a column, or a class."""
     leaves, nodes = iter(classes), []
     for cut, test in zip(routes.cut.tolist(), routes.test.tolist(), strict=True):
         nodes.append(
@@ -197,12 +197,12 @@ def _test_to_dict(column: str, side: Side) -> dict[str, Any]:
 
 
 def _parse_routes(nodes: Any, columns: tuple[str, ...]) -> tuple[Routes, list[int]]:
-    """Read the nodes, and the classes of those that are finished."""
+    """Parse the nodes of a tree; return the routes and the classes of the leaves."""
     cut, test = (np.full(len(nodes), -1, dtype=np.int32) for _ in range(2))
     sides: list[dict[Side, int]] = [{} for _ in columns]
     leaves, n_open = [], 1
     for i, node in enumerate(nodes):
-        # A tree ends with its last node and not before.
+        # More nodes after the tree is complete: the file is malformed.
         if not n_open:
             raise ValueError
         if "class" in node:
@@ -220,11 +220,11 @@ def _parse_routes(nodes: Any, columns: tuple[str, ...]) -> tuple[Routes, list[in
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """Where the rows of a batch are published."""
+    """The classes that publish the rows of a batch."""
 
     classes: CodeArray  # -1 where no cells cover a row
-    cells: Mapping[str, Written]  # of the earlier release's classes, then of those with units that go on
-    unfit: Mapping[str, BoolArray]  # (n_rows,): whether the column's cell does not cover the row
+    cells: Mapping[str, Written]  # of the earlier classes, then of new ones with units of their own
+    unfit: Mapping[str, BoolArray]  # by column, (n_rows,): whether its cell does not cover the row
 
 
 _MAX_ROWS_AT_ONCE: Final = 4096  # rows that are compared with all classes
@@ -232,7 +232,7 @@ _MAX_ROWS_AT_ONCE: Final = 4096  # rows that are compared with all classes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedRecoding:
-    """The cells of a release, and where rows go that it has not seen.
+    """The cells of a release, and the rules that place new rows in them.
 
     Attributes
     ----------
@@ -304,17 +304,17 @@ class LearnedRecoding:
         return cls(**parse_parts(read_recoding(Path(path))))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write it to a file; see `hushtable.release.release.Release.save_recoding`."""
+        """Save the recoding to a file; see `hushtable.release.release.Release.save_recoding`."""
         self.check_saveable()
         parts = {each.name: getattr(self, each.name) for each in fields(self)}
         write_recoding(parts, Path(path), overwrite=overwrite)
 
     def check_saveable(self) -> None:
-        """Raise InputError where a file of it would hold what comes from the data, or not say where rows go."""
+        """Raise InputError if the file would hold values from the data, or could not place new rows."""
         if self.from_data:
-            told = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
+            contents = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
             raise InputError(
-                f"the recoding cannot be saved, for the file would hold values of people: column {told}.",
+                f"the recoding cannot be saved, for the file would hold values of people: column {contents}.",
                 hint="give such a column the file of a hierarchy (hierarchy: jobs.csv), numbers and dates "
                 "round intervals (recoding: readable, and no rule): such cells come from nobody.",
             )
@@ -330,7 +330,7 @@ class LearnedRecoding:
         return len(next(iter(self.cells.values())).label)
 
     def learn_from(self, release: Release) -> LearnedRecoding:
-        """Return itself: what was published by learned cells has none of its own."""
+        """Return itself: a release by learned cells learns no new ones."""
         del release
         return self
 
@@ -396,24 +396,24 @@ class LearnedRecoding:
         return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
 
     def _publish_rows(self, rows: object, earlier: object, key: bytes | None) -> Release:
-        """Place rows in memory, and judge them."""
-        asked = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
-        asked = replace(asked, inputs=(*asked.inputs, *drafts.paths_among(rows, earlier)))
-        prepared = prepare(self._read_rows(rows, earlier), asked)
+        """Place rows that are in memory, judge them, and build the release."""
+        request = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
+        request = replace(request, inputs=(*request.inputs, *drafts.paths_among(rows, earlier)))
+        prepared = prepare(self._read_rows(rows, earlier), request)
         self._check_kinds(prepared.table)
-        whole = Judge(prepared.table, asked.asked_of_classes, prepared.ladders, person=asked.person)
+        judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders, person=request.person)
         placed = self._place_rows(prepared.table)
-        labels, batch = _judge_classes(placed, whole, replaces_earlier=earlier is not None)
+        labels, batch = _judge_classes(placed, judge, replaces_earlier=earlier is not None)
         used, dense = np.unique(labels[labels >= 0], return_inverse=True)
         labels[labels >= 0] = dense
         partition = Partition.from_labels(labels, len(used), prepared.table.counts)
-        published = recoding.Recoding(
+        published_recoding = recoding.Recoding(
             tuple(prepared.table.column(name) for name in self.cells),
             tuple(cell.take(used.astype(np.int64)) for cell in placed.cells.values()),
             self.style,
         )
-        trace = asked.clock.build_trace("the cells of an earlier release", self.n_classes)
-        release = release_of(prepared, whole, asked, Found(partition, published, trace), partition)
+        trace = request.clock.build_trace("the cells of an earlier release", self.n_classes)
+        release = release_of(prepared, judge, request, Found(partition, published_recoding, trace), partition)
         return replace(release, batch=batch, learner=self)
 
     def _publish_distinct(self, origin: Files | Lazy, key: bytes | None) -> Release:
@@ -422,8 +422,8 @@ class LearnedRecoding:
 
         self.check_columns(origin.names)
         origin = origin.with_specs(self.asked.specs)
-        asked = replace(self.asked, pseudonyms=self.pseudonyms(key))
-        rows = DistinctRows.from_request(origin, asked, origin.head())
+        request = replace(self.asked, pseudonyms=self.pseudonyms(key))
+        rows = DistinctRows.from_request(origin, request, origin.head())
         narrow = replace(self, asked=rows.request, columns=rows.names, hidden=(), fresh=(), limit=None)
         return rows.release_all(narrow.apply(origin.collapse(rows.names)))
 
@@ -457,7 +457,7 @@ class LearnedRecoding:
         return np.where(classes < self.n_classes, classes, np.int32(-1))
 
     def _place_rows(self, table: Table) -> Placed:
-        """Place every row of a table, into classes with units that go on where it lies in one."""
+        """Place every row of a table; rows outside a calendar unit or prefix get their own one of that length."""
         distinct, inverse = table.select(tuple(self.cells)).collapse()
         meanings = {**self.asked.hierarchies, **{name: cell.means for name, cell in self.cells.items() if cell.means}}
         if self.routes is None:
@@ -467,18 +467,18 @@ class LearnedRecoding:
                 covers = coverage_matrix(cell.texts, [*column.texts(), None], column.spec, meanings.get(name), name)
                 unfit[name] = ~np.any(covers, axis=0)[codes][inverse]
             return Placed(classes[inverse], self.cells, unfit)
-        there = self.class_of_leaf[self.routes.place_rows(distinct, meanings)]
+        class_of = self.class_of_leaf[self.routes.place_rows(distinct, meanings)]
         labels, cells, unfit = [], {}, {}
         for (name, cell), column, codes in zip(self.cells.items(), distinct.columns, distinct.codes, strict=True):
-            covered = covers_row_value(cell.texts, column, meanings.get(name), cell.label[there], codes)
-            label, cells[name] = with_own_units(cell, column, meanings.get(name), cell.label[there], codes, covered)
+            covered = covers_row_value(cell.texts, column, meanings.get(name), cell.label[class_of], codes)
+            label, cells[name] = with_own_units(cell, column, meanings.get(name), cell.label[class_of], codes, covered)
             labels.append(label)
             unfit[name] = (label < 0)[inverse]
-        classes, all_cells = _with_new_classes(there, np.stack(labels), cells)
+        classes, all_cells = _with_new_classes(class_of, np.stack(labels), cells)
         return Placed(classes[inverse], all_cells, unfit)
 
     def _find_covering_classes(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
-        """Return the class that covers each row, of several the one that lost least; -1 where none does."""
+        """Return the class that covers each row, the one of least loss among several; -1 if there is none."""
         order = np.argsort(np.mean([cell.lost for cell in self.cells.values()], axis=0), kind="stable")
         cells = np.stack([cell.label[order] for cell in self.cells.values()])
         best = np.full(table.n_rows, self.n_classes)
@@ -496,8 +496,8 @@ class LearnedRecoding:
         return np.asarray(np.append(order, -1).astype(np.int32)[best])
 
     def _read_rows(self, rows: Any, earlier: Any) -> Frame | Table:
-        """Return the new rows, below the earlier ones where these are published again."""
-        # Only who publishes a next batch needs them.
+        """Read the new rows, and put them below the earlier ones if these are given."""
+        # Imported late: only a next batch needs them.
         from hushtable.columns import column_of_cells
         from hushtable.io import spell_as
 
@@ -505,7 +505,7 @@ class LearnedRecoding:
         self.check_columns(data.names)
         unpublished = (*self.asked.identifiers, *self.hidden)
         if isinstance(data, Frame):
-            # What is undecided is refused before cells are spelled otherwise.
+            # Check before `spell_as` changes the spelling of cells.
             data, undecided = data.without_odd_cells([name for name in data.columns if name not in unpublished])
             if undecided:
                 from hushtable.io import refuse_odd_cells
@@ -520,7 +520,7 @@ class LearnedRecoding:
         return _with_rows(before, data)
 
     def pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
-        """Return what becomes of columns of pseudonyms under a key, or the earlier one."""
+        """Return how pseudonyms are made: with the given key, or with the earlier one."""
         keyed = tuple(name for name in self.hidden if name not in self.fresh)
         if key is None and self.asked.pseudonyms is not None:
             return self.asked.pseudonyms
@@ -533,7 +533,7 @@ class LearnedRecoding:
         )
 
     def check_columns(self, names: tuple[str, ...]) -> None:
-        """Raise ColumnError where new rows have other columns than the earlier table had."""
+        """Raise ColumnError if the new rows do not have exactly the columns of the earlier table."""
         lacking = [name for name in self.columns if name not in names]
         strange = [name for name in names if name not in self.columns]
         if lacking or strange:
@@ -544,7 +544,7 @@ class LearnedRecoding:
             )
 
     def _check_kinds(self, table: Table) -> None:
-        """Raise ColumnError where a column is of another kind than its cells speak of."""
+        """Raise ColumnError if a column has another kind than in the earlier table."""
         for name, kind in self.kinds.items():
             if table.column(name).kind != kind:
                 raise ColumnError(
@@ -554,60 +554,62 @@ class LearnedRecoding:
 
 
 def _with_new_classes(
-    there: CodeArray, labels: CodeArray, cells: Mapping[str, Written]
+    class_of: CodeArray, labels: CodeArray, cells: Mapping[str, Written]
 ) -> tuple[CodeArray, Mapping[str, Written]]:
-    """Return the class of every row, and cells with those of new classes; label or class -1: nothing covers it."""
-    known = np.stack([cell.label for cell in cells.values()])
+    """Return the class of every row, and the cells with those of new classes added; -1: no cell covers it."""
+    old_labels = np.stack([cell.label for cell in cells.values()])
     fits = (labels >= 0).all(axis=0)
-    new = np.flatnonzero(fits & (labels != known[:, there]).any(axis=0))
-    classes = np.where(fits, there, np.int32(-1))
+    new = np.flatnonzero(fits & (labels != old_labels[:, class_of]).any(axis=0))
+    classes = np.where(fits, class_of, np.int32(-1))
     if not len(new):
         return classes, cells
-    # A combination that another class has is that class.
-    _, first, number = np.unique(np.hstack((known, labels[:, new])), axis=1, return_index=True, return_inverse=True)
+    # Equal combinations of labels are one class.
+    _, first, number = np.unique(
+        np.hstack((old_labels, labels[:, new])), axis=1, return_index=True, return_inverse=True
+    )
     places = first[number.ravel()]
-    added, dense = np.unique(places[places >= known.shape[1]], return_inverse=True)
-    classes[new] = places[known.shape[1] :]
-    classes[new[classes[new] >= known.shape[1]]] = known.shape[1] + dense
-    rows = new[added - known.shape[1]]
+    added, dense = np.unique(places[places >= old_labels.shape[1]], return_inverse=True)
+    classes[new] = places[old_labels.shape[1] :]
+    classes[new[classes[new] >= old_labels.shape[1]]] = old_labels.shape[1] + dense
+    rows = new[added - old_labels.shape[1]]
     return classes, {
         name: replace(
             cell,
             label=np.append(cell.label, labels[j, rows].astype(np.int32)),
-            # Cells that lose as much as those of the class whose units go on.
-            lost=np.append(cell.lost, cell.lost[there[rows]]),
-            lost_by_rank=np.append(cell.lost_by_rank, cell.lost_by_rank[there[rows]]),
+            # A new unit is as long as the old one of its class, so it loses as much.
+            lost=np.append(cell.lost, cell.lost[class_of[rows]]),
+            lost_by_rank=np.append(cell.lost_by_rank, cell.lost_by_rank[class_of[rows]]),
         )
         for j, (name, cell) in enumerate(cells.items())
     }
 
 
-def _judge_classes(found: Placed, whole: Judge, *, replaces_earlier: bool) -> tuple[CodeArray, Batch]:
-    """Return the class of every row, -1 where no class covers it or its class fails by itself."""
-    placed = found.classes
-    is_placed: BoolArray = placed >= 0
-    used, dense = np.unique(placed[is_placed], return_inverse=True)
-    labels = np.full(len(placed), np.int32(-1), np.int32)
+def _judge_classes(placement: Placed, judge: Judge, *, replaces_earlier: bool) -> tuple[CodeArray, Batch]:
+    """Judge the classes of a batch; return every row's class, -1 if none covers it or its class fails."""
+    classes = placement.classes
+    is_placed: BoolArray = classes >= 0
+    used, dense = np.unique(classes[is_placed], return_inverse=True)
+    labels = np.full(len(classes), np.int32(-1), np.int32)
     labels[is_placed] = dense
-    counts = whole.table.counts
+    counts = judge.table.counts
     partition = Partition.from_labels(labels, len(used), counts)
-    passes = np.append(whole.passes(partition.offsets, partition.rows), False)[labels]
+    passes = np.append(judge.passes(partition.offsets, partition.rows), False)[labels]
     n_unfit, n_failed = int(counts[~is_placed].sum()), int(counts[is_placed & ~passes].sum())
-    # A record that a class takes fits all its columns.
-    by_column = {name: int(counts[unfit & ~is_placed].sum()) for name, unfit in found.unfit.items()}
+    # Only records without a class are counted: the others fit in every column.
+    by_column = {name: int(counts[unfit & ~is_placed].sum()) for name, unfit in placement.unfit.items()}
     by_column = {name: n for name, n in by_column.items() if n}
     if not passes.any():
         where = f" ({', '.join(f'column {name!r}: {n:,}' for name, n in by_column.items())})" if by_column else ""
         raise InfeasibleError(
-            f"{n_unfit:,} of the {whole.table.n_records:,} records fit no cell of the earlier release{where}, and "
+            f"{n_unfit:,} of the {judge.table.n_records:,} records fit no cell of the earlier release{where}, and "
             f"{n_failed:,} are in classes that fail by themselves: none is left.",
             hint="collect more records before they are published, or anonymize them anew.",
         )
-    return np.where(passes, placed, np.int32(-1)), Batch(replaces_earlier, n_unfit, n_failed, by_column)
+    return np.where(passes, classes, np.int32(-1)), Batch(replaces_earlier, n_unfit, n_failed, by_column)
 
 
 def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:
-    """Return the earlier rows with new ones below them, as the earlier table is."""
+    """Append new rows to the earlier ones, in the form and types of the earlier table."""
     if isinstance(earlier, Table):
         coded = encode_table(rows, earlier.names)
         joined = earlier.with_population(coded)
@@ -618,4 +620,4 @@ def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:
 
 
 Recoding = LearnedRecoding
-"""Its public name: what is kept of a release for the next batch."""
+"""Public name of `LearnedRecoding`."""

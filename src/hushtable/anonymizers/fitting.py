@@ -1,4 +1,4 @@
-"""What makes a learned recoding of a release, once it is asked for."""
+"""Learn a recoding from a release, for the next batch."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from hushtable.recoding import CodeRanges, GridCells, Recoding, Rounded, Written
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
-_MIN_RECORDS_PER_VALUE: Final = 20  # records to a value that may stand in a file
+_MIN_RECORDS_PER_VALUE: Final = 20  # a value that fewer records have may not be written to a file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learner:
-    """What makes a learned recoding of a release, once it is asked for."""
+    """Learns a recoding from a release when it is first needed."""
 
     request: Request
 
     def learn_from(self, release: Release) -> LearnedRecoding:
-        """Return the cells of a release and where new rows go, or raise where it says nothing of other rows."""
-        asked = self.request
-        check_learnable(asked.models, release.recoding.style)
-        if asked.parted:
+        """Learn the cells of a release and where new rows go; raise if the release cannot place other rows."""
+        request = self.request
+        check_learnable(request.models, release.recoding.style)
+        if request.parted:
             raise InputError(
-                f"a release with sets of items ({quote_names(asked.parted)}) has no next batch.",
+                f"a release with sets of items ({quote_names(request.parted)}) has no next batch.",
                 hint="its items would be judged anew: anonymize the new rows anew.",
             )
         cells, class_of_leaf = _collect_cells(release.recoding)
-        routes = _build_routes(release, asked)
+        routes = _build_routes(release, request)
         exposure = release.exposure
         return LearnedRecoding(
             asked=replace(
-                asked,
+                request,
                 identifiers=release.removed,
                 pseudonyms=release.pseudonyms,
-                hierarchies=_keep_lasting_hierarchies(release, asked.hierarchies),
+                hierarchies=_keep_lasting_hierarchies(release, request.hierarchies),
                 unknown="suppress",
-                specs={**asked.specs, **_collect_specs(release, asked)},
-                loss=asked.loss if isinstance(asked.loss, SetNCP) else SetNCP(),
+                specs={**request.specs, **_collect_specs(release, request)},
+                loss=request.loss if isinstance(request.loss, SetNCP) else SetNCP(),
                 inputs=release.inputs,
             ),
             columns=release.input_columns,
@@ -64,12 +64,12 @@ class Learner:
             limit=exposure.limit if exposure else None,
             accepted=exposure.accepted if exposure else {},
             is_enforced=exposure is not None and exposure.is_enforced,
-            from_data=_describe_cells_from_data(release, asked, cells, routes),
+            from_data=_describe_cells_from_data(release, request, cells, routes),
         )
 
 
 def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
-    """Raise InputError where a release by some models, published in some style, has no next batch."""
+    """Raise InputError if a release by these models, in this style, can have no next batch."""
     odd = [
         model.name
         for model in models
@@ -88,50 +88,50 @@ def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
 
 
 def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any], style: str) -> dict[str, str]:
-    """Say by column what may keep a learned recoding from being saved, and what to write into the policy."""
-    found = {}
+    """Return, by column, what may prevent saving the recoding, and what to write into the policy."""
+    doubts = {}
     for column, codes in zip(table.columns, table.codes, strict=True):
         if column.name in hierarchies:
             continue
         if column.is_measured:
             if style != "readable":
-                found[column.name] = "its intervals would end with values of people: write recoding: readable"
+                doubts[column.name] = "its intervals would end with values of people: write recoding: readable"
             continue
         counts = np.bincount(codes[codes >= 0], weights=table.counts[codes >= 0], minlength=column.n_values)
         n_rare = int((counts < _MIN_RECORDS_PER_VALUE).sum())
         if n_rare:
-            found[column.name] = (
+            doubts[column.name] = (
                 f"{n_rare:,} of its {column.n_values:,} values have fewer than {_MIN_RECORDS_PER_VALUE} records, and "
                 "a class may "
                 "publish them: write hierarchy: FILE, a line `value;group` for each"
             )
-    return found
+    return doubts
 
 
-def _collect_specs(release: Release, asked: Request) -> dict[str, ColumnSpec]:
-    """Say how columns were typed and spelled, so that new rows are read alike."""
+def _collect_specs(release: Release, request: Request) -> dict[str, ColumnSpec]:
+    """Return how columns were typed and spelled, so that new rows are read in the same way."""
     claim, names = release.claim, (*release.quasi_identifiers, *release.sensitive)
-    persons = () if asked.person is None else (asked.person,)
+    persons = () if request.person is None else (request.person,)
     return {
         name: claim.specs[name]
         .with_defaults_from(claim.origins.get(name, ColumnSpec()))
-        .with_defaults_from(asked.specs.get(name, ColumnSpec()))
+        .with_defaults_from(request.specs.get(name, ColumnSpec()))
         for name in (*names, *persons)
     }
 
 
 def _collect_cells(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
-    """Return what classes publish, every combination of cells once, and which of them each class publishes."""
+    """Return the distinct combinations of published cells, and which of them each class publishes."""
     meanings, cells = recoding.meanings(), []
     for column, cell in zip(recoding.columns, recoding.cells, strict=True):
         label_of_class, labels = recoding.format_labels(column.name)
-        places = {text: place for place, text in enumerate(dict.fromkeys(labels))}
+        index_of_text = {text: place for place, text in enumerate(dict.fromkeys(labels))}
         cells.append(
             Written(
-                np.array([places[text] for text in labels], dtype=np.int32)[label_of_class],
+                np.array([index_of_text[text] for text in labels], dtype=np.int32)[label_of_class],
                 cell.shares(replace(column, by_rank=False)),
                 cell.shares(replace(column, by_rank=True)),
-                tuple(places),
+                tuple(index_of_text),
                 meanings.get(column.name),
             )
         )
@@ -142,55 +142,58 @@ def _collect_cells(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
 
 
 def _keep_lasting_hierarchies(release: Release, names: Iterable[str]) -> dict[str, Hierarchy | Rule]:
-    """Return what gives labels their meaning whatever values a table holds; intervals and lists say it themselves."""
-    found: dict[str, Hierarchy | Rule] = {}
+    """Return the hierarchies and rules that give labels the same meaning in every table.
+
+    Intervals and lists need none: their texts say what they mean.
+    """
+    lasting: dict[str, Hierarchy | Rule] = {}
     for name in names:
         ladder = release.hierarchies[name]
         if ladder.rule is None:
-            found[name] = ladder.whole or ladder
+            lasting[name] = ladder.whole or ladder
         elif name in release.sensitive or isinstance(ladder.rule, (Prefix, Dates, Dictionary)):
-            found[name] = ladder.rule
-    return found
+            lasting[name] = ladder.rule
+    return lasting
 
 
 def _describe_cells_from_data(
-    release: Release, asked: Request, cells: Mapping[str, Written], routes: Routes | None
+    release: Release, request: Request, cells: Mapping[str, Written], routes: Routes | None
 ) -> dict[str, str]:
-    """Say by column what comes from the data in what classes publish and rows are asked."""
-    found: dict[str, str] = {}
+    """Describe, by column, which published cells and cuts come from the data."""
+    reasons: dict[str, str] = {}
     for column, cell in zip(release.recoding.columns, release.recoding.cells, strict=True):
-        named = (*cells[column.name].texts, *(routes.texts_of_cuts(column.name) if routes else ()))
-        shown = {text for text in named if text is not None and text != SUPPRESSED}
-        ladder = release.hierarchies.get(column.name) if column.name in asked.hierarchies else None
-        if not shown or isinstance(cell, (Rounded, GridCells)):
+        all_texts = (*cells[column.name].texts, *(routes.texts_of_cuts(column.name) if routes else ()))
+        texts = {text for text in all_texts if text is not None and text != SUPPRESSED}
+        ladder = release.hierarchies.get(column.name) if column.name in request.hierarchies else None
+        if not texts or isinstance(cell, (Rounded, GridCells)):
             continue
-        common = _list_common_values(release, asked, column.name, ladder, _MIN_RECORDS_PER_VALUE)
+        common = _list_common_values(release, request, column.name, ladder, _MIN_RECORDS_PER_VALUE)
         if not isinstance(ladder and ladder.rule, (Frequency, Runs)):
-            # What many people have tells of nobody, alone or in a list.
-            shown = {text for text in shown if not _list_members(text) <= common}
-        if not shown:
+            # A value that many people have identifies nobody, alone or in a list.
+            texts = {text for text in texts if not _list_members(text) <= common}
+        if not texts:
             continue
         own = set(map(format_value, column.texts()))
         if isinstance(cell, CodeRanges):
-            # Codes are public lists: that k people have one is enough to cut there.
-            common = _list_common_values(release, asked, column.name, ladder, 1)
-            odd = {text for text in shown if (own & {text, *(parse_cell(text).ends or ())}) - common}
+            # Codes come from public lists: k people with a code are enough to cut there.
+            common = _list_common_values(release, request, column.name, ladder, 1)
+            odd = {text for text in texts if (own & {text, *(parse_cell(text).ends or ())}) - common}
             if odd:
-                found[column.name] = f"publishes, or is cut at, {len(odd)} of its values or ranges that end with them"
+                reasons[column.name] = f"publishes, or is cut at, {len(odd)} of its values or ranges that end with them"
             continue
         if ladder is None or isinstance(ladder.rule, (Frequency, Runs)):
-            found[column.name] = "has no hierarchy from a file, and publishes values, or lists and groups of them"
+            reasons[column.name] = "has no hierarchy from a file, and publishes values, or lists and groups of them"
             continue
         if ladder.rule is None:
-            odd = shown.difference(*(ladder.whole or ladder).labels)
+            odd = texts.difference(*(ladder.whole or ladder).labels)
         else:
-            odd = {text for text in shown if text in own or parse_cell(text).form == "set"}
+            odd = {text for text in texts if text in own or parse_cell(text).form == "set"}
         if odd:
-            found[column.name] = f"publishes, or is cut at, {len(odd)} of its values or lists of them"
+            reasons[column.name] = f"publishes, or is cut at, {len(odd)} of its values or lists of them"
     for name in (*release.quasi_identifiers, *release.sensitive):
-        if release.specs[name].kind == "ordered" and not (name in asked.specs and asked.specs[name].order):
-            found.setdefault(name, "has an order that lists its values")
-    return found
+        if release.specs[name].kind == "ordered" and not (name in request.specs and request.specs[name].order):
+            reasons.setdefault(name, "has an order that lists its values")
+    return reasons
 
 
 def _list_members(text: str) -> set[str | None]:
@@ -199,32 +202,32 @@ def _list_members(text: str) -> set[str | None]:
 
 
 def _list_common_values(
-    release: Release, asked: Request, name: str, ladder: Hierarchy | None, least: int
+    release: Release, request: Request, name: str, ladder: Hierarchy | None, min_records: int
 ) -> set[str | None]:
-    """Return the values and labels of a category that many records have, the missing value too."""
-    table = Table.encode(release.source, [name], asked.specs)
+    """Return the values and labels of a category that at least so many records have, maybe the missing value."""
+    table = Table.encode(release.source, [name], request.specs)
     (column,), (codes,) = table.columns, table.codes
     if column.is_measured and ladder is None:
         return set()
-    least = max([least, *(model.min_size for model in release.claim.models)])
+    min_records = max([min_records, *(model.min_size for model in release.claim.models)])
     counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)
-    common: set[str | None] = {None} if counts[0] >= least else set()
+    common: set[str | None] = {None} if counts[0] >= min_records else set()
     for text, n in zip(column.texts(), counts[1:].tolist(), strict=True):
-        # As a list writes it, and as a cell of its own.
-        common |= {text, format_value(text)} if n >= least else set()
+        # As written in a list, and as a single cell.
+        common |= {text, format_value(text)} if n >= min_records else set()
     for labels, nodes in () if ladder is None else zip(ladder.labels, ladder.level_codes, strict=True):
-        of_label = np.bincount(nodes, weights=counts[1:], minlength=len(labels))
-        common |= {label for label, n in zip(labels, of_label.tolist(), strict=True) if n >= least}
+        label_counts = np.bincount(nodes, weights=counts[1:], minlength=len(labels))
+        common |= {label for label, n in zip(labels, label_counts.tolist(), strict=True) if n >= min_records}
     return common
 
 
-def _build_routes(release: Release, asked: Request) -> Routes | None:
+def _build_routes(release: Release, request: Request) -> Routes | None:
     if release.placing is None:
         return None
-    table = Table.encode(release.source, release.quasi_identifiers, asked.specs)
-    kept = np.flatnonzero(~release.suppressed)
+    table = Table.encode(release.source, release.quasi_identifiers, request.specs)
+    kept_rows = np.flatnonzero(~release.suppressed)
     partition = release.partition
-    if len(kept) < table.n_rows:
-        table = table.take(kept)
-        partition = Partition.from_labels(partition.labels[kept], partition.n_classes, table.counts)
+    if len(kept_rows) < table.n_rows:
+        table = table.take(kept_rows)
+        partition = Partition.from_labels(partition.labels[kept_rows], partition.n_classes, table.counts)
     return Routes.from_cuts(release.placing, table, partition)

@@ -50,19 +50,19 @@ _CLOSED_MODELS: Final = (KAnonymity, DistinctLDiversity, KMap)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeJudge:
-    """How the classes of a node are judged."""
+    """The verdict on the classes of a node."""
 
-    failing: BoolArray = field(repr=False)  # (n_classes,): fail a model, and are suppressed
-    tagged: BoolArray = field(repr=False)  # (n_classes,): those whose records fail at every node below too
+    failing: BoolArray = field(repr=False)  # (n_classes,): classes that fail a model, and are suppressed
+    tagged: BoolArray = field(repr=False)  # (n_classes,): classes whose records fail at every node below too
     n_failing: int  # records
     n_tagged: int  # records
-    is_hopeless: bool  # no node from here down has a release within the limit
-    is_feasible: bool  # this node has one
+    is_hopeless: bool  # neither this node nor any below has a release within the limit
+    is_feasible: bool  # this node has a release within the limit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tags:
-    """Models, and what of them is inherited.
+    """Models, and the parts of them that nodes inherit.
 
     A record whose class fails a *closed* model fails it in every smaller class too: passing is inherited by all larger
     classes. Of a model that is not closed, the closed part is what every class that passes has in common.
@@ -74,29 +74,31 @@ class Tags:
     most: int  # records that may be suppressed
 
     @classmethod
-    def from_models(cls, models: Sequence[PrivacyModel], reference: ClassStats, most: int, *, by_person: bool) -> Tags:
-        """Find what of the models is inherited; what is convex in records need not be in persons."""
+    def from_models(cls, models: Sequence[PrivacyModel], reference: ClassStats, limit: int, *, by_person: bool) -> Tags:
+        """Find the inherited parts of the models; with persons no convex excess, since convexity holds for records."""
         closed = tuple(
             dict.fromkeys(
                 part for model in models for part in _find_closed_models(model, reference, by_person=by_person)
             )
         )
-        convex = () if by_person or most == 0 else tuple(filter(None, (_find_convex_excess(model) for model in models)))
+        convex = (
+            () if by_person or limit == 0 else tuple(filter(None, (_find_convex_excess(model) for model in models)))
+        )
         excesses = tuple(Excess.from_model(model, excess, reference) for model, excess in convex)
-        return cls(tuple(models), closed, excesses, most)
+        return cls(tuple(models), closed, excesses, limit)
 
     def judge(self, stats: ClassStats) -> NodeJudge:
         """Judge the classes of a node."""
         tagged = _find_failing_classes(self.closed, stats)
-        others = [model for model in self.models if model not in self.closed]
-        failing = tagged | _find_failing_classes(others, stats) if others else tagged
+        open_models = [model for model in self.models if model not in self.closed]
+        failing = tagged | _find_failing_classes(open_models, stats) if open_models else tagged
         n_tagged, n_failing = (int(stats.sizes[classes].sum()) for classes in (tagged, failing))
         is_feasible = n_failing <= self.most and not failing.all()
         if self.most == 0:
-            # A class without a record fails nothing that could be suppressed.
+            # Not `n_failing <= 0`: a failing class may hold no record (with a population).
             is_feasible = not failing.any()
-            # A union of classes that pass passes, so that one of the parts of a class that fails does too.
-            is_inherited = all(model.monotone_coarsening for model in others)
+            # Unions of passing classes pass. So if a class fails, one of its parts fails at every node below.
+            is_inherited = all(model.monotone_coarsening for model in open_models)
             is_hopeless = bool(tagged.any() or (failing.any() and is_inherited))
         else:
             is_hopeless = n_tagged > self.most or any(each.is_above(stats, self.most) for each in self.excesses)
@@ -105,17 +107,17 @@ class Tags:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excess:
-    """By how much classes exceed a model's bound, summed over records; it is convex: merging never raises it."""
+    """How far classes exceed a model's bound, summed over records. It is convex: merging never raises it."""
 
     model: PrivacyModel
     by_class: Callable[[ClassStats], FloatArray] = field(repr=False)  # in all records of a class
-    highest: float  # of any record: what a suppressed one accounts for at most
+    highest: float  # of any record: suppressing one lowers the sum by at most this
 
     @classmethod
     def from_model(
         cls, model: PrivacyModel, by_class: Callable[[ClassStats], FloatArray], reference: ClassStats
     ) -> Excess:
-        """Find the highest excess: that of a class of one value."""
+        """Build an excess; its highest value is reached by a class of one sensitive value."""
         (name,) = model.needs.sensitive
         present = np.flatnonzero(reference.totals[name])
         ones = np.ones(len(present), dtype=np.int64)
@@ -124,9 +126,9 @@ class Excess:
         return cls(model, by_class, float(by_class(stats).max(initial=0.0)))
 
     def is_above(self, stats: ClassStats, n_suppressed: int) -> bool:
-        """Tell whether suppressing so many records cannot be enough, here and at all nodes below."""
-        most = self.highest * n_suppressed
-        return bool(self.by_class(stats).sum() > most * (1 + _SLACK) + _SLACK * max(1.0, float(stats.sizes.sum())))
+        """Tell whether suppressing so many records is not enough, here and at all nodes below."""
+        allowed = self.highest * n_suppressed
+        return bool(self.by_class(stats).sum() > allowed * (1 + _SLACK) + _SLACK * max(1.0, float(stats.sizes.sum())))
 
 
 def _find_failing_classes(models: Sequence[PrivacyModel], stats: ClassStats) -> BoolArray:
@@ -137,7 +139,7 @@ def _find_failing_classes(models: Sequence[PrivacyModel], stats: ClassStats) -> 
 
 
 def _find_closed_models(model: PrivacyModel, reference: ClassStats, *, by_person: bool) -> list[PrivacyModel]:
-    """Return models that every class which passes satisfies, and every class that holds such a one."""
+    """Return closed models: a class that passes `model` satisfies them, and so does every larger class."""
     if isinstance(model, _CLOSED_MODELS) and not is_own(model):
         return [model]
     if isinstance(model, AlphaKAnonymity):
@@ -149,12 +151,12 @@ def _find_closed_models(model: PrivacyModel, reference: ClassStats, *, by_person
     if isinstance(model, DeltaDisclosure):
         n_known = int(np.count_nonzero(reference.totals[model.sensitive][1:]))
         return [DistinctLDiversity(n_known, model.sensitive)] if n_known else []
-    # Sizes are in records, and k-anonymity may count persons.
+    # `min_size` counts records, but with persons k-anonymity counts persons.
     return [KAnonymity(model.min_size)] if model.min_size > 1 and not by_person else []
 
 
 def _find_convex_excess(model: PrivacyModel) -> tuple[PrivacyModel, Callable[[ClassStats], FloatArray]] | None:
-    """Return a model whose excess is convex and that every class satisfies which passes, and the excess."""
+    """Return a model with a convex excess that every passing class satisfies, and that excess; None if unknown."""
     if isinstance(model, EntropyLDiversity):
         return model, _build_entropy_excess(model)
     if isinstance(model, TCloseness):
@@ -180,22 +182,22 @@ def _build_entropy_excess(model: EntropyLDiversity) -> Callable[[ClassStats], Fl
     def excess(stats: ClassStats) -> FloatArray:
         known = stats.histograms[model.sensitive].without_missing()
         n_known = known.sum_by_class(known.counts)
-        # The entropy of a class of which no value is known is not, and does not count.
+        # A class without known values has no entropy, and counts 0.
         reached = np.log(np.maximum(1.0, model.measure(stats)))
         return np.asarray(n_known * np.maximum(0.0, math.log(model.l) - reached - TOLERANCE))
 
     return excess
 
 
-_NEGLIGIBLE_LOSS: Final = 1e-12  # of a loss: what is not less by more is not less
-_MIN_CLASSES_FOR_SNAPSHOT: Final = 2_000  # classes that are rolled up faster than a snapshot is made
-_MAX_CLASSES_OF_SNAPSHOTS: Final = 40_000_000  # classes of all snapshots that are kept
+_NEGLIGIBLE_LOSS: Final = 1e-12  # relative; a smaller gain is no gain
+_MIN_CLASSES_FOR_SNAPSHOT: Final = 2_000  # fewer classes are rolled up faster than a snapshot is made
+_MAX_CLASSES_OF_SNAPSHOTS: Final = 40_000_000  # of all snapshots that are kept together
 
 
 class Leaf(NamedTuple):
     """Why the interval from `low` to `high` of the lattice holds nothing better."""
 
-    # "loss": too dear with all published; "failing", without those that fail at `witness`; "infeasible"; "node"
+    # "loss": too dear with all published; "failing": with those failing at `witness` suppressed; "infeasible"; "node"
     reason: str
     low: Vector
     high: Vector
@@ -204,10 +206,10 @@ class Leaf(NamedTuple):
 
 
 class _Interval(NamedTuple):
-    """A part of the lattice, what it costs at least, and what is known of the records that fail in all of it."""
+    """A part of the lattice: a lower bound of its loss, and the records known to fail in all of it."""
 
     bound: float
-    number: int  # of intervals of one bound the first is next
+    number: int  # breaks ties: among equal bounds the oldest is next
     low: Vector
     high: Vector
     source: NodeSnapshot
@@ -247,7 +249,7 @@ class NodeSearch:
 
     def __init__(self, roller: Roller, tags: Tags, objective: NodeObjective, clock: Clock) -> None:
         self.roller, self.tags, self.objective, self.clock = roller, tags, objective, clock
-        # The children of an interval ask for most of what it asked.
+        # Cached: the children of an interval ask for mostly the same levels.
         self.least = functools.cache(objective.bound_from_levels)
         self.top: Vector = tuple(column.top for column in roller.columns)
         self.value = math.inf
@@ -281,7 +283,7 @@ class NodeSearch:
 
     @property
     def _ceiling(self) -> float:
-        """What a node costs that is no better."""
+        """The cost from which on a node is no improvement."""
         return self.value - _NEGLIGIBLE_LOSS * max(1.0, self.value) if self.value < math.inf else math.inf
 
     def _search_interval(self, interval: _Interval) -> None:
@@ -301,38 +303,38 @@ class NodeSearch:
         self._split_interval(interval)
 
     def _lower_upper_end(self, low: Vector, high: Vector) -> Vector:
-        """Lower the upper end; what is cut off costs too much."""
+        """Lower the upper end while the nodes cut off cost too much."""
         ends = list(high)
-        for j, least in enumerate(low):
-            while ends[j] > least and self.least((*low[:j], ends[j], *low[j + 1 :])) >= self._ceiling:
+        for j, lowest in enumerate(low):
+            while ends[j] > lowest and self.least((*low[:j], ends[j], *low[j + 1 :])) >= self._ceiling:
                 cut = (*low[:j], ends[j], *low[j + 1 :])
                 self.leaves.append(Leaf("loss", cut, tuple(ends)))
                 ends[j] -= 1
         return tuple(ends)
 
     def _judge_upper_end(self, interval: _Interval) -> _Interval | None:
-        """Roll up to the upper end; return the interval with what is known then, nothing where it is closed."""
+        """Roll up to the upper end; return the interval with what that showed, or None if it is closed."""
         low, high = interval.low, interval.high
-        # Where nothing may be suppressed, it does not matter which records fail.
+        # Without suppression nobody asks which records fail, so the smallest snapshot will do.
         source = interval.source if self.tags.most else self._find_smallest_snapshot(high)
-        node, labels, judged = self._roll_up(source, high)
-        if judged.is_hopeless:
-            leaf = Leaf("infeasible", low, high, high, judged.n_tagged)
+        node, labels, node_judge = self._roll_up(source, high)
+        if node_judge.is_hopeless:
+            leaf = Leaf("infeasible", low, high, high, node_judge.n_tagged)
             self._infeasible.add(high, leaf)
             self.leaves.append(leaf)
             return None
-        self._offer_node(node, judged)
+        self._offer_node(node, node_judge)
         if not self.tags.most:
             interval = interval._replace(witness=high)
         else:
-            tagged = judged.tagged[labels]
-            # Some bounds need the very classes of the lower end.
+            tagged = node_judge.tagged[labels]
+            # Some bounds need exactly the classes of the lower end.
             source = self._take_snapshot(low) if self.objective.by_class else source
             if source is not interval.source:
                 tagged = self._carry_tags(interval.source, source, tagged)
             bound = max(interval.bound, self.objective.bound_from_classes(low, source, tagged))
             interval = interval._replace(
-                bound=bound, source=source, tagged=tagged, witness=high, n_tagged=judged.n_tagged
+                bound=bound, source=source, tagged=tagged, witness=high, n_tagged=node_judge.n_tagged
             )
         if interval.bound >= self._ceiling:
             self._close_interval(interval)
@@ -340,17 +342,17 @@ class NodeSearch:
         return interval
 
     def _split_interval(self, interval: _Interval) -> None:
-        """Part an interval whose upper end is checked at the column that raises the loss most."""
+        """Split an interval at the column whose levels raise the loss most."""
         low, high = interval.low, interval.high
-        raised = [
+        raised_bounds = [
             (self.least((*low[:j], high[j], *low[j + 1 :])) if high[j] > low[j] else -1.0) for j in range(len(low))
         ]
-        j = max(range(len(low)), key=lambda i: (raised[i], high[i] - low[i]))
+        j = max(range(len(low)), key=lambda i: (raised_bounds[i], high[i] - low[i]))
         source, tagged = interval.source, interval.tagged
         above = (*low[:j], high[j], *low[j + 1 :])
         below = (*high[:j], high[j] - 1, *high[j + 1 :])
         self._push(interval._replace(high=below))
-        bound = max(interval.bound, raised[j])
+        bound = max(interval.bound, raised_bounds[j])
         if tagged is not None:
             bound = max(bound, self.objective.bound_from_classes(above, source, tagged))
         if bound < self._ceiling and (source.n_classes >= _MIN_CLASSES_FOR_SNAPSHOT or self.objective.by_class):
@@ -358,24 +360,24 @@ class NodeSearch:
             tagged = None if tagged is None else self._carry_tags(source, nearer, tagged)
             source = nearer
             if self.objective.by_class:
-                gone = np.zeros(source.n_classes, dtype=bool) if tagged is None else tagged
-                bound = max(bound, self.objective.bound_from_classes(above, source, gone))
+                no_class = np.zeros(source.n_classes, dtype=bool) if tagged is None else tagged
+                bound = max(bound, self.objective.bound_from_classes(above, source, no_class))
         self._push(interval._replace(bound=bound, low=above, source=source, tagged=tagged))
 
     def _take_snapshot(self, levels: Vector) -> NodeSnapshot:
-        """Return the classes of a node, which may be the best so far, and keep them."""
+        """Return the classes of a node, and keep them; the node may be the best so far."""
         for node in self._kept.list_below(levels):
             if node.levels == levels:
                 return node
-        node, _, judged = self._roll_up(self._find_smallest_snapshot(levels), levels)
-        self._offer_node(node, judged)
+        node, _, node_judge = self._roll_up(self._find_smallest_snapshot(levels), levels)
+        self._offer_node(node, node_judge)
         if self._n_kept + node.n_classes <= _MAX_CLASSES_OF_SNAPSHOTS:
             self._kept.add(levels, node)
             self._n_kept += node.n_classes
         return node
 
     def _carry_tags(self, source: NodeSnapshot, node: NodeSnapshot, tagged: BoolArray) -> BoolArray:
-        """Return which classes of a node above a source hold its tagged classes."""
+        """Tag the classes of a higher node that contain tagged classes of a source."""
         labels, _ = self.roller.group_rows(source.rows, source.sizes, node.levels)
         carried = np.zeros(node.n_classes, dtype=bool)
         carried[labels[tagged]] = True
@@ -390,11 +392,11 @@ class NodeSearch:
         """Return the smallest snapshot at or below a node."""
         return min(self._kept.list_below(levels), key=lambda each: each.n_classes)
 
-    def _offer_node(self, node: NodeSnapshot, judged: NodeJudge) -> None:
-        """Take a node that is feasible for the best one, where it is."""
-        if not judged.is_feasible:
+    def _offer_node(self, node: NodeSnapshot, node_judge: NodeJudge) -> None:
+        """Take a feasible node as the best one if it improves on it."""
+        if not node_judge.is_feasible:
             return
-        value = self.objective.node_cost(node, judged.failing)
+        value = self.objective.node_cost(node, node_judge.failing)
         self.feasible[node.levels] = value
         if value < self._ceiling:
             self.value, self.node = value, node.levels
@@ -404,7 +406,7 @@ class NodeSearch:
         heapq.heappush(self._heap, interval._replace(number=next(self._numbers)))
 
     def _close_interval(self, interval: _Interval) -> None:
-        """Write down why an interval holds nothing better."""
+        """Record why an interval holds nothing better."""
         low, high = interval.low, interval.high
         if interval.tagged is None or self.least(low) >= self._ceiling:
             self.leaves.append(Leaf("loss", low, high))
@@ -413,7 +415,7 @@ class NodeSearch:
 
 
 class _NodeStack(Generic[KnownT]):
-    """Nodes, to be compared with one another, and what is known of each."""
+    """Nodes with a record of each, to find those above or below another node."""
 
     def __init__(self, width: int) -> None:
         self._rows = np.empty((64, width), dtype=np.int16)
@@ -426,11 +428,11 @@ class _NodeStack(Generic[KnownT]):
         self._known.append(known)
 
     def list_above(self, levels: Vector) -> list[KnownT]:
-        """Return what is known of the nodes at or above another."""
+        """Return the records of the nodes at or above another."""
         return self._select_known(self._rows >= np.array(levels))
 
     def list_below(self, levels: Vector) -> list[KnownT]:
-        """Return what is known of the nodes at or below another."""
+        """Return the records of the nodes at or below another."""
         return self._select_known(self._rows <= np.array(levels))
 
     def _select_known(self, compares: BoolArray) -> list[KnownT]:
@@ -488,26 +490,28 @@ class FullDomain:
         say_if_first_run(rollup.group_by_address, 5)
         columns = levels_of(problem.table, problem.columns, problem.ladders)
         judge = problem.judge
-        most = 0 if judge.population is not None else problem.most_suppressed
+        limit = 0 if judge.population is not None else problem.most_suppressed
         roller = Roller(judge, problem.columns, columns)
-        tags = Tags.from_models(judge.models, judge.reference_stats(), most, by_person=judge.person is not None)
+        tags = Tags.from_models(judge.models, judge.reference_stats(), limit, by_person=judge.person is not None)
         objective: NodeObjective = (
             _OwnObjective(problem, roller)
             if compares_releases(problem.loss)
-            else objective_of(problem.loss, problem.table, problem.columns, columns, roller.codes, most, judge.min_size)
+            else objective_of(
+                problem.loss, problem.table, problem.columns, columns, roller.codes, limit, judge.min_size
+            )
         )
         solved = NodeSearch(roller, tags, objective, problem.clock).run()
         if solved.node is None:
-            raise _no_node_error(problem, solved, most)
+            raise _no_node_error(problem, solved, limit)
         trace = _build_trace(repr(self), problem.clock, solved, columns)
-        others = tuple(
+        alternatives = tuple(
             _publish_node(problem, roller, tags, levels, trace) for levels in self._choose_alternatives(solved)
         )
-        found = _publish_node(problem, roller, tags, solved.node, trace)
-        # A checker knows no loss that only whole releases have.
+        result = _publish_node(problem, roller, tags, solved.node, trace)
+        # The checker of certificates does not know losses of whole releases.
         is_proven = solved.is_complete and judge.population is None and not compares_releases(problem.loss)
-        evidence = _build_evidence(problem, found, solved, columns, most) if is_proven else None
-        return replace(found, others=others, evidence=evidence)
+        evidence = _build_evidence(problem, result, solved, columns, limit) if is_proven else None
+        return replace(result, others=alternatives, evidence=evidence)
 
     def _choose_alternatives(self, solved: Solved) -> list[Vector]:
         """Choose other nodes that the search met: those of the same loss, and the best for every column."""
@@ -523,7 +527,7 @@ class FullDomain:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OwnObjective:
-    """A loss that only whole releases have, asked at every node; at least 0, or ``loss.least``."""
+    """A loss of whole releases, measured at every node; its floor is 0, or ``loss.least``."""
 
     problem: Problem
     roller: Roller
@@ -531,7 +535,7 @@ class _OwnObjective:
     by_class = False
 
     def bound_from_levels(self, levels: Vector) -> float:
-        """Return what nothing is below, whatever the levels."""
+        """Return the loss's own floor, whatever the levels."""
         return float(getattr(self.problem.loss, "least", 0.0))
 
     def node_cost(self, node: NodeSnapshot, failing: BoolArray) -> float:
@@ -540,25 +544,25 @@ class _OwnObjective:
         return float(self.problem.loss.measure(recoding, node.sizes[~failing], int(node.sizes[failing].sum())))
 
     def bound_from_classes(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
-        """Return what nothing is below."""
+        """Return the same floor."""
         return self.bound_from_levels(levels)
 
 
 def _publish_node(problem: Problem, roller: Roller, tags: Tags, levels: Vector, trace: Trace) -> Found:
-    """Return the release of a node: its classes that pass, and what they publish."""
+    """Return the result of a node: its passing classes, and what they publish."""
     node, _ = roller.roll_up(roller.base, levels)
     failing = tags.judge(roller.class_stats(node)).failing
-    place = np.append(np.cumsum(~failing) - 1, -1).astype(np.int32)
-    place[:-1][failing] = -1
+    new_label = np.append(np.cumsum(~failing) - 1, -1).astype(np.int32)
+    new_label[:-1][failing] = -1
     table = problem.table
     labels, _ = roller.group_rows(np.arange(table.n_rows, dtype=np.int32), table.counts, levels)
-    partition = Partition.from_labels(place[labels], int((~failing).sum()), table.counts)
+    partition = Partition.from_labels(new_label[labels], int((~failing).sum()), table.counts)
     return Found(partition, _recode_node(problem, roller, levels, node.rows[~failing]), trace)
 
 
-def _recode_node(problem: Problem, roller: Roller, levels: Vector, kept: CodeArray) -> Recoding:
-    """Return what classes publish at a node, of which ``kept`` holds a row each."""
-    codes = roller.codes[kept] - 1
+def _recode_node(problem: Problem, roller: Roller, levels: Vector, class_rows: CodeArray) -> Recoding:
+    """Return what classes publish at a node; ``class_rows`` has one row of each class."""
+    codes = roller.codes[class_rows] - 1
     cells = tuple(
         _publish_level(column, level, codes[:, j])
         for j, (column, level) in enumerate(zip(roller.columns, levels, strict=True))
@@ -568,7 +572,7 @@ def _recode_node(problem: Problem, roller: Roller, levels: Vector, kept: CodeArr
 
 
 def _publish_level(column: PublishedLevels, level: int, codes: CodeArray) -> Nodes:
-    """Say what classes publish at a level, from a code of each; below the top the missing one (-1) publishes itself."""
+    """Return what classes publish at a level, by one code of each; below the top a missing value (-1) stays missing."""
     ladder = column.ladder
     is_missing = codes < 0
     if level == column.top:
@@ -590,7 +594,7 @@ def _build_trace(method: str, clock: Clock, solved: Solved, columns: tuple[Publi
 
 
 def _build_evidence(
-    problem: Problem, found: Found, solved: Solved, columns: tuple[PublishedLevels, ...], most: int
+    problem: Problem, result: Found, solved: Solved, columns: tuple[PublishedLevels, ...], limit: int
 ) -> Mapping[str, Any]:
     """Return the entries of a certificate that the search knows."""
     return {
@@ -598,21 +602,21 @@ def _build_evidence(
         "columns": list(problem.columns),
         "n_levels": [column.top + 1 for column in columns],
         "n_records": problem.table.n_records,
-        "most_suppressed": most,
+        "most_suppressed": limit,
         "levels": list(solved.node or ()),
-        "n_suppressed": int(problem.table.counts[found.suppressed].sum()),
+        "n_suppressed": int(problem.table.counts[result.suppressed].sum()),
         "value": solved.value,
         "intervals": [list(leaf) for leaf in solved.leaves],
     }
 
 
-def _no_node_error(problem: Problem, solved: Solved, most: int) -> BudgetExceeded | InfeasibleError:
+def _no_node_error(problem: Problem, solved: Solved, limit: int) -> BudgetExceeded | InfeasibleError:
     models = quote_names(describe(model) for model in problem.judge.models)
     if not solved.is_complete:
         return BudgetExceeded(
             f"the budget ended after {solved.n_rolled} nodes, of which none satisfies {models}.", hint="give it more."
         )
     return InfeasibleError(
-        f"no levels satisfy {models} with at most {most} of {problem.table.n_records} records suppressed.",
+        f"no levels satisfy {models} with at most {limit} of {problem.table.n_records} records suppressed.",
         hint="ask for less, or allow more records to be suppressed.",
     )

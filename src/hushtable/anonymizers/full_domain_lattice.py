@@ -49,7 +49,7 @@ class PublishedLevels:
 
 
 def levels_of(table: Table, columns: Sequence[str], ladders: Mapping[str, Hierarchy]) -> tuple[PublishedLevels, ...]:
-    """Return the levels of every column, or raise where one has no hierarchy."""
+    """Return the levels of every column; raise InputError if one has no hierarchy."""
     lacking = [name for name in columns if name not in ladders]
     if lacking:
         raise InputError(
@@ -64,10 +64,10 @@ def _build_levels(ladder: Hierarchy, name: str) -> PublishedLevels:
     level = np.repeat(np.arange(n_levels, dtype=np.int32)[:, None], n_values, axis=1)
     if ladder.lowest is not None:
         level = np.maximum(level, ladder.lowest[None, :])
-    # The labels of all levels as numbers, equal texts alike; those of values are their own.
-    place: dict[tuple[int, str], int] = {}
+    # Number the labels: equal texts of levels share a number, values have their own.
+    number_of_text: dict[tuple[int, str], int] = {}
     numbers = [
-        np.array([place.setdefault((min(i, 1), text), len(place)) for text in labels], dtype=np.int64)
+        np.array([number_of_text.setdefault((min(i, 1), text), len(number_of_text)) for text in labels], dtype=np.int64)
         for i, labels in enumerate(ladder.labels)
     ]
     nodes = np.empty((n_levels, n_values + 1), dtype=np.int32)
@@ -98,7 +98,7 @@ _LAST_STAMP: Final = 2**30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeSnapshot:
-    """The classes of a node, with all that models ask of them."""
+    """The classes of a node, with all statistics that the models need."""
 
     levels: Vector  # the node
     rows: CodeArray = field(repr=False)  # one of every class, ascending
@@ -114,7 +114,7 @@ class NodeSnapshot:
 
 
 class Roller:
-    """Makes snapshots; its arrays are used again from one roll-up to the next."""
+    """Makes snapshots; its scratch arrays are reused by every roll-up."""
 
     def __init__(self, judge: Judge, names: Sequence[str], columns: tuple[PublishedLevels, ...]) -> None:
         table = judge.table
@@ -149,9 +149,9 @@ class Roller:
             population = group.class_sizes(labels, source.population, n_classes)
         offsets, members = group.rows_by_class(labels, n_classes)
         histograms = {}
-        for name, held in source.histograms.items():
+        for name, values in source.histograms.items():
             n_codes = self.judge.table.column(name).n_values
-            merged = rollup.merge_values(offsets, members, held.offsets, held.codes, held.counts, n_codes)
+            merged = rollup.merge_values(offsets, members, values.offsets, values.codes, values.counts, n_codes)
             histograms[name] = Histogram(*merged)
         return NodeSnapshot(levels, rows, sizes, histograms, population), labels
 
@@ -176,9 +176,9 @@ class Roller:
     def _add_keys(self, rows: CodeArray, levels: Vector, picked: list[int], factor: int, keys: CountArray) -> None:
         """Add the nodes of some columns to keys below a factor."""
         table = np.zeros((len(picked), max([1, *(self.columns[j].nodes.shape[1] for j in picked)])), dtype=np.int64)
-        for place, j in enumerate(picked):
+        for row, j in enumerate(picked):
             column = self.columns[j]
-            table[place, : column.nodes.shape[1]] = column.nodes[levels[j]] * np.int64(factor)
+            table[row, : column.nodes.shape[1]] = column.nodes[levels[j]] * np.int64(factor)
             factor *= column.n_nodes[levels[j]]
         rollup.add_node_keys(self.codes, rows, np.array(picked, dtype=np.int64), table, keys)
 
@@ -194,55 +194,55 @@ class Roller:
         return n_found
 
     def class_stats(self, snapshot: NodeSnapshot) -> ClassStats:
-        """Return what models ask of the classes."""
-        person, held = self.judge.person, snapshot.histograms
+        """Return the statistics that models need of the classes."""
+        person, histograms = self.judge.person, snapshot.histograms
         return ClassStats(
             snapshot.sizes,
-            held,
+            histograms,
             self._reference.totals,
             snapshot.population,
             self._reference.grounds,
             None,
-            None if person is None else held[person].n_distinct(),
+            None if person is None else histograms[person].n_distinct(),
         )
 
 
 def _n_slots(n_keys: int) -> int:
-    """Return a power of two of which at most a half is used."""
+    """Return the size of a hash table: a power of two, at most half full."""
     return int(1 << max(4, (2 * n_keys - 1).bit_length()))
 
 
 class NodeObjective(Protocol):
-    """What is made small, in the loss's unit."""
+    """The objective of the search, in the loss's unit."""
 
     @property
     def by_class(self) -> bool:
-        """Whether a bound needs the very classes of the lower end, and not only those of a node below it."""
+        """Whether a bound needs exactly the classes of the lower end, not those of a node below it."""
 
     def bound_from_levels(self, levels: Vector) -> float:
-        """Return a bound under the cost of every node from one up; look-ups only."""
+        """Return a lower bound of the cost of a node and all above it; look-ups only."""
 
     def node_cost(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
 
     def bound_from_classes(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
-        """Return a bound under the cost of every node from one up, given the failing classes of a node below."""
+        """Return a lower bound of the cost of a node and all above it, given the failing classes of a node below."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostsByColumn:
     """What cells cost, by column."""
 
-    # (n_levels, n_values + 1): what a suppressed cell costs more than a published one, by code
+    # (n_levels, n_values + 1): by code, the extra cost of a suppressed cell over a published one
     extras: tuple[FloatArray, ...]
-    # By column and level, of all records; whole numbers where shares are, so that sums are exact
+    # By column and level, over all records; integers if shares are counts of leaves, so that sums are exact
     sums: tuple[tuple[float, ...], ...]
 
     @classmethod
     def from_costs(
         cls, costs: Sequence[FloatArray], stars: Sequence[FloatArray], counts: Sequence[CountArray]
     ) -> CostsByColumn:
-        """Make cells of what they cost, what a suppressed one costs, and the records of each code."""
+        """Build from the costs of cells, the costs of suppressed cells, and the records of each code."""
         extras = tuple(star[None, :] - cost for cost, star in zip(costs, stars, strict=True))
         pairs = zip(costs, counts, strict=True)
         return cls(extras, tuple(tuple(math.fsum((row * n).tolist()) for row in cost) for cost, n in pairs))
@@ -254,7 +254,7 @@ class Additive:
 
     codes: CodeArray = field(repr=False)  # (n_rows, n_columns), code + 1
     cells: CostsByColumn = field(repr=False)
-    # The least at a level or above: the same, but where a rule has a wider node cost less
+    # The least cost at a level or above; differs from `cells` only where a wider node costs less
     floors: CostsByColumn = field(repr=False)
     finish: Callable[[Sequence[float]], float] = field(repr=False)  # the loss, from the sums by column
 
@@ -269,15 +269,15 @@ class Additive:
         return self._sum_costs(self.cells, node.levels, node, failing)
 
     def bound_from_classes(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
-        """Return what the records cost at the lowest levels, those that fail as suppressed ones."""
+        """Return the cost at the lowest levels, with failing records suppressed."""
         return self._sum_costs(self.floors, levels, source, tagged)
 
-    def _sum_costs(self, cells: CostsByColumn, levels: Vector, source: NodeSnapshot, gone: BoolArray) -> float:
+    def _sum_costs(self, cells: CostsByColumn, levels: Vector, source: NodeSnapshot, failing: BoolArray) -> float:
         table = np.zeros((len(levels), max(extra.shape[1] for extra in cells.extras)))
         for j, (extra, level) in enumerate(zip(cells.extras, levels, strict=True)):
             table[j, : extra.shape[1]] = extra[level]
         added = np.zeros(len(levels))
-        rollup.add_costs(self.codes, source.rows, source.sizes, gone, table, added)
+        rollup.add_costs(self.codes, source.rows, source.sizes, failing, table, added)
         pairs = zip(cells.sums, levels, added.tolist(), strict=True)
         return self.finish([sums[level] + more for sums, level, more in pairs])
 
@@ -294,7 +294,7 @@ class ByClass:
     by_class = True
 
     def bound_from_levels(self, levels: Vector) -> float:
-        """Return what classes of the smallest size cost."""
+        """Return the cost if all classes have the smallest size."""
         return float(self.min_size * self.n_records if self.is_squared else self.min_size)
 
     def node_cost(self, node: NodeSnapshot, failing: BoolArray) -> float:
@@ -306,23 +306,23 @@ class ByClass:
         return n_kept / len(sizes) if len(sizes) else math.inf
 
     def bound_from_classes(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
-        """Have every record cost the size of its class at the lowest levels, or what a suppressed one costs."""
+        """Return the cost of the lowest levels, where each record costs its class's size, or as suppressed."""
         if source.levels != levels:
             return self.bound_from_levels(levels)
         sizes = source.sizes[~tagged & (source.sizes > 0)]
         n_kept = int(sizes.sum())
         if self.is_squared:
-            # A class that is kept grows to the smallest size at least.
+            # A class that is kept has to grow at least to the smallest size.
             grown = int((sizes * np.maximum(0, self.min_size - sizes)).sum())
             return float(discernibility(sizes, self.n_records - n_kept) + grown)
-        # Of n records that are kept, each is 1 / size of a class: the fewest, in the smallest classes, give the least.
+        # Mean size = n kept / sum of 1 / size over them. Least: keep as few as allowed, those in the smallest classes.
         sizes = np.sort(sizes)
         reached = np.maximum(sizes, self.min_size)
-        left = max(1, min(n_kept, self.n_records - self.most))
-        before = np.cumsum(sizes) - sizes
-        taken = np.clip(left - before, 0, sizes)
-        shared = math.fsum((taken / reached).tolist())
-        return left / shared * (1 - 1e-12) if shared > 0 else math.inf
+        n_needed = max(1, min(n_kept, self.n_records - self.most))
+        n_before = np.cumsum(sizes) - sizes
+        n_taken = np.clip(n_needed - n_before, 0, sizes)
+        shared = math.fsum((n_taken / reached).tolist())
+        return n_needed / shared * (1 - 1e-12) if shared > 0 else math.inf
 
 
 def objective_of(
@@ -331,12 +331,12 @@ def objective_of(
     names: Sequence[str],
     columns: Sequence[PublishedLevels],
     codes: CodeArray,
-    most: int,
-    least: int,
+    limit: int,
+    min_size: int,
 ) -> NodeObjective:
-    """Return what a loss costs on the nodes of a lattice, where so many records may go and a class holds `least`."""
+    """Build the objective of a loss; at most `limit` records are suppressed, a class holds at least `min_size`."""
     if isinstance(loss, (Discernibility, AverageClassSize)):
-        return ByClass(table.n_records, most, max(1, least), isinstance(loss, Discernibility))
+        return ByClass(table.n_records, limit, max(1, min_size), isinstance(loss, Discernibility))
     counts = [count_by_value(table, name) for name in names]
     costs, stars = zip(*(_price_levels(loss, *each) for each in zip(columns, counts, strict=True)), strict=True)
     floors = [np.minimum.accumulate(cost[::-1], axis=0)[::-1] for cost in costs]
@@ -347,7 +347,7 @@ def objective_of(
 
 
 def _price_levels(loss: Loss, column: PublishedLevels, counts: CountArray) -> tuple[FloatArray, FloatArray]:
-    """Return what a cell costs of every code (the missing one first) at every level, and suppressed."""
+    """Return the cost of a cell by level and code (the missing one first), and of a suppressed one by code."""
     ladder, shape = column.ladder, column.nodes.shape
     codes = np.arange(ladder.n_values)
     costs, star = np.zeros(shape), np.ones(shape[1])
@@ -375,7 +375,7 @@ def _price_levels(loss: Loss, column: PublishedLevels, counts: CountArray) -> tu
 def _build_loss_of_sums(
     loss: Loss, names: Sequence[str], columns: Sequence[PublishedLevels], n_records: int
 ) -> Callable[[Sequence[float]], float]:
-    """Return what makes a loss of the sums by column."""
+    """Return the function that turns sums by column into the loss."""
     weights = [float(loss.weights.get(name, 1.0)) for name in names]
     leaves = [column.ladder.leaf_share for column in columns]
     units = [_n_leaves(leaf) for leaf in leaves]
@@ -397,11 +397,11 @@ def _build_loss_of_sums(
 
 
 def _n_leaves(leaf: float) -> float:
-    """Return how many leaves there are, where shares are numbers of leaves; else 1."""
+    """Return the number of leaves if shares are counts of leaves; else 1."""
     return float(round(1 / leaf)) if leaf > 0 and abs(1 / leaf - round(1 / leaf)) < 1e-6 else 1.0
 
 
 def _round_to_integers(costs: FloatArray) -> FloatArray:
-    """Return costs as whole numbers, where they are but for rounding."""
+    """Round costs to integers if they are integers up to rounding errors."""
     rounded = np.round(costs)
     return rounded if np.allclose(rounded, costs, rtol=1e-12, atol=1e-9) else costs

@@ -30,9 +30,9 @@ _MUTATION_RATE: Final = 10.0
 _STEPS_PER_ROW = 400
 _MOST_STEPS = 1_500_000
 _LEAST_STEPS = 40_000
-_HEAT_FACTORS = (1.0, 10.0, 3.0)  # of the usual first temperature, by individual
+_HEAT_FACTORS = (1.0, 10.0, 3.0)  # times the usual first temperature, by individual
 _HEAT_FACTORS_OF_CHILDREN = (0.2, 1.0, 5.0)
-_MAX_ROWS_FOR_HEATS = 200  # of which annealing can be hot in a moment
+_MAX_ROWS_FOR_HEATS = 200  # few enough that hot annealing takes no time
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Genetic:
         """Let releases evolve whose classes pass; a budget's nodes are individuals made."""
         clock, notion = problem.clock, problem.notion
         if notion is not None:
-            # Rows that are equal are matches of one another, so that blocks of k are where to begin.
+            # Equal rows match one another, so blocks of k rows satisfy the notion: a start.
             problem = replace(problem, judge=replace(problem.judge, models=(KAnonymity(notion.k),)), notion=None)
         judge = problem.judge
         space = cell_candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss)
@@ -137,7 +137,7 @@ class Genetic:
         else:
             labels = self._evolve_partitions(nursery, first)
             table = merge_equal_classes(space.recode_classes(labels, int(labels.max()) + 1), labels)
-        # A published row that covers k rows costs as much as the farthest of them; of the other side nothing is known.
+        # A published row costs at least what covering its k - 1 nearest rows takes; the other side has no bound.
         is_bounded = notion is None or "published" in notion.sides
         trace = clock.build_trace(
             repr(self),
@@ -151,9 +151,9 @@ class Genetic:
         return Found(*table, trace)
 
     def _complete_sizes(self, variant: GeneticVariant) -> tuple[int, int, int]:
-        given = (self.individuals, self.generations, self.patience)
+        sizes = (self.individuals, self.generations, self.patience)
         individuals, generations, patience = (
-            default if asked is None else asked for asked, default in zip(given, _DEFAULTS[variant], strict=True)
+            default if size is None else size for size, default in zip(sizes, _DEFAULTS[variant], strict=True)
         )
         return individuals, generations, patience
 
@@ -179,7 +179,7 @@ class Genetic:
     def _build_first_tables(
         self, nursery: _Nursery, choices: Choices, labels: CodeArray, notion: MatchingNotion
     ) -> list[CountArray]:
-        """Return tables that satisfy a notion: a k-anonymous one, annealed, and for k = 2 one of pairs."""
+        """Build tables that satisfy a notion: an annealed k-anonymous one, and for k = 2 one of paired rows."""
         if nursery.can_improve:
             _, labels = nursery.improve_partition(labels, 1.0)
         first = [choices.table_of_labels(labels)]
@@ -201,7 +201,7 @@ class Genetic:
         while not generations.is_over and len(pool) > 1:
             pool.sort(key=_value)
             child = nursery.make_child(*nursery.pick_parents(pool, n_elite))
-            # The pool holds no partition twice; else it would soon hold one only.
+            # No value twice: else the pool would soon hold copies of one partition.
             if all(abs(child[0] - value) > 1e-9 for value, _ in pool) and child[0] < pool[-1][0]:
                 pool[-1] = child
             generations.start_next_generation(min(pool, key=_value)[0])
@@ -238,7 +238,7 @@ class _Nursery:
         return self.near.rows.shape[1] > 0 and self.space.n_rows >= 2 * self.judge.min_size
 
     def improve_partition(self, labels: CodeArray, heat: float) -> _Individual:
-        """Anneal a partition, from a share of the usual heat on."""
+        """Anneal a partition; `heat` is a factor of the usual first temperature."""
         hot, cold = temperatures(self.space)
         schedule = (self.n_steps, max(hot * heat, cold), cold)
         better, value = partition_search.anneal_partition(
@@ -246,9 +246,9 @@ class _Nursery:
         )
         return value, better
 
-    def choose_heat(self, heats: Sequence[float], place: int) -> float:
-        """Return one of several heats; of many rows always the first."""
-        return heats[place % len(heats)] if self.space.n_rows <= _MAX_ROWS_FOR_HEATS else heats[0]
+    def choose_heat(self, heats: Sequence[float], index: int) -> float:
+        """Choose one of several heats; with many rows always the first."""
+        return heats[index % len(heats)] if self.space.n_rows <= _MAX_ROWS_FOR_HEATS else heats[0]
 
     def pick_parents(self, pool: Sequence[_Individual], n_elite: int) -> tuple[CodeArray, CodeArray]:
         """Pick one parent of the elite and another of all."""
@@ -257,7 +257,7 @@ class _Nursery:
         return pool[first][1], pool[second + int(second >= first)][1]
 
     def make_child(self, mother: CodeArray, father: CodeArray) -> _Individual:
-        """Cross two partitions and improve the result; where that fails the models, warm up the mother."""
+        """Cross two partitions and anneal the result; if it fails the models, anneal the mother again."""
         crossed = evolution.cross_partitions(self.space, self.near, (mother, father), self.check, self.rng)
         if self.judge.passes_labels(crossed):
             return self.improve_partition(

@@ -1,4 +1,4 @@
-"""Persons in groups by how alike their histories are, and their records aligned: what linked k-anonymity takes."""
+"""Linked k-anonymity: group persons with similar histories, and align their records."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 15_000
 _FEWEST_STEPS: Final = 600
 _HEAT_SHARE: Final = 0.02  # of the mean cost of a group
-_MAX_GROUPS_APART: Final = 3  # groups away; groups that were cut last lie side by side, and are alike
-_MOST_PAIRS: Final = 10**7  # of records that are compared for a floor
-_TIME_WEIGHT: Final = 1e3  # how much more than all other columns the time decides which records are aligned
+_MAX_GROUPS_APART: Final = 3  # exchange only with groups this near in number: neighbours are similar
+_MOST_PAIRS: Final = 10**7  # pairs of records that are compared for a floor, at most
+_TIME_WEIGHT: Final = 1e3  # times the weight of other columns when records are aligned: time goes first
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,11 @@ class Histories:
             )
         clock = problem.clock.with_new_start()
         crowd = _build_crowd(problem, self.time)
-        found = min(_list_starts(crowd, problem), key=lambda each: each.cost)
-        clock.record_improvement(found.cost / crowd.n_cells, at=0)
-        found, n_steps, is_ended = _anneal_groups(crowd, found, problem, clock, self.seed)
-        clock.record_improvement(found.cost / crowd.n_cells, at=n_steps)
-        labels = _number_lines(crowd, found.groups)
+        best = min(_list_starts(crowd, problem), key=lambda each: each.cost)
+        clock.record_improvement(best.cost / crowd.n_cells, at=0)
+        best, n_steps, is_ended = _anneal_groups(crowd, best, problem, clock, self.seed)
+        clock.record_improvement(best.cost / crowd.n_cells, at=n_steps)
+        labels = _number_lines(crowd, best.groups)
         kept = np.flatnonzero(labels >= 0)
         part, n_classes = problem.table.take(kept), int(labels.max()) + 1
         recoding = publish.from_classes(
@@ -105,7 +105,7 @@ class Histories:
         trace = clock.build_trace(
             repr(self),
             n_steps,
-            value=found.cost / crowd.n_cells,
+            value=best.cost / crowd.n_cells,
             bound=None if is_ended else _find_floor(crowd, problem),
             complete=not is_ended,
             seed=self.seed,
@@ -115,12 +115,12 @@ class Histories:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Crowd:
-    """Persons and where their records lie."""
+    """Persons, and the positions of their records in every column."""
 
     axes: Sequence[Axis] = field(repr=False)
     # (n_rows, n_columns): of ordered columns in [0, 1], of others the code; NaN is missing
     places: FloatArray = field(repr=False)
-    # What a second value of a column that is not ordered costs; 0 where it is ordered
+    # What each further value of an unordered column costs; 0 for an ordered column
     shares: FloatArray = field(repr=False)
     weights: FloatArray = field(repr=False)
     alignment_weights: FloatArray = field(repr=False)  # how much each column decides which records are aligned
@@ -129,8 +129,8 @@ class _Crowd:
 
     @property
     def n_cells(self) -> float:
-        """What it costs to lose all."""
-        # Without weights nothing is lost.
+        """The weighted number of cells: the cost of losing all."""
+        # With weights of 0 nothing is lost; 1 avoids a division by 0.
         return float(len(self.places) * self.weights.sum()) or 1.0
 
 
@@ -155,26 +155,26 @@ def _build_crowd(problem: Problem, time: str | None) -> _Crowd:
         codes = table.codes[table.index(axis.column.name)]
         place = axis.place[codes + 1]
         if axis.is_cut_in_order:
-            places = axis.positions[place]
+            positions = axis.positions[place]
         else:
-            places = place / max(1, axis.n_places - 1) if axis.is_ordered else codes.astype(np.float64)
-        places = np.where(codes < 0, np.nan, places)
-        columns.append(places)
+            positions = place / max(1, axis.n_places - 1) if axis.is_ordered else codes.astype(np.float64)
+        positions = np.where(codes < 0, np.nan, positions)
+        columns.append(positions)
         shares.append(0.0 if axis.is_ordered else 1.0 / max(1, axis.domain))
     persons = np.arange(table.n_rows) if judge.person is None else table.codes[table.index(judge.person)]
     order = np.argsort(persons, kind="stable")
     order = order[persons[order] >= 0]
     starts = np.flatnonzero(np.diff(persons[order], prepend=-1))
     rows = [each.astype(np.int64) for each in np.split(order, starts[1:])]
-    pull = weights * np.array([_TIME_WEIGHT if name == time else 1.0 for name in problem.columns])
-    nobodys = int((persons < 0).sum())
-    return _Crowd(axes, np.column_stack(columns), np.array(shares), weights, pull, rows, nobodys)
+    alignment_weights = weights * np.array([_TIME_WEIGHT if name == time else 1.0 for name in problem.columns])
+    n_without_person = int((persons < 0).sum())
+    return _Crowd(axes, np.column_stack(columns), np.array(shares), weights, alignment_weights, rows, n_without_person)
 
 
 def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], float, int]:
-    """Align the records of a group: the rows of each line, what the group costs, and how many records are left out.
+    """Align the records of a group; return the rows of each line, the cost, and how many records are left out.
 
-    The fewest records come first; the records of another person are assigned so that cells grow least.
+    The person with the fewest records comes first; records of the others are assigned so that cells grow least.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -186,13 +186,13 @@ def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], 
     for person in order[1:]:
         rows = crowd.rows[person]
         new = crowd.places[rows]
-        # What each line would grow by in each column, shape (n_lines, n_records, n_columns).
+        # By how much each record widens each line, shape (n_lines, n_records, n_columns).
         wide, narrow = np.fmax(high[:, None], new[None]), np.fmin(low[:, None], new[None])
         growth = (wide - narrow) - (high - low)[:, None]
-        held = crowd.places[lines]
-        is_held = ((held[:, :, None] == new) | (np.isnan(held[:, :, None]) & np.isnan(new))).any(axis=0)
-        growth = np.where(is_set, np.where(is_held, 0.0, crowd.shares), growth)
-        growth = np.where(np.isnan(new)[None] != np.isnan(held[0])[:, None], np.where(is_held, 0.0, 1.0), growth)
+        aligned = crowd.places[lines]
+        has_value = ((aligned[:, :, None] == new) | (np.isnan(aligned[:, :, None]) & np.isnan(new))).any(axis=0)
+        growth = np.where(is_set, np.where(has_value, 0.0, crowd.shares), growth)
+        growth = np.where(np.isnan(new)[None] != np.isnan(aligned[0])[:, None], np.where(has_value, 0.0, 1.0), growth)
         growth = np.nan_to_num(growth)
         _, chosen = linear_sum_assignment((growth * crowd.alignment_weights).sum(axis=2))
         lines = np.vstack([lines, rows[chosen]])
@@ -203,11 +203,11 @@ def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], 
     return list(lines.T), cost, n_left_out
 
 
-def _shares_of_lines(crowd: _Crowd, held: FloatArray, is_set: BoolArray) -> FloatArray:
-    """Return the share of each column that each line publishes; held has shape (n_members, n_lines, n_columns)."""
-    missing = np.isnan(held)
-    # Places and codes are 0 or more, so that the missing value is one of its own below them.
-    values = np.sort(np.where(missing, -1.0, held), axis=0)
+def _shares_of_lines(crowd: _Crowd, positions: FloatArray, is_set: BoolArray) -> FloatArray:
+    """Return the share of each column that each line publishes, from positions (n_members, n_lines, n_columns)."""
+    missing = np.isnan(positions)
+    # Positions and codes are 0 or more, so -1 makes the missing value a value of its own.
+    values = np.sort(np.where(missing, -1.0, positions), axis=0)
     n_distinct = 1 + (np.diff(values, axis=0) > 0).sum(axis=0)
     as_set = np.where(n_distinct > 1, n_distinct * crowd.shares, 0.0)
     spans = np.where(missing.all(axis=0), 0.0, np.where(missing.any(axis=0), 1.0, values[-1] - values[0]))
@@ -215,66 +215,66 @@ def _shares_of_lines(crowd: _Crowd, held: FloatArray, is_set: BoolArray) -> Floa
 
 
 def _list_starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
-    """Return the groups to begin with that leave out no more than may be suppressed."""
+    """Build first groups, by cuts and by length; keep those that leave out no more than may be suppressed."""
     judge, k = problem.judge, problem.judge.min_size
     if not any(map(len, crowd.rows)):
         raise InfeasibleError(
             f"none of {problem.table.n_records:,} records says whose it is, so that no person is there to group.",
             hint="name the column of the person, or leave the method out.",
         )
-    most = problem.most_suppressed - crowd.n_without_person
+    max_left_out = problem.most_suppressed - crowd.n_without_person
     n_records = np.array([len(rows) for rows in crowd.rows])
     by_cuts = _cut_persons(_person_features(crowd, n_records), n_records, k)
     rank = np.argsort(np.concatenate(by_cuts))
     by_length = _group_by_length(np.lexsort((rank, n_records)), n_records, k)
-    found = []
+    starts = []
     for groups in (_merge_failing_groups(crowd, groups, judge) for groups in (by_cuts, by_length)):
         graded = [_align_records(crowd, group)[1:] for group in groups]
-        found.append(_HistoryGroups(groups, [cost for cost, _ in graded], sum(n for _, n in graded)))
-    able = [each for each in found if each.n_left_out <= most]
-    if not able:
-        fewest = min(each.n_left_out for each in found) + crowd.n_without_person
+        starts.append(_HistoryGroups(groups, [cost for cost, _ in graded], sum(n for _, n in graded)))
+    feasible = [each for each in starts if each.n_left_out <= max_left_out]
+    if not feasible:
+        fewest = min(each.n_left_out for each in starts) + crowd.n_without_person
         raise InfeasibleError(
             f"equal histories of {k} persons leave out {fewest:,} of {problem.table.n_records:,} records, and "
             f"{problem.most_suppressed:,} may be suppressed.",
             hint=f"allow a share of {np.ceil(1e3 * fewest / problem.table.n_records) / 1e3:g} "
             "(`limits: {suppression: ...}`), or ask for a smaller k.",
         )
-    return able
+    return feasible
 
 
 def _person_features(crowd: _Crowd, n_records: CountArray) -> FloatArray:
-    """Return where the records of every person lie: the mean, lowest and highest place in every column."""
+    """Return the mean, lowest and highest position of every person's records in every column."""
     owner = np.repeat(np.arange(len(n_records)), n_records)
     rows, starts = np.concatenate(crowd.rows), np.cumsum(n_records) - n_records
     of_columns = []
     for j, share in enumerate(crowd.shares):
-        places = np.nan_to_num(crowd.places[rows, j]) * (share or 1.0)
-        mean = np.bincount(owner, weights=places) / n_records
-        of_columns += [mean, np.minimum.reduceat(places, starts), np.maximum.reduceat(places, starts)]
+        positions = np.nan_to_num(crowd.places[rows, j]) * (share or 1.0)
+        mean = np.bincount(owner, weights=positions) / n_records
+        of_columns += [mean, np.minimum.reduceat(positions, starts), np.maximum.reduceat(positions, starts)]
     return np.column_stack(of_columns)
 
 
 def _cut_persons(features: FloatArray, n_records: CountArray, k: int) -> list[CountArray]:
-    """Cut persons at the median of what differs most, until fewer than 2 k are together."""
-    found, left = [], [np.arange(len(features))]
-    while left:
-        persons = left.pop()
+    """Cut groups at the median of the widest feature, or of the number of records, until they hold less than 2 k."""
+    groups, waiting = [], [np.arange(len(features))]
+    while waiting:
+        persons = waiting.pop()
         if len(persons) < 2 * k:
-            found.append(persons)
+            groups.append(persons)
             continue
         widths = np.ptp(features[persons], axis=0)
-        own, counts = features[persons, widths.argmax()], n_records[persons]
-        key = counts if np.ptp(counts) / counts.mean() >= widths.max() else own
+        feature, counts = features[persons, widths.argmax()], n_records[persons]
+        key = counts if np.ptp(counts) / counts.mean() >= widths.max() else feature
         order = persons[np.argsort(key, kind="stable")]
         # A multiple of k, so that few groups are larger than they need to be.
         middle = k * max(1, len(order) // (2 * k))
-        left += [order[middle:], order[:middle]]
-    return found
+        waiting += [order[middle:], order[:middle]]
+    return groups
 
 
 def _group_by_length(order: CountArray, n_records: CountArray, k: int) -> list[CountArray]:
-    """Group persons in the order of how many records they have so that the fewest are left out."""
+    """Cut persons, sorted by number of records, into groups that leave out the fewest records (dynamic programme)."""
     counts = n_records[order]
     n = len(counts)
     before = np.append(0, np.cumsum(counts)).tolist()
@@ -293,26 +293,26 @@ def _group_by_length(order: CountArray, n_records: CountArray, k: int) -> list[C
 
 
 def _merge_failing_groups(crowd: _Crowd, groups: list[CountArray], judge: Judge) -> list[CountArray]:
-    """Merge groups with the next until every line of each satisfies the models."""
+    """Merge each group with the next ones until every line satisfies the models."""
     if _is_by_size(judge):
         return groups
-    made: list[CountArray] = []
+    merged: list[CountArray] = []
     waiting = np.empty(0, dtype=np.int64)
     for group in groups:
         waiting = np.append(waiting, group)
         if _group_passes(crowd, waiting, judge):
-            made.append(waiting)
+            merged.append(waiting)
             waiting = waiting[:0]
     while len(waiting):
-        if not made:
+        if not merged:
             raise InfeasibleError(
                 "no group of persons satisfies the models with aligned records.", hint="ask for less."
             )
-        waiting = np.append(made.pop(), waiting)
+        waiting = np.append(merged.pop(), waiting)
         if _group_passes(crowd, waiting, judge):
-            made.append(waiting)
+            merged.append(waiting)
             waiting = waiting[:0]
-    return made
+    return merged
 
 
 def _is_by_size(judge: Judge) -> bool:
@@ -333,31 +333,31 @@ def _group_passes(crowd: _Crowd, group: CountArray, judge: Judge) -> bool:
 def _anneal_groups(
     crowd: _Crowd, start: _HistoryGroups, problem: Problem, clock: Clock, seed: int
 ) -> tuple[_HistoryGroups, int, bool]:
-    """Exchange persons of two groups, or move one; return the best groups, the steps, and whether a budget ended it."""
+    """Anneal: exchange or move persons. Return the best groups, the steps, and whether a budget ended the search."""
     n_steps = min(max(_STEPS_PER_PERSON * len(crowd.rows), _FEWEST_STEPS), _MOST_STEPS)
     groups, costs, n_left_out = list(start.groups), list(start.costs), start.n_left_out
     best, reached, rng = start, start.cost, np.random.default_rng(seed)
     left_out = [sum(len(crowd.rows[p]) for p in g) - len(g) * min(len(crowd.rows[p]) for p in g) for g in groups]
-    judge, most = problem.judge, problem.most_suppressed - crowd.n_without_person
+    judge, max_left_out = problem.judge, problem.most_suppressed - crowd.n_without_person
     heat, lowest = _HEAT_SHARE * start.cost / len(groups), start.cost
     for step in range(n_steps if len(groups) > 1 and start.cost > 0 else 0):
         if clock.is_over(step + 1):
             return best, step, True
         clock.report_progress(step / n_steps)
-        one = int(rng.integers(len(groups)))
-        other = (one + int(rng.integers(1, 1 + min(_MAX_GROUPS_APART, len(groups) - 1)))) % len(groups)
-        changed = _exchange_persons(groups[one], groups[other], judge.min_size, rng)
-        (of_one, cost_one, out_one), (of_other, cost_other, out_other) = (
-            (each, *_align_records(crowd, each)[1:]) for each in changed
+        first = int(rng.integers(len(groups)))
+        second = (first + int(rng.integers(1, 1 + min(_MAX_GROUPS_APART, len(groups) - 1)))) % len(groups)
+        candidates = _exchange_persons(groups[first], groups[second], judge.min_size, rng)
+        (first_group, first_cost, first_out), (second_group, second_cost, second_out) = (
+            (each, *_align_records(crowd, each)[1:]) for each in candidates
         )
-        n_after = n_left_out - left_out[one] - left_out[other] + out_one + out_other
-        gain = costs[one] + costs[other] - cost_one - cost_other
-        if n_after > most or rng.random() >= np.exp(min(0.0, gain / (heat * (1 - step / n_steps) + 1e-12))):
+        n_after = n_left_out - left_out[first] - left_out[second] + first_out + second_out
+        gain = costs[first] + costs[second] - first_cost - second_cost
+        if n_after > max_left_out or rng.random() >= np.exp(min(0.0, gain / (heat * (1 - step / n_steps) + 1e-12))):
             continue
-        if not all(_group_passes(crowd, each, judge) for each in changed):
+        if not all(_group_passes(crowd, each, judge) for each in candidates):
             continue
-        groups[one], groups[other] = of_one, of_other
-        costs[one], costs[other], left_out[one], left_out[other] = cost_one, cost_other, out_one, out_other
+        groups[first], groups[second] = first_group, second_group
+        costs[first], costs[second], left_out[first], left_out[second] = first_cost, second_cost, first_out, second_out
         n_left_out, reached = n_after, reached - gain
         if reached < lowest - 1e-9:
             lowest, best = reached, _HistoryGroups(list(groups), list(costs), n_left_out)
@@ -365,17 +365,17 @@ def _anneal_groups(
 
 
 def _exchange_persons(
-    one: CountArray, other: CountArray, k: int, rng: np.random.Generator
+    first: CountArray, second: CountArray, k: int, rng: np.random.Generator
 ) -> tuple[CountArray, CountArray]:
-    """Return two groups after one person has moved, where enough stay, or two have changed places."""
-    i, j = int(rng.integers(len(one))), int(rng.integers(len(other)))
-    if len(one) > k and rng.random() < 1 / 2:
-        return np.delete(one, i), np.append(other, one[i])
-    return np.append(np.delete(one, i), other[j]), np.append(np.delete(other, j), one[i])
+    """Return two groups after one person moved (only if k stay), or two persons were exchanged."""
+    i, j = int(rng.integers(len(first))), int(rng.integers(len(second)))
+    if len(first) > k and rng.random() < 1 / 2:
+        return np.delete(first, i), np.append(second, first[i])
+    return np.append(np.delete(first, i), second[j]), np.append(np.delete(second, j), first[i])
 
 
 def _number_lines(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
-    """Number the lines of all groups; a record of no line has -1."""
+    """Label every record with the number of its line, over all groups; -1 without a line."""
     labels, n_lines = np.full(len(crowd.places), -1, dtype=np.int32), 0
     for group in groups:
         for line in _align_records(crowd, group)[0]:
@@ -385,7 +385,7 @@ def _number_lines(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
 
 
 def _find_floor(crowd: _Crowd, problem: Problem) -> float | None:
-    """Return what no release loses less than where k persons have equal histories; None where that is not known."""
+    """Return a lower bound of the loss if k persons have equal histories; None if none is known."""
     k = max((model.k for model in problem.judge.models if isinstance(model, LinkedKAnonymity)), default=0)
     n_records = np.array([len(rows) for rows in crowd.rows])
     is_own_cost = (
@@ -402,13 +402,13 @@ def _find_floor(crowd: _Crowd, problem: Problem) -> float | None:
 
 
 def _person_floor(
-    crowd: _Crowd, person: int, places: FloatArray, starts: CountArray, n_records: CountArray, k: int
+    crowd: _Crowd, person: int, positions: FloatArray, starts: CountArray, n_records: CountArray, k: int
 ) -> float:
-    """Return what the records of a person cost at least; no record costs more than one that is left out."""
+    """Return the least cost of a person's records: by nearest records, or by nearest histories."""
     from scipy.optimize import linear_sum_assignment
 
     own = crowd.places[crowd.rows[person]]
-    both = np.stack(np.broadcast_arrays(own[:, None], places[None]))
+    both = np.stack(np.broadcast_arrays(own[:, None], positions[None]))
     costs = (_shares_of_lines(crowd, both, crowd.shares > 0) * crowd.weights).sum(axis=2)
     nearest = np.minimum.reduceat(costs, starts, axis=1)
     nearest[:, person] = np.inf
@@ -416,11 +416,11 @@ def _person_floor(
     n_aligned = np.minimum(len(own), n_records)
     left_out = (len(own) - n_aligned) * crowd.weights.sum()
     low = np.cumsum(np.sort(nearest, axis=0), axis=0)[n_aligned - 1, np.arange(len(starts))] + left_out
-    found: list[float] = []
-    for other in np.argsort(low, kind="stable").tolist():
-        if len(found) >= k - 1 and low[other] >= found[k - 2]:
+    nearest_costs: list[float] = []
+    for candidate in np.argsort(low, kind="stable").tolist():
+        if len(nearest_costs) >= k - 1 and low[candidate] >= nearest_costs[k - 2]:
             break
-        block = costs[:, starts[other] : starts[other] + n_records[other]]
+        block = costs[:, starts[candidate] : starts[candidate] + n_records[candidate]]
         chosen = linear_sum_assignment(block)
-        insort(found, float(block[chosen].sum() + left_out[other]))
-    return max(by_record, found[k - 2])
+        insort(nearest_costs, float(block[chosen].sum() + left_out[candidate]))
+    return max(by_record, nearest_costs[k - 2])

@@ -1,4 +1,4 @@
-"""The one assembly of what models see of a table's classes, for searches, for kernels, and for what comes after."""
+"""Judge the classes of a table by models: for searches, for kernels, and for releases."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ NO_LADDERS: Final[Mapping[str, Hierarchy]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judge:
-    """Tells which classes of a table's rows may be published."""
+    """Judges which classes of a table's rows may be published."""
 
     table: Table
     models: tuple[PrivacyModel, ...]
     ladders: Mapping[str, Hierarchy] = field(default_factory=lambda: NO_LADDERS)  # of sensitive columns
     reference: Table | None = None  # the whole input, with whose sensitive values models compare
     population: CountArray | None = None  # its records in every row
-    person: str | None = None  # whose record a row is: classes count distinct persons; a missing one is nobody
-    # By whose values quasi-identifiers are laid out, so that a part of a table is cut as it is in the whole. The
-    # reference when not given; with a population, whose rows are coded with the table's, the table itself.
+    person: str | None = None  # the column that says whose record a row is: classes then count distinct persons
+    # Its values lay out the quasi-identifiers, so that a part is cut on the scale of the whole. Default: the
+    # reference; with a population, whose rows are coded with the table's, the table itself.
     outline: Table | None = None
-    own: OwnModels = field(default_factory=OwnModels, repr=False)  # without a rule for kernels
+    own: OwnModels = field(default_factory=OwnModels, repr=False)  # calls models without a rule for kernels
 
     @property
     def whole(self) -> Table:
@@ -58,17 +58,17 @@ class Judge:
 
     @property
     def min_size(self) -> int:
-        """Records that every class holds."""
+        """The least number of records of a class."""
         return max([1, *(model.min_size for model in self.models)])
 
     @property
     def is_by_size(self) -> bool:
-        """Whether the size of a class decides, so that classes of 2 k records are never needed."""
+        """Whether the size alone decides, so that classes of 2 k records or more are never needed."""
         return self.person is None and all(type(model) is KAnonymity for model in self.models)
 
     @property
     def without_rule(self) -> list[PrivacyModel]:
-        """The models that kernels have to ask, class by class."""
+        """The models that kernels have to call, class by class."""
         return [model for model in self.models if not has_rule(model)]
 
     @property
@@ -78,7 +78,7 @@ class Judge:
         return [*names] if self.person is None else [*names, self.person]
 
     def take_rows(self, rows: BoolArray | CountArray) -> Judge:
-        """Return the judge of some of the rows, who compares with the same whole."""
+        """Return the judge of some rows; models still compare with the same whole."""
         picked: CountArray = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64)
         population = None if self.population is None else self.population[picked]
         part = self.table.take(picked)
@@ -98,36 +98,36 @@ class Judge:
         return [model for model in self.models if not model.passes(stats).all()]
 
     def passes(self, offsets: CountArray, rows: CodeArray) -> BoolArray:
-        """Tell of each block ``rows[offsets[b]:offsets[b + 1]]``, which may overlap, whether it may be a class."""
+        """Judge blocks ``rows[offsets[b]:offsets[b + 1]]``, which may overlap: whether each may be a class."""
         sizes = np.diff(offsets)
-        taken = self.table.take(rows.astype(np.int64))
-        if self.is_by_size and (taken.counts == 1).all():
+        part = self.table.take(rows.astype(np.int64))
+        if self.is_by_size and (part.counts == 1).all():
             return np.asarray(sizes >= self.min_size)
         labels = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
         population = None if self.population is None else self.population[rows]
-        stats = self._collect_stats(Partition.from_labels(labels, len(sizes), taken.counts), taken, population)
+        stats = self._collect_stats(Partition.from_labels(labels, len(sizes), part.counts), part, population)
         return np.asarray(np.all([model.passes(stats) for model in self.models], axis=0))
 
     def passes_labels(self, labels: CodeArray) -> bool:
-        """Tell whether every class of all rows passes, given by its number from 0 on."""
+        """Tell whether all classes pass, given the class of every row, numbered from 0."""
         return not self.list_failing_models(Partition.from_labels(labels, int(labels.max()) + 1, self.table.counts))
 
     def passes_as_one_class(self) -> bool:
-        """Tell whether all rows together may be a class; rows that are nobody's alone may not, where persons count."""
-        whole = Partition.from_table(self.table, ())
-        if self.list_failing_models(whole):
+        """Tell whether all rows may be one class; where persons are counted, it needs enough of them."""
+        one_class = Partition.from_table(self.table, ())
+        if self.list_failing_models(one_class):
             return False
-        persons = None if self.person is None else self.class_stats(whole).persons
+        persons = None if self.person is None else self.class_stats(one_class).persons
         return persons is None or bool((persons >= self.min_size).all())
 
     def check_feasible(self) -> None:
-        """Raise InfeasibleError where all rows as one class fail a model that merging classes cannot break."""
+        """Raise InfeasibleError if all rows as one class fail a monotone model: then every release fails it."""
         if self.table.n_records == 0:
             raise InfeasibleError("the models fail as long as any record is published.", hint="ask for less.")
-        whole = Partition.from_table(self.table, ())
-        failed = [model for model in self.list_failing_models(whole) if model.monotone_coarsening]
+        one_class = Partition.from_table(self.table, ())
+        failed = [model for model in self.list_failing_models(one_class) if model.monotone_coarsening]
         if failed:
-            stats = self.class_stats(whole)
+            stats = self.class_stats(one_class)
             reached = "; ".join(
                 f"{describe(model)} reaches {model.measure(stats)[0]:g} "
                 f"({'higher' if model.higher_is_safer else 'lower'} is safer)"
@@ -139,7 +139,7 @@ class Judge:
             )
 
     def check_classes(self, partition: Partition, method: Any) -> None:
-        """Raise where a class that a search found fails a model, or could not be judged."""
+        """Raise if a class that a search found fails a model, or if a model raised an error."""
         self.own.raise_faults()
         for model in self.list_failing_models(partition):
             if not model.monotone_coarsening:
@@ -159,7 +159,7 @@ class Judge:
         return self.table.codes[[self.table.index(name) for name in self.counted]] + np.int32(1)
 
     def reference_stats(self) -> ClassStats:
-        """Return what models compare every class with: totals and grounds, and no class."""
+        """Return the reference for all classes: totals and grounds, without a class."""
         names, reference = self.counted, self.whole
         distributions = {name: count_by_value(reference, name) for name in names}
         return ClassStats(
@@ -169,14 +169,14 @@ class Judge:
         )
 
     def rules_for_kernels(self) -> judge.Rules:
-        """Return the same judgement for the kernels."""
-        names, reference, known = self.counted, self.whole, self.reference_stats()
+        """Translate the models into rules for the kernels."""
+        names, reference, stats = self.counted, self.whole, self.reference_stats()
         ready, slow = [model for model in self.models if has_rule(model)], self.without_rule
-        rules = [rule for model in ready for rule in self._rules_by_person(model.rule(known.totals, known.grounds))]
+        rules = [rule for model in ready for rule in self._rules_by_person(model.rule(stats.totals, stats.grounds))]
         rules += [Rule(RULE_OWN, None, i) for i in range(len(slow))]
         by_numbers = judge.RULES_WITHOUT_HISTOGRAMS.issuperset(rule.kind for rule in rules)
         return judge.Rules(
-            own=self.own.kernel_address(slow, names, known, self.person) if slow else None,
+            own=self.own.kernel_address(slow, names, stats, self.person) if slow else None,
             kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
             columns=np.array([names.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),
             thresholds=np.array([rule.threshold for rule in rules]),
@@ -186,18 +186,18 @@ class Judge:
         )
 
     def check_for_kernels(self, room: int) -> regroup.Check:
-        """Return the judgement of blocks of at most ``room`` rows for the kernels that regroup them."""
+        """Build the check of blocks, of at most ``room`` rows, for the kernels that regroup rows."""
         room = max(room, self.min_size)
         if self.is_by_size or not (self.counted or self.without_rule):
             return regroup.Check(self.min_size, room, None)
         codes, rules = self.codes_for_kernels(), self.rules_for_kernels()
         widest = max((self.table.column(name).n_values + 1 for name in self.counted), default=0)
-        held, n_held = np.zeros((len(codes), widest), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
-        judged = regroup.JudgedBlock(codes, rules, held, n_held, rules.allocate_nodes())
-        return regroup.Check(self.min_size, room, judged)
+        value_counts, n_held = np.zeros((len(codes), widest), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
+        block = regroup.JudgedBlock(codes, rules, value_counts, n_held, rules.allocate_nodes())
+        return regroup.Check(self.min_size, room, block)
 
     def _rules_by_person(self, rule: Rule) -> list[Rule]:
-        """Return what a rule asks where records of one person count once: so many persons are so many values."""
+        """Rewrite a rule to count persons: a size of k becomes k distinct values of the person column."""
         if self.person is None or rule.kind not in (RULE_SIZE, RULE_SHARE):
             return [rule]
         k = rule.threshold if rule.kind == RULE_SIZE else rule.second
@@ -218,13 +218,13 @@ class Judge:
 
 
 def split_large_classes(codes: CodeArray, labels: CodeArray, min_size: int) -> CodeArray:
-    """Split classes of twice the least size or more, equal rows together: where sizes decide, that costs no more."""
+    """Split classes of twice the least size or more, rows sorted by codes. If sizes decide, parts never cost more."""
     order = np.lexsort((*codes.T, labels))
     sizes = np.bincount(labels)
     n_parts = np.maximum(1, sizes // min_size)
-    place = np.empty(len(labels), dtype=np.int64)
-    place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.asarray((np.cumsum(n_parts) - n_parts)[labels] + place * n_parts[labels] // sizes[labels], dtype=np.int32)
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray((np.cumsum(n_parts) - n_parts)[labels] + rank * n_parts[labels] // sizes[labels], dtype=np.int32)
 
 
 def _n_occurring(table: Table, sensitive: str | None) -> int:

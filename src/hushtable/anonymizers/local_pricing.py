@@ -1,4 +1,4 @@
-"""Local recoding's floors: rows that are near each other, and prices that no grouping can beat."""
+"""The costs of classes in local recoding, the nearest rows, and the cheapest pairs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from hushtable.search import Clock, check_memory
 from hushtable.tables import Partition
 
 _ROWS_PER_BLOCK: Final = 32  # rows that share a bound
-_BLOCKS_PER_SIDE: Final = 1_024  # blocks looked at on either side
+_BLOCKS_PER_SIDE: Final = 1_024  # blocks searched on either side of a row's own
 _MAX_PLACES_FOR_BOUNDS: Final = 256  # places of a column that bounds look at
 _ROWS_BETWEEN_LOOKS: Final = 1_024  # rows between two looks at the clock
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighbours:
-    """The nearest rows."""
+    """The nearest rows of every distinct row."""
 
     order: CountArray  # the rows, equal ones side by side
     near: Near = field(repr=False)  # of the rows in that order
@@ -37,13 +37,13 @@ class Neighbours:
 
 
 def find_neighbours(space: Space, labels: CodeArray, n_near: int, clock: Clock) -> Neighbours:
-    """Find the nearest rows, where classes are numbered so that neighbours in number are neighbours in space.
+    """Find the nearest rows; classes have to be numbered so that neighbours in number are neighbours in space.
 
-    Rows whose turn does not come in time, and those of large tables that lie far apart in that order, are not found.
+    Rows whose turn does not come in time have no neighbours. In large tables, near rows far off in order are missed.
     """
     _, first, distinct = np.unique(space.codes, axis=0, return_index=True, return_inverse=True)
     distinct = distinct.reshape(-1)
-    # Distinct rows by the class of their first row; equal rows may lie in several.
+    # Sort distinct rows by the class of their first row; equal rows may lie in several classes.
     ranked = np.lexsort((np.arange(len(first)), labels[first]))
     rank = np.empty_like(ranked)
     rank[ranked] = np.arange(len(ranked))
@@ -65,7 +65,7 @@ def find_neighbours(space: Space, labels: CodeArray, n_near: int, clock: Clock) 
     check_memory(needed, f"finding the {n_near} nearest of {len(codes)} rows", "anonymize parts of the table.")
     bounds = np.zeros((n_blocks, int(entries[-1])), dtype=np.float32)
     neighbours.fill_bounds(some, entries, _ROWS_PER_BLOCK, bounds)
-    found = np.full((len(codes), n_near), -1, dtype=np.int32)
+    nearest = np.full((len(codes), n_near), -1, dtype=np.int32)
     costs = np.full((len(codes), n_near), np.inf)
     begin = 0
     while begin < len(codes) and clock.left > 0:
@@ -75,45 +75,45 @@ def find_neighbours(space: Space, labels: CodeArray, n_near: int, clock: Clock) 
             entries,
             bounds,
             (_ROWS_PER_BLOCK, _BLOCKS_PER_SIDE, begin, begin + _ROWS_BETWEEN_LOOKS),
-            found,
+            nearest,
             costs,
         )
         begin += _ROWS_BETWEEN_LOOKS
     offsets = np.append(0, np.cumsum(counts))
-    return Neighbours(order, Near(found, distinct[order].astype(np.int32), offsets), costs, begin >= len(codes))
+    return Neighbours(order, Near(nearest, distinct[order].astype(np.int32), offsets), costs, begin >= len(codes))
 
 
 MOST_COPIES: Final = 60_000
 _N_NEAR: Final = 24
 
 
-def match_pairs(space: Space, found: Neighbours) -> CodeArray | None:
-    """Return the classes of two and three rows of least cost by a fractional matching, which is half an assignment.
+def match_pairs(space: Space, mates: Neighbours) -> CodeArray | None:
+    """Return the cheapest classes of two and three rows, by a fractional matching solved as an assignment.
 
-    None where there are too few or too many rows. Of four equal rows or more, all but two or three are pairs.
+    None if there are too few or too many rows. Of four or more equal rows, all but two or three become pairs at once.
     """
-    offsets = found.near.offsets
+    offsets = mates.near.offsets
     counts = np.diff(offsets)
     n_copies = np.where(counts > 3, 2 + counts % 2, counts)
     n_all = int(n_copies.sum())
-    if len(found.order) < 2 or n_all > MOST_COPIES:
+    if len(mates.order) < 2 or n_all > MOST_COPIES:
         return None
     copies = np.repeat(offsets[:-1], n_copies) + _positions_in_runs(n_copies)
-    following = copies[_assign_copies(found, n_copies)]
-    labels = np.full(len(found.order), -1, dtype=np.int32)
-    some = space._replace(codes=np.ascontiguousarray(space.codes[found.order[copies]]))
-    place = np.empty(len(found.order), dtype=np.int32)
-    place[copies] = np.arange(n_all)
+    following = copies[_assign_copies(mates, n_copies)]
+    labels = np.full(len(mates.order), -1, dtype=np.int32)
+    some = space._replace(codes=np.ascontiguousarray(space.codes[mates.order[copies]]))
+    copy_of_row = np.empty(len(mates.order), dtype=np.int32)
+    copy_of_row[copies] = np.arange(n_all)
     of_copy = np.full(n_all, -1, dtype=np.int32)
     n_classes = neighbours.split_rings(
-        some, place[following], of_copy, np.empty(n_all, dtype=np.int32), np.empty(n_all)
+        some, copy_of_row[following], of_copy, np.empty(n_all, dtype=np.int32), np.empty(n_all)
     )
     labels[copies] = of_copy
-    # What is left of a row's copies is an even number, side by side.
-    rest = np.flatnonzero(labels < 0)
-    labels[rest] = n_classes + np.arange(len(rest)) // 2
+    # The copies left over are an even number of equal rows, side by side: pair them.
+    remaining = np.flatnonzero(labels < 0)
+    labels[remaining] = n_classes + np.arange(len(remaining)) // 2
     ordered = np.empty_like(labels)
-    ordered[found.order] = labels
+    ordered[mates.order] = labels
     return ordered
 
 
@@ -122,23 +122,23 @@ def _positions_in_runs(counts: CountArray) -> CountArray:
     return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def _assign_copies(found: Neighbours, n_copies: CountArray) -> CodeArray:
-    """Return the copy that follows each, never itself."""
+def _assign_copies(mates: Neighbours, n_copies: CountArray) -> CodeArray:
+    """Assign to each copy another one that follows it in a ring, at least total cost."""
     from scipy import sparse
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     first = np.cumsum(n_copies) - n_copies
     n_all = int(n_copies.sum())
-    near, costs = found.near.rows[:, :_N_NEAR], found.costs[:, :_N_NEAR]
+    near, costs = mates.near.rows[:, :_N_NEAR], mates.costs[:, :_N_NEAR]
     row, rank = np.nonzero(near >= 0)
-    other, cost = near[row, rank], costs[row, rank]
-    # Every copy of the one beside every copy of the other.
-    n_each = n_copies[row] * n_copies[other]
+    neighbour, cost = near[row, rank], costs[row, rank]
+    # An edge from every copy of a row to every copy of its neighbour.
+    n_each = n_copies[row] * n_copies[neighbour]
     edge = np.repeat(np.arange(len(row)), n_each)
-    within = _positions_in_runs(n_each)
-    tail = first[row[edge]] + within // n_copies[other[edge]]
-    head = first[other[edge]] + within % n_copies[other[edge]]
-    # One ring through all copies, dearer than anything else, so that there is an assignment.
+    pair_number = _positions_in_runs(n_each)
+    tail = first[row[edge]] + pair_number // n_copies[neighbour[edge]]
+    head = first[neighbour[edge]] + pair_number % n_copies[neighbour[edge]]
+    # One ring through all copies, dearer than all else, so that an assignment always exists.
     ring = np.arange(n_all)
     dearest = float(cost.max(initial=0.0)) * 4 + 1
     tail, head = np.append(tail, ring), np.append(head, (ring + 1) % n_all)
@@ -149,7 +149,7 @@ def _assign_copies(found: Neighbours, n_copies: CountArray) -> CodeArray:
     order = np.lexsort((weight, key))
     is_first = np.append(True, key[order][1:] != key[order][:-1])
     kept = order[is_first]
-    # An edge of 0 is no edge to scipy.
+    # Plus 1, as scipy takes a weight of 0 for no edge.
     graph = sparse.csr_matrix((weight[kept] + 1.0, (tail[kept], head[kept])), shape=(n_all, n_all))
     return np.asarray(min_weight_full_bipartite_matching(graph)[1])
 
@@ -173,22 +173,22 @@ class Pricing:
         return int(((self.space.columns["n_places"][is_set] + _BITS_PER_WORD - 1) // _BITS_PER_WORD).sum())
 
     def publish_classes(self, labels: CodeArray) -> tuple[Partition, Recoding]:
-        """Say what the classes of the problem's rows publish: the lowest node, the interval or set of their records."""
+        """Return the partition and what its classes publish: the lowest node, interval or set of their records."""
         table = self.problem.table
         partition = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
         return partition, publish.from_classes(table, partition, self.axes, "tight")
 
     def publish_and_merge(self, labels: CodeArray) -> tuple[Partition, Recoding]:
-        """Say what they publish, with one class of those that publish the same cells."""
+        """Publish classes, and merge those with the same cells."""
         return publish.merge_equal_classes(self.publish_classes(labels)[1], labels, self.problem.table.counts)
 
     def loss_of(self, labels: CodeArray) -> float:
-        """Return the loss of what they publish."""
+        """Return the loss of the published classes."""
         partition, recoding = self.publish_classes(labels)
         return self.problem.loss.measure(recoding, partition.sizes)
 
     def with_local_weights(self, labels: CodeArray) -> Pricing:
-        """Return the same weighted for small changes: a geometric mean is flatter in a column the more that lost."""
+        """Return the pricing for small changes: a geometric mean is flatter in columns that lost more already."""
         loss = self.problem.loss
         if not (isinstance(loss, ArxLoss) and loss.mean == "geometric"):
             return self
@@ -246,7 +246,7 @@ def _build_space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) ->
 
 
 def node_costs(loss: Loss, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
-    """Return what every node adds to the loss of its column, of one record; level by level."""
+    """Return what one record under each node adds to the loss of its column, by level."""
     if isinstance(loss, ArxLoss):
         return tuple(loss.cost_of(shares, hierarchy.leaf_share) for shares in hierarchy.shares)
     assert isinstance(loss, CellLoss)
@@ -262,20 +262,20 @@ def _column_kind(axis: Axis) -> int:
 
 
 def _set_costs(loss: Loss, domain: int, weight: float) -> tuple[float, float]:
-    """Return what every value of several costs, and what is added to them."""
-    each = weight / max(1, domain)
+    """Return the cost of a set as a linear function of its size: cost per value, and constant."""
+    value_cost = weight / max(1, domain)
     if not isinstance(loss, ArxLoss):
-        return each, 0.0
-    # In shares of the domain, the cost of a set grows evenly from that of a single value, which is nothing.
-    each = weight * float(loss.cost_of(np.array([2 / max(2, domain)]), 1 / max(2, domain))[0])
-    return each, -each
+        return value_cost, 0.0
+    # The cost grows evenly with the number of values, from 0 for a single value.
+    value_cost = weight * float(loss.cost_of(np.array([2 / max(2, domain)]), 1 / max(2, domain))[0])
+    return value_cost, -value_cost
 
 
 def _run_costs(loss: Loss, axis: Axis) -> FloatArray:
-    """Return what every run of places costs; shape (n_places, n_places)."""
+    """Return the cost of every run of places, shape (n_places, n_places)."""
     n_places = axis.n_places
     costs = np.zeros((n_places, n_places))
-    # Neither an interval nor a node but the top holds the missing value beside others.
+    # Only `*` covers the missing value together with others.
     costs[0, 1:] = 1.0
     if axis.hierarchy is None:
         costs[1:, 1:] = np.maximum(0.0, axis.positions[None, 1:] - axis.positions[1:, None])
@@ -283,16 +283,16 @@ def _run_costs(loss: Loss, axis: Axis) -> FloatArray:
     low, high = (each.astype(np.int32) for each in np.triu_indices(n_places - 1))
     level, node = publish.lowest_nodes(axis.hierarchy, axis, low, high)
     by_level = node_costs(loss, axis.hierarchy, axis.domain)
-    found = np.zeros(len(low))
+    run_costs = np.zeros(len(low))
     for i, of_level in enumerate(by_level):
         at = level == i
-        found[at] = of_level[node[at]]
-    costs[low + 1, high + 1] = found
+        run_costs[at] = of_level[node[at]]
+    costs[low + 1, high + 1] = run_costs
     return costs
 
 
 def _price_tree(loss: Loss, axis: Axis, weight: float) -> tuple[CodeArray, FloatArray]:
-    """Return the node of every place at the levels above the values, and what each costs."""
+    """Return the node of every place at every level above the values, and its cost."""
     assert axis.hierarchy is not None
     codes = axis.code_at()
     nodes = np.full((axis.hierarchy.n_levels - 1, axis.n_places), -1, dtype=np.int32)

@@ -1,8 +1,8 @@
 """Local recoding of large tables: the best of several starts, annealed.
 
-One start goes along the hierarchies: the cheapest levels that put a hundredth of all records into classes are taken,
-those are classes, and the rows left go on. Levels that kept too few records once keep no more of fewer rows, so every
-node of the lattice is looked at once.
+One start goes along the hierarchies. It takes the cheapest levels that put a hundredth of all records into classes,
+removes these records, and repeats. Levels that kept too few records keep no more of fewer rows, so every node of the
+lattice is tried once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hushtable.quality import SetNCP
 from hushtable.search import Budget, Clock, Effort, check_memory, say_if_first_run
 from hushtable.tables import Table
 
-MOST_NODES: Final = 100_000  # of the lattice
+MOST_NODES: Final = 100_000  # of a lattice whose levels are tried one by one
 _SHARE_KEPT: Final = 0.01
 
 
@@ -44,7 +44,7 @@ def n_nodes(pricing: Pricing) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rest:
-    """The distinct rows left over."""
+    """The distinct rows that are in no class yet."""
 
     rows: CountArray
     counts: CountArray
@@ -58,7 +58,7 @@ class _Rest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Asked:
-    """What classes satisfy, and the records of every distinct row: ``records[offsets[i]:offsets[i + 1]]``."""
+    """The check of classes, and the records of every distinct row: ``records[offsets[i]:offsets[i + 1]]``."""
 
     check: Check
     offsets: CountArray
@@ -66,7 +66,7 @@ class _Asked:
 
 
 def classes_by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
-    """Return the class of every row, -1 where it is left over; None where there is no lattice, or no time."""
+    """Form classes along the hierarchies, -1 for rows left over; None without a small lattice, or without time."""
     if not 0 < n_nodes(pricing) <= MOST_NODES:
         return None
     problem = pricing.problem
@@ -74,35 +74,35 @@ def classes_by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
     distinct, inverse = problem.table.select(problem.columns).collapse()
     shape = tuple(ladder.n_levels for ladder in ladders)
     starts = np.append(0, np.cumsum(shape))[:-1]
-    rest = _lay_out_rows(pricing, ladders, distinct)
+    pool = _lay_out_rows(pricing, ladders, distinct)
     offsets = np.append(0, np.cumsum(np.bincount(inverse, minlength=distinct.n_rows)))
-    asked = _Asked(
+    requirement = _Asked(
         problem.judge.check_for_kernels(len(inverse)), offsets, np.argsort(inverse, kind="stable").astype(np.int32)
     )
     labels, n_classes = np.full(distinct.n_rows, -1, dtype=np.int32), 0
     fails, before = np.zeros(shape, dtype=bool), distinct.n_records
     while clock.left > 0:
-        least = max(problem.judge.min_size, min(int(_SHARE_KEPT * distinct.n_records), int(rest.counts.sum()) // 2))
-        if least < before:
-            # Where less is asked, what failed may do.
+        min_kept = max(problem.judge.min_size, min(int(_SHARE_KEPT * distinct.n_records), int(pool.counts.sum()) // 2))
+        if min_kept < before:
+            # Fewer records are needed now, so nodes that failed may succeed.
             fails[...] = False
-        before = least
-        group = _group_by_cheapest_levels(rest, starts, fails, least, asked, clock)
+        before = min_kept
+        group = _group_by_cheapest_levels(pool, starts, fails, min_kept, requirement, clock)
         if group is None:
             break
         kept = group >= 0
-        labels[rest.rows[kept]] = n_classes + np.unique(group[kept], return_inverse=True)[1]
+        labels[pool.rows[kept]] = n_classes + np.unique(group[kept], return_inverse=True)[1]
         n_classes = int(labels.max()) + 1
-        rest = rest.take_rows(~kept)
+        pool = pool.take_rows(~kept)
     return labels[inverse] if n_classes and clock.left > 0 else None
 
 
 def _lay_out_rows(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Table) -> _Rest:
-    """Lay out all rows."""
+    """Lay out the nodes and costs of all distinct rows at every level."""
     nodes, costs = [], []
     loss, columns = pricing.problem.loss, pricing.space.columns
     for j, ladder in enumerate(ladders):
-        # The missing value is a leaf of its own below the top.
+        # Below the top, the missing value is a leaf of its own and costs nothing.
         levels, codes = ladder.levels_with_missing(), distinct.codes[j] + 1
         for level, of_level in enumerate(node_costs(loss, ladder, pricing.axes[j].domain)):
             is_top = level == ladder.n_levels - 1
@@ -114,22 +114,22 @@ def _lay_out_rows(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Tabl
 
 
 def _group_by_cheapest_levels(
-    rest: _Rest, starts: CountArray, fails: BoolArray, least: int, asked: _Asked, clock: Clock
+    pool: _Rest, starts: CountArray, fails: BoolArray, min_kept: int, requirement: _Asked, clock: Clock
 ) -> CodeArray | None:
-    """Return the groups of the cheapest levels that keep enough records, -1 for rows in none; mark what fails."""
-    n_records = int(rest.counts.sum())
-    if n_records < least:
+    """Group rows by the cheapest levels that keep enough records, -1 for rows in no group; mark nodes that fail."""
+    n_records = int(pool.counts.sum())
+    if n_records < min_kept:
         return None
-    by_level = rest.costs @ rest.counts
+    by_level = pool.costs @ pool.counts
     costs = np.zeros(fails.shape)
     for j, start in enumerate(starts.tolist()):
         width = fails.shape[j]
         costs += by_level[start : start + width].reshape([-1 if i == j else 1 for i in range(fails.ndim)])
-    n_slots = 1 << int(2 * len(rest.rows)).bit_length()
-    keys, held = np.empty(n_slots, dtype=np.uint64), np.empty(n_slots, dtype=np.int64)
-    first, slots, after = (np.empty(n, dtype=np.int32) for n in (n_slots, len(rest.rows), len(rest.rows)))
-    groups = rollup.Groups(rest.rows, slots, held, asked.offsets, asked.records, first, after)
-    min_size = asked.check.min_size
+    n_slots = 1 << int(2 * len(pool.rows)).bit_length()
+    keys, group_sizes = np.empty(n_slots, dtype=np.uint64), np.empty(n_slots, dtype=np.int64)
+    first, slots, after = (np.empty(n, dtype=np.int32) for n in (n_slots, len(pool.rows), len(pool.rows)))
+    groups = rollup.Groups(pool.rows, slots, group_sizes, requirement.offsets, requirement.records, first, after)
+    min_size = requirement.check.min_size
     for number in np.argsort(costs, axis=None, kind="stable").tolist():
         levels = np.unravel_index(number, fails.shape)
         if fails[levels]:
@@ -137,22 +137,22 @@ def _group_by_cheapest_levels(
         if clock.left <= 0:
             return None
         of_columns = starts + np.array(levels)
-        n_kept = rollup.roll_up(rest.nodes, of_columns, rest.counts, min_size, keys, held, slots)
-        if n_kept >= least and asked.check.judged is not None:
-            n_kept = rollup.judge_groups(groups, asked.check.judged, min_size)
-        if n_kept >= least:
-            return np.where(held[slots] >= min_size, slots, -1).astype(np.int32)
-        # Models that only wider classes may fail would not have it marked; what is found passes all the same.
+        n_kept = rollup.roll_up(pool.nodes, of_columns, pool.counts, min_size, keys, group_sizes, slots)
+        if n_kept >= min_kept and requirement.check.judged is not None:
+            n_kept = rollup.judge_groups(groups, requirement.check.judged, min_size)
+        if n_kept >= min_kept:
+            return np.where(group_sizes[slots] >= min_size, slots, -1).astype(np.int32)
+        # Wrong for models that wider classes may fail: some nodes are skipped then, but what is found passes.
         fails[tuple(slice(level + 1) for level in levels)] = True
     return None
 
 
 _SHARE_BIG: Final = 0.01  # of the steps that split or dissolve
 _STEPS_BETWEEN_LOOKS: Final = 100_000  # steps between two looks at the clock
-_N_STAGES: Final = 20  # after each of which columns are weighted anew
-_STEPS_TO_HEAL: Final = 90  # of a row; with fewer, what the first heat spoils is not made good again
-_SHARE_COLD: Final = 0.05  # of the steps, the last ones, that only go down
-_N_SPARE_CLASSES: Final = 64  # classes more than sizes allow, for splits of those that are then dissolved
+_N_STAGES: Final = 20  # columns are weighted anew after each
+_STEPS_TO_HEAL: Final = 90  # steps a row; with fewer, the damage of the first heat would remain
+_SHARE_COLD: Final = 0.05  # of the steps: the last ones accept no rise
+_N_SPARE_CLASSES: Final = 64  # free slots, as a split may come before another class is dissolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,23 +160,23 @@ class Course:
     """How long an annealing goes on, and how hot."""
 
     n_steps: int  # at most
-    hot: float  # the first temperature, in cells, of an annealing that is long enough for it
+    hot: float  # the first temperature, in cells; a short annealing begins colder
     cold: float  # the last one
 
 
 def anneal_classes(
-    pricing: Pricing, labels: CodeArray, found: Neighbours, check: Check, course: Course, seed: int, clock: Clock
+    pricing: Pricing, labels: CodeArray, mates: Neighbours, check: Check, course: Course, seed: int, clock: Clock
 ) -> tuple[CodeArray, int]:
-    """Anneal classes that pass, by rows in the neighbours' order, ever colder; return rows' classes, and steps."""
-    order = found.order
+    """Anneal passing classes, ever colder; return every row's class, and the number of steps."""
+    order = mates.order
     space = pricing.space._replace(codes=np.ascontiguousarray(pricing.space.codes[order]))
     classes = _build_classes(pricing, labels[order], check.min_size)
     state = np.array([1 + (seed * 48_271 + 11) % 2_147_483_646], dtype=np.int64)
-    begun, whole = clock.spent, clock.left
+    spent_before, seconds = clock.spent, clock.left
     class_costs.recompute_all_classes(space, classes)
-    n_done, stage, done = 0, 0, 0.0 if whole > 0 else 1.0
-    # How many steps there will be; with an end in time, the first of them tell.
-    n_all = course.n_steps if math.isinf(whole) else 0.0
+    n_done, stage, done = 0, 0, 0.0 if seconds > 0 else 1.0
+    # The expected number of steps; if time ends the search, the first steps give an estimate.
+    n_all = course.n_steps if math.isinf(seconds) else 0.0
     while done < 1 and n_done < course.n_steps:
         if int(done * _N_STAGES) > stage:
             stage = int(done * _N_STAGES)
@@ -186,23 +186,23 @@ def anneal_classes(
         share = min(1.0, done / (1 - _SHARE_COLD))
         hot = max(course.cold / 100, course.hot * min(1.0, n_all / (_STEPS_TO_HEAL * len(order))))
         heat = hot * (min(hot, course.cold) / hot) ** share if share < 1 else course.cold / 100
-        annealing.anneal(space, classes, found.near, check, annealing.Schedule(state, n_steps, heat, heat, _SHARE_BIG))
+        annealing.anneal(space, classes, mates.near, check, annealing.Schedule(state, n_steps, heat, heat, _SHARE_BIG))
         n_done += n_steps
-        done = max(n_done / course.n_steps, (clock.spent - begun) / whole)
+        done = max(n_done / course.n_steps, (clock.spent - spent_before) / seconds)
         n_all = n_done / done
         clock.report_progress(min(0.99, done))
     return _restore_row_order(classes, order), n_done
 
 
 def _restore_row_order(classes: CostedClasses, order: CountArray) -> CodeArray:
-    """Return the class of every row, numbered from 0, rows in their first order."""
+    """Return the class of every row, numbered from 0, in the original order of rows."""
     labels = np.empty(len(order), dtype=np.int32)
     labels[order] = np.unique(classes.rows["label"], return_inverse=True)[1]
     return labels
 
 
 def _build_classes(pricing: Pricing, labels: CodeArray, min_size: int) -> CostedClasses:
-    """Put labelled rows into rings; those labelled -1 are in no class."""
+    """Build linked rings of the rows of each class; rows labelled -1 are in none."""
     n_rows, n_columns = pricing.space.codes.shape
     n_slots = max(n_rows // min_size, int(labels.max()) + 1) + _N_SPARE_CLASSES
     check_memory(
@@ -236,7 +236,7 @@ def _build_classes(pricing: Pricing, labels: CodeArray, min_size: int) -> Costed
 
 
 def adopt_rows(pricing: Pricing, labels: CodeArray, check: Check) -> CodeArray | None:
-    """Give every row labelled -1 to the class that grows least; None where no class may have one."""
+    """Add every row labelled -1 to the class that grows least; None if some row fits no class."""
     rows = np.flatnonzero(labels < 0)
     if not len(rows):
         return labels
@@ -254,10 +254,10 @@ _STEPS_PER_SECOND: Final = 1_000_000  # steps that take about a second
 _N_NEAR: Final = 32
 _ROWS_TO_COMPILE_WITH: Final = 100  # rows to compile kernels with
 _SHARE_OF_FLOOR: Final = 0.1  # of the seconds
-_SHARE_OF_START: Final = 0.5  # of the others
+_SHARE_OF_START: Final = 0.5  # of the remaining seconds
 _MAX_ROWS_OF_FLOOR: Final = 20_000
-_MAX_SIZE_FACTOR: Final = 3  # times the least size, where that alone decides
-_HEAT: Final = (0.2, 0.015)  # first and last temperature for classes of some mean size, in cells
+_MAX_SIZE_FACTOR: Final = 3  # times the least size, if size alone decides
+_HEAT: Final = (0.2, 0.015)  # first and last temperature, in cells, for classes of the next mean size
 _CLASS_SIZE_OF_HEAT: Final = 7.0
 _HEAT_OF_PAIRS: Final = (0.04, 0.003)
 _HEAT_FACTOR_OF_MONDRIAN: Final = 1.5
@@ -266,7 +266,7 @@ _NEGLIGIBLE_LOSS: Final = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Start:
-    """Classes that pass, and how hot annealing may begin without wasting them."""
+    """Passing classes, and how hot annealing may begin without destroying them."""
 
     labels: CodeArray
     loss: float
@@ -328,20 +328,20 @@ class LocalRecoding:
         _compile_kernels(problem)
         problem = replace(problem, clock=problem.clock.with_new_start())
         n_steps, clock = _limit_steps(problem)
-        spared, clock = _split_budget(problem, clock)
+        floor_budget, clock = _split_budget(problem, clock)
         pricing = price_rows(problem)
         first_part = clock.start_part(_SHARE_OF_START) if clock.budget.seconds else Clock()
         by_mondrian = _classes_by_mondrian(problem, first_part)
-        found = local_pricing.find_neighbours(pricing.space, by_mondrian, _N_NEAR, first_part)
-        start = min(_list_starts(pricing, by_mondrian, found, first_part), key=lambda start: start.loss)
+        mates = local_pricing.find_neighbours(pricing.space, by_mondrian, _N_NEAR, first_part)
+        start = min(_list_starts(pricing, by_mondrian, mates, first_part), key=lambda start: start.loss)
         labels, loss, n_done = start.labels, start.loss, 0
         clock.record_improvement(loss, at=0)
         if loss > _NEGLIGIBLE_LOSS:
-            check = _reorder_check(_build_check(pricing), found)
+            check = _reorder_check(_build_check(pricing), mates)
             course = Course(n_steps, start.hot, start.cold)
-            labels, n_done = anneal_classes(pricing, labels, found, check, course, self.seed, clock)
+            labels, n_done = anneal_classes(pricing, labels, mates, check, course, self.seed, clock)
             loss = pricing.loss_of(labels)
-            # The loss itself may not be a sum over cells, and rows that a wave of heat has moved may not come back.
+            # Annealing may end worse: its costs only approximate some losses, and not all rows moved by heat come back.
             labels, loss = (labels, loss) if loss < start.loss else (start.labels, start.loss)
         clock.record_improvement(loss, at=n_done)
         is_ended = loss > _NEGLIGIBLE_LOSS and n_done < min(n_steps, _STEPS_PER_ROW * len(labels))
@@ -350,21 +350,21 @@ class LocalRecoding:
         trace = clock.build_trace(
             repr(self), n_done, complete=not (is_ended or is_short), seed=self.seed, effort=effort
         )
-        return Found(*pricing.publish_and_merge(labels), trace, floor_budget=spared)
+        return Found(*pricing.publish_and_merge(labels), trace, floor_budget=floor_budget)
 
 
 def _compile_kernels(problem: Problem) -> None:
-    """Run every kernel once on a few rows: their first compilation is long, and nothing can interrupt it."""
+    """Run every kernel once on a few rows: the first compilation is long, and no clock can interrupt it."""
     judge, n_rows = problem.judge, problem.table.n_rows
     rows = np.linspace(0, n_rows - 1, min(n_rows, max(_ROWS_TO_COMPILE_WITH, 2 * judge.min_size))).astype(np.int64)
     pricing = price_rows(replace(problem, judge=judge.take_rows(rows), clock=Clock()))
     _classes_by_mondrian(pricing.problem, Clock())
     labels, check = np.zeros(len(rows), dtype=np.int32), _build_check(pricing)
-    found = local_pricing.find_neighbours(pricing.space, labels, _N_NEAR, Clock())
+    mates = local_pricing.find_neighbours(pricing.space, labels, _N_NEAR, Clock())
     classes_by_levels(pricing, Clock())
-    local_pricing.match_pairs(pricing.space, found)
-    # Two steps are two stages, between which columns are weighted anew.
-    anneal_classes(pricing, labels, found, _reorder_check(check, found), Course(2, 1.0, 1.0), 0, Clock())
+    local_pricing.match_pairs(pricing.space, mates)
+    # Two steps make two stages, so that the weighting between stages is compiled too.
+    anneal_classes(pricing, labels, mates, _reorder_check(check, mates), Course(2, 1.0, 1.0), 0, Clock())
     adopt_rows(pricing, np.where(np.arange(len(rows)) == 1, np.int32(-1), labels), check)
     pricing.problem.judge.passes_labels(labels)
     pricing.publish_and_merge(labels)
@@ -372,7 +372,7 @@ def _compile_kernels(problem: Problem) -> None:
 
 
 def _limit_steps(problem: Problem) -> tuple[int, Clock]:
-    """Return how many steps there may be, and the clock that ends them."""
+    """Return the most steps, and the clock that may end them earlier."""
     clock, n_rows = problem.clock, problem.table.n_rows
     if clock.budget.nodes is not None:
         return clock.budget.nodes, clock
@@ -383,34 +383,34 @@ def _limit_steps(problem: Problem) -> tuple[int, Clock]:
 
 
 def _split_budget(problem: Problem, clock: Clock) -> tuple[Budget | None, Clock]:
-    """Return what a floor under the loss may take, and the clock of the search; None where no floor is known."""
+    """Split the budget between a floor under the loss (None if none is known) and the search."""
     if problem.ladders or not isinstance(problem.loss, SetNCP) or problem.loss != SetNCP():
         return None, clock
     seconds = clock.budget.seconds
     if seconds is None:
-        # A floor without a budget is reproducible, and takes long where there are many rows.
+        # Without a budget the floor is reproducible, but takes long with many rows.
         return Budget() if problem.table.n_rows <= _MAX_ROWS_OF_FLOOR else None, clock
     return Budget(_SHARE_OF_FLOOR * seconds), replace(clock, budget=Budget((1 - _SHARE_OF_FLOOR) * seconds))
 
 
 def _build_check(pricing: Pricing) -> Check:
-    """Return what every class satisfies, of the problem's rows."""
+    """Build the check that every class has to pass."""
     judge = pricing.problem.judge
     return judge.check_for_kernels(
         _MAX_SIZE_FACTOR * judge.min_size if judge.is_by_size else pricing.problem.table.n_rows
     )
 
 
-def _reorder_check(check: Check, found: Neighbours) -> Check:
-    """Return the same of rows in the order of the neighbours."""
+def _reorder_check(check: Check, mates: Neighbours) -> Check:
+    """Return the check with sensitive values in the neighbours' order of rows."""
     if check.judged is None:
         return check
-    sensitive = np.ascontiguousarray(check.judged.sensitive[:, found.order])
+    sensitive = np.ascontiguousarray(check.judged.sensitive[:, mates.order])
     return check._replace(judged=check.judged._replace(sensitive=sensitive))
 
 
-def _list_starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, clock: Clock) -> Iterator[_Start]:
-    """Find starts."""
+def _list_starts(pricing: Pricing, by_mondrian: CodeArray, mates: Neighbours, clock: Clock) -> Iterator[_Start]:
+    """Yield the starts that are possible."""
     judge, codes = pricing.problem.judge, pricing.space.codes
     by_size, k = judge.is_by_size, judge.min_size
     yield _build_start(pricing, by_mondrian, _HEAT_FACTOR_OF_MONDRIAN)
@@ -418,25 +418,25 @@ def _list_starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, cl
         yield _build_start(pricing, split_large_classes(codes, by_mondrian, k), _HEAT_FACTOR_OF_MONDRIAN)
     along_levels = classes_by_levels(pricing, clock)
     if along_levels is not None:
-        whole = adopt_rows(pricing, along_levels, judge.check_for_kernels(pricing.problem.table.n_rows))
-        if whole is not None and (by_size or judge.passes_labels(whole)):
-            yield _build_start(pricing, split_large_classes(codes, whole, k) if by_size else whole, 1.0)
+        adopted = adopt_rows(pricing, along_levels, judge.check_for_kernels(pricing.problem.table.n_rows))
+        if adopted is not None and (by_size or judge.passes_labels(adopted)):
+            yield _build_start(pricing, split_large_classes(codes, adopted, k) if by_size else adopted, 1.0)
     if by_size and k == 2 and clock.left > 0:
-        pairs = local_pricing.match_pairs(pricing.space, found)
+        pairs = local_pricing.match_pairs(pricing.space, mates)
         if pairs is not None:
             yield _Start(pairs, pricing.loss_of(pairs), *_HEAT_OF_PAIRS)
 
 
 def _build_start(pricing: Pricing, labels: CodeArray, hotter: float) -> _Start:
-    """Return a start; the larger its classes are, the hotter annealing begins and ends."""
+    """Build a start; the larger its classes, the hotter annealing begins and ends."""
     size = len(labels) / (int(labels.max()) + 1) / _CLASS_SIZE_OF_HEAT
     return _Start(labels, pricing.loss_of(labels), hotter * _HEAT[0] * size**0.4, hotter * _HEAT[1] * size**0.7)
 
 
 def _classes_by_mondrian(problem: Problem, clock: Clock) -> CodeArray:
-    """Return the class of every row that Mondrian gives it, equal rows together."""
+    """Return the class of every row by Mondrian, with equal rows in one class."""
     distinct, inverse = problem.table.collapse()
     judge = replace(problem.judge, table=distinct, reference=problem.judge.whole, outline=problem.judge.laid_out)
     loss = problem.loss if isinstance(problem.loss, SetNCP) else SetNCP()
-    asked = replace(problem, judge=judge, loss=loss, clock=clock, most_suppressed=0)
-    return np.asarray(Mondrian(exchange=True).search(asked).partition.labels[inverse])
+    mondrian_problem = replace(problem, judge=judge, loss=loss, clock=clock, most_suppressed=0)
+    return np.asarray(Mondrian(exchange=True).search(mondrian_problem).partition.labels[inverse])

@@ -1,4 +1,4 @@
-"""The one door of every search: a problem in, what was found out. A method joins by `register`."""
+"""The interface of every search: a `Problem` in, a `Found` out. `register` adds a method."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from hushtable.tables import Partition, Table
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """What a method can be asked.
+    """What a method supports.
 
     Attributes
     ----------
     losses : tuple of str
         The objectives it searches by.
     parts_equal_records : bool
-        Whether equal records may come to lie in different classes, so that each is a row of its own.
+        Whether equal records may go to different classes, so that each is a row of its own.
     counts_population : bool
         Whether models may count a population.
     suppresses : bool
         Whether it decides itself which records are suppressed.
     finds_matchings : bool
-        Whether it takes a matching notion, which judges rows and no classes.
+        Whether it takes a matching notion, which judges rows instead of classes.
     keeps_apart : bool
         Whether the cells of its classes can be kept from covering one another's people.
     takes_equal_rows : bool
-        Whether rows may be given that are equal: its classes are those of distinct rows all the same.
+        Whether it accepts equal rows: its classes are the same as for distinct rows.
     merges_classes : bool
-        Whether classes that publish the same cells become one, which only models can
-        follow that a union of passing classes passes.
+        Whether classes that publish the same cells become one. That is right only for models that a
+        union of passing classes passes.
     needs_ladders : bool
-        Whether every column has a hierarchy: the one that is proposed where none was given.
+        Whether every column needs a hierarchy; a column without one gets a proposed one.
     finds_failing : bool
-        Whether it finds itself, among all records, those with which the models cannot be met.
+        Whether it finds by itself the records with which the models cannot be met.
     finds_histories : bool
         Whether it takes models of all the records of a person.
     takes_any_loss : bool
@@ -69,7 +69,7 @@ class Offers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """What a search is asked.
+    """The input of a search.
 
     Attributes
     ----------
@@ -87,12 +87,12 @@ class Problem:
         Records that the search may suppress.
     notion : MatchingNotion, optional
         Asked of the rows instead of models.
-    n_gone : int
-        Records that were suppressed before, because the models cannot be met with them.
+    n_suppressed_before : int
+        Records that were suppressed before the search, because the models cannot be met with them.
     average_risk : float, optional
         How many classes there may be for each record that is published.
     hides_persons : bool
-        Whether no reader is told whose record a row is, where persons are counted.
+        Whether persons are counted, but the release does not say whose record a row is.
     language : {"en", "de", "fr", "es", "it", "nl"}
         Of the words that are written into cells.
     """
@@ -115,12 +115,12 @@ class Problem:
         return self.judge.table
 
     def take_rows(self, rows: BoolArray) -> Problem:
-        """Return the problem of some rows, judged by the same whole."""
+        """Return the problem of some rows; models still compare with the same whole."""
         return replace(self, judge=self.judge.take_rows(rows))
 
 
 class Placing(Protocol):
-    """Where rows go that no search has seen: a cut tree, a vector of levels."""
+    """Places rows that the search has not seen: a cut tree, a vector of levels."""
 
     def place_rows(self, table: Table) -> CodeArray:
         """Return the class of every row of a table with the search's columns."""
@@ -128,7 +128,7 @@ class Placing(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What a search found.
+    """The result of a search.
 
     Attributes
     ----------
@@ -141,10 +141,10 @@ class Found:
     others : tuple of Found
         Other tables of the same loss.
     evidence : mapping, optional
-        Why nothing better exists: entries of a certificate, its kind among them, besides those that follow from what
-        was asked.
-    spared : Budget, optional
-        What the search has left of its budget for a floor under the loss; none is looked for where it is None.
+        Why nothing better exists: the entries of a certificate that do not follow from the request, its kind among
+        them.
+    floor_budget : Budget, optional
+        The part of the budget that is left for a floor under the loss; without it no floor is computed.
     """
 
     partition: Partition
@@ -170,7 +170,7 @@ class Method(Protocol):
 
     @property
     def offers(self) -> Offers:
-        """What it can be asked."""
+        """What it supports."""
 
     def search(self, problem: Problem) -> Found:
         """Find classes that pass, and what they publish."""
@@ -189,13 +189,13 @@ METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
     "methods",
     ("name", "offers", "search"),
 )
-"""Every method by the name that a policy writes it by; imported when it is asked for."""
+"""Every method by its name in policies; imported when it is first used."""
 
 register = METHODS.register
 
 
 def check_offers(method: Method, problem: Problem) -> None:
-    """Raise InputError where a problem asks of a method what it does not offer."""
+    """Raise InputError if a problem needs something that the method does not offer."""
     offers, name = method.offers, type(method).__name__
     if problem.loss.name not in offers.losses and not (offers.takes_any_loss and compares_releases(problem.loss)):
         able = _methods_with(lambda offers: problem.loss.name in offers.losses)
@@ -211,17 +211,17 @@ def check_offers(method: Method, problem: Problem) -> None:
 
 
 def is_own(given: object) -> bool:
-    """Tell whether a model, a loss or a method is of somebody else than hushtable."""
+    """Tell whether a model, a loss or a method comes from another package."""
     return not type(given).__module__.startswith("hushtable.")
 
 
 def compares_releases(loss: Loss) -> bool:
-    """Tell whether a loss is known of whole releases alone, as those of somebody else are."""
+    """Tell whether a loss can only be measured on whole releases, as those of other packages."""
     return is_own(loss) or isinstance(loss, Distances)
 
 
 def moves_rows(method: Method) -> bool:
-    """Tell whether rows may be moved between the classes that a method found, one record each."""
+    """Tell whether single records may be moved between the classes that a method found."""
     return _moves_rows(method.offers)
 
 
@@ -230,15 +230,15 @@ def _moves_rows(offers: Offers) -> bool:
 
 
 def _methods_with(is_able: Callable[[Offers], bool]) -> str:
-    """List the methods that offer something; an empty text where none does."""
+    """List the methods that offer something, as text; empty if none does."""
     return quote_names(name for name, method in METHODS.items() if is_able(method().offers))
 
 
 def choose_loss(method: Method, loss: Loss) -> Loss:
-    """Return what a method makes small where it is asked for a loss: another one where it cannot compare by that.
+    """Choose the loss that a method minimises: the requested one, or the set-NCP if it cannot compare by that.
 
-    A loss that only whole releases have is reported by every method, and made small by those that compare releases, and
-    by those that part equal records, whose rows may move: see `own_losses`.
+    A loss of whole releases is reported by every method. It is minimised only by methods that compare releases, and by
+    methods that part equal records, whose rows `own_losses` moves afterwards.
     """
     offers = method.offers
     if not compares_releases(loss) or loss.name in offers.losses or offers.takes_any_loss or "ncp" not in offers.losses:
@@ -255,7 +255,7 @@ def choose_loss(method: Method, loss: Loss) -> Loss:
 
 
 def is_bounded_below(model: PrivacyModel) -> bool:
-    """Tell whether a class may fail a model because its cells cover more people than it has."""
+    """Tell whether a class can fail a model because its cells cover more people than it holds."""
     return isinstance(model, DeltaPresence) and model.low > 0
 
 

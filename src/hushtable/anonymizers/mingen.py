@@ -48,10 +48,10 @@ _MOST_STEPS = 20_000_000
 _N_STARTS = 3
 _N_NEAR = 16
 _MOST_TABLES = 10_000
-_CELLS_PER_DRAW = 200_000  # at once
+_CELLS_PER_DRAW = 200_000  # cells that are drawn at once, about
 _SHARE_OF_START = 0.3  # of the time, for Mondrian
-_SHARE_OF_NEAREST = 0.4  # of what is then left
-_TEMPERATURE_SHARES = (0.1, 0.005)  # of what a cell costs at most, times the columns
+_SHARE_OF_NEAREST = 0.4  # of the time that is then left
+_TEMPERATURE_SHARES = (0.1, 0.005)  # first and last temperature, as shares of what a row of stars costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class MinGen:
     n_best : int
         So many distinct tables of the least loss, as far as there are any: the first is the
         release, the others are its ``alternatives``. Up to 16 rows; of matching notions up to
-        40, as long as the beginnings that have to be looked at are no more than 2 million.
+        40, as long as no more than 2 million partial tables have to be searched.
     tie_break : MinimalDistortion, Certainty or SetNCP, optional
         Decides among tables of the same loss. Up to 16 rows; of matching notions up to 40; of
         drawn tables however many rows there are.
     iterations : int, optional
         Instead of a search, draw so many tables and keep the best of those that pass, or the
         table of ``*``. Every cell of a drawn table publishes any of its candidates, each as likely
-        as any other: what guessing is worth. -1 is a search, as in MG-GA.
+        as any other: what guessing is worth. -1 is the same as None, as in MG-GA.
     proof_rows : int
         Rows up to which a proof is tried for k-anonymity.
     seed : int
@@ -144,12 +144,12 @@ class MinGen:
         return self._improve_blocks(space, problem)
 
     def _search_matchings(self, space: CandidateSpace, problem: Problem, notion: MatchingNotion) -> Found:
-        """Search under a matching notion; many rows are paired, or made k-anonymous, which is more than asked."""
+        """Search under a matching notion; with many rows pair them, or use k-anonymity, which is stricter."""
         clock = problem.clock.with_default_end(_MAX_SECONDS)
         if space.n_rows <= minimal_matchings.MOST_ROWS:
-            found = minimal_matchings.search_matchings(repr(self), space, notion, self.n_best, self.tie_break, clock)
-            if found is not None:
-                return found
+            result = minimal_matchings.search_matchings(repr(self), space, notion, self.n_best, self.tie_break, clock)
+            if result is not None:
+                return result
         else:
             self._refuse_ties(space.n_rows)
         if notion.k == 2 and space.n_rows <= minimal_matchings.MOST_PAIRED:
@@ -158,10 +158,10 @@ class MinGen:
             n_nodes, complete = space.n_rows, True
         else:
             judge = replace(problem.judge, models=(KAnonymity(notion.k),))
-            found = self._improve_blocks(space, replace(problem, judge=judge, notion=None))
-            table, n_nodes, complete = (found.partition, found.recoding), found.trace.nodes, found.trace.complete
+            result = self._improve_blocks(space, replace(problem, judge=judge, notion=None))
+            table, n_nodes, complete = (result.partition, result.recoding), result.trace.nodes, result.trace.complete
         value = problem.loss.measure(table[1], table[0].sizes)
-        # A published row that covers k rows costs as much as the farthest of them; nothing is known of the other side.
+        # The k - 1 nearest rows bound a published row only if it has to match k originals; else no bound is known.
         is_published = "published" in notion.sides
         bound = find_nearest(space, notion.k - 1, clock).bound(notion.k) * space.scale if is_published else 0.0
         return Found(*table, clock.build_trace(repr(self), n_nodes, value=value, bound=bound, complete=complete))
@@ -179,7 +179,7 @@ class MinGen:
         if not math.isfinite(solved.value):
             raise infeasible_error(problem.judge.models, space.n_rows)
         best = merge_equal_classes(space.recode_classes(solved.labels, int(solved.labels.max()) + 1), solved.labels)
-        others = self._list_alternatives(space, solved, best, problem.clock.with_default_end(_MAX_SECONDS))
+        alternatives = self._list_alternatives(space, solved, best, problem.clock.with_default_end(_MAX_SECONDS))
         effort = Effort(
             solved.n_settled,
             solved.n_pruned,
@@ -190,8 +190,8 @@ class MinGen:
         value = solved.value * space.scale
         trace = problem.clock.build_trace(repr(self), solved.n_settled, value=value, bound=value, effort=effort)
         proven = _Proven(solved.labels, partition_search.subset_prices(solved), solved.value, solved.value)
-        found = tuple(Found(*other, trace) for other in others)
-        return Found(*best, trace, others=found, evidence=_build_evidence(problem, space, proven))
+        others = tuple(Found(*other, trace) for other in alternatives)
+        return Found(*best, trace, others=others, evidence=_build_evidence(problem, space, proven))
 
     def _list_alternatives(
         self, space: CandidateSpace, solved: partition_search.Smallest, best: tuple[Partition, Recoding], clock: Clock
@@ -199,92 +199,95 @@ class MinGen:
         """List other tables of the least loss, the best by the second cost first."""
         if self.n_best == 1:
             return ()
-        made = self._rank_tables(space, partition_search.best_tables(space, solved, self._n_listed, clock))
+        tables = self._rank_tables(space, partition_search.best_tables(space, solved, self._n_listed, clock))
         texts = row_texts(*best)
-        return tuple(itertools.islice((each for each in made if row_texts(*each) != texts), self.n_best - 1))
+        return tuple(itertools.islice((each for each in tables if row_texts(*each) != texts), self.n_best - 1))
 
     @property
     def _n_listed(self) -> int:
-        """How many tables of the least loss are looked for, among which a second loss may decide."""
+        """How many tables of the least loss are listed: many if a second loss decides among them."""
         return self.n_best if self.tie_break is None else _MOST_TABLES
 
     def _rank_tables(self, space: CandidateSpace, tables: Iterable[CountArray]) -> list[tuple[Partition, Recoding]]:
-        """Return what tables publish, the best by the second loss first."""
-        made = [publish_picks(space, picks) for picks in tables]
+        """Publish tables; return them with the best by the second loss first."""
+        pairs = [publish_picks(space, picks) for picks in tables]
         tie_break = self.tie_break
-        return made if tie_break is None else sorted(made, key=lambda each: tie_break.measure(each[1], each[0].sizes))
+        return pairs if tie_break is None else sorted(pairs, key=lambda each: tie_break.measure(each[1], each[0].sizes))
 
     def _draw_tables(self, space: CandidateSpace, problem: Problem, n_tables: int) -> Found:
-        """Keep the best of some tables whose cells are all drawn, and of the table of ``*``."""
+        """Draw all cells of some tables; return the best of them and of the table of ``*``."""
         judge, notion, clock, rng = problem.judge, problem.notion, problem.clock, np.random.default_rng(self.seed)
         if not (space.n_rows >= notion.k if notion else judge.passes_as_one_class()):
             raise infeasible_error([notion] if notion else judge.models, space.n_rows)
         choices = Choices.from_space(space)
-        least = float(choices.table_costs(choices.stars[None])[0])
-        kept = {choices.stars.tobytes(): choices.stars}
+        least_cost = float(choices.table_costs(choices.stars[None])[0])
+        best_tables = {choices.stars.tobytes(): choices.stars}
         condition = Matched(choices, notion) if notion else Equal.from_choices(choices, judge.min_size, self.seed)
+        # `are_feasible` is enough for matching notions and models of size; other models judge each table.
+        needs_judging = not (notion or judge.is_by_size)
         n_together = min(max(1, _CELLS_PER_DRAW // space.places.size), condition.n_together)
-        clock.record_improvement(least * space.scale, at=0.0)
+        clock.record_improvement(least_cost * space.scale, at=0.0)
         n_drawn, n_asked = 0, min(n_tables, problem.clock.budget.nodes or n_tables)
         while n_drawn < n_asked and clock.left > 0:
-            # Always as many at once, so that the first tables do not depend on how many there are.
+            # Always draw as many at once: the first tables must not depend on `n_tables`.
             pool = choices.draw_tables(n_together, rng)[: n_asked - n_drawn]
             costs = choices.table_costs(pool)
-            cheap = np.flatnonzero(costs <= least + COST_TOLERANCE)
+            cheap = np.flatnonzero(costs <= least_cost + COST_TOLERANCE)
             for i in cheap[condition.are_feasible(pool[cheap])].tolist():
-                if costs[i] > least + COST_TOLERANCE or not (
-                    notion or judge.is_by_size or judge.passes_labels(_label_rows(pool[i]))
-                ):
+                # `least_cost` may have fallen within this pool.
+                is_dearer = costs[i] > least_cost + COST_TOLERANCE
+                if is_dearer or (needs_judging and not judge.passes_labels(_label_rows(pool[i]))):
                     continue
-                if costs[i] < least - COST_TOLERANCE:
-                    least, kept = float(costs[i]), {}
-                    clock.record_improvement(least * space.scale, at=float(n_drawn + i))
-                if len(kept) < self._n_listed:
-                    kept[pool[i].tobytes()] = pool[i]
+                if costs[i] < least_cost - COST_TOLERANCE:
+                    least_cost, best_tables = float(costs[i]), {}
+                    clock.record_improvement(least_cost * space.scale, at=float(n_drawn + i))
+                if len(best_tables) < self._n_listed:
+                    best_tables[pool[i].tobytes()] = pool[i]
             n_drawn += len(pool)
             clock.report_progress(n_drawn / n_tables)
-        made = self._rank_tables(space, kept.values())
+        ranked = self._rank_tables(space, best_tables.values())
         effort = Effort(n_drawn, 0, 0, space.log10_size(), None, tuple(clock.history))
         trace = clock.build_trace(repr(self), n_drawn, complete=False, seed=self.seed, effort=effort)
         distinct: dict[object, tuple[Partition, Recoding]] = {}
-        for each in made:
+        for each in ranked:
             distinct.setdefault(row_texts(*each), each)
         best, *others = (Found(*each, trace) for each in distinct.values())
         return replace(best, others=tuple(others[: self.n_best - 1]))
 
     def _improve_blocks(self, space: CandidateSpace, problem: Problem) -> Found:
-        """Improve Mondrian's blocks; prove what can be proven in the time there is."""
+        """Anneal Mondrian's blocks, then prove the result or polish it, as time allows."""
         judge, budget, clock = problem.judge, problem.clock.budget, problem.clock.with_default_end(_MAX_SECONDS)
         labels, near = start_with_mondrian(space, problem, clock)
         prices = near.prices(judge.min_size)
-        known = Partitioning(labels, partition_value(space, labels), float(prices.sum()), prices)
+        incumbent = Partitioning(labels, partition_value(space, labels), float(prices.sum()), prices)
         record = partial(_record_progress, space.scale, clock)
-        record(known)
+        record(incumbent)
         n_steps = min(_STEPS_PER_ROW * space.n_rows, _MOST_STEPS, (budget.nodes or math.inf) // _N_STARTS)
         is_provable = judge.is_by_size and judge.min_size > 1 and space.n_rows <= self.proof_rows
-        # Half of the time is for the proof, or a part of it for the polish.
-        n_parts = 2 * _N_STARTS if is_provable else _N_STARTS + 1
-        n_steps = steps_within(int(n_steps), budget.seconds, n_parts)
-        starts = self._anneal_blocks(space, judge, near, known, n_steps, clock, record)
+        # The proof gets as much time as all annealing runs together, the polish as much as one run.
+        n_time_shares = 2 * _N_STARTS if is_provable else _N_STARTS + 1
+        n_steps = steps_within(int(n_steps), budget.seconds, n_time_shares)
+        starts = self._anneal_blocks(space, judge, near, incumbent, n_steps, clock, record)
         if is_provable:
-            least = near.costs[:, judge.min_size - 2].copy()
-            partition_search.solve_by_columns(space, judge.min_size, known, starts, least, clock, record)
+            nearest_costs = near.costs[:, judge.min_size - 2].copy()
+            partition_search.solve_by_columns(space, judge.min_size, incumbent, starts, nearest_costs, clock, record)
         else:
-            better, value = polish_partition(space, near, known.labels, judge, clock)
-            if value < known.value:
-                known.labels, known.value = better, value
-                record(known)
-        table = merge_equal_classes(space.recode_classes(known.labels, int(known.labels.max()) + 1), known.labels)
+            polished, value = polish_partition(space, near, incumbent.labels, judge, clock)
+            if value < incumbent.value:
+                incumbent.labels, incumbent.value = polished, value
+                record(incumbent)
+        labels = incumbent.labels
+        table = merge_equal_classes(space.recode_classes(labels, int(labels.max()) + 1), labels)
         trace = clock.build_trace(
             repr(self),
-            known.n_nodes + n_steps * (len(starts) - 1),
-            value=known.value * space.scale,
-            bound=known.proven * space.scale,
-            complete=known.is_proven or clock.left > 0,
+            incumbent.n_nodes + n_steps * (len(starts) - 1),
+            value=incumbent.value * space.scale,
+            bound=incumbent.proven * space.scale,
+            complete=incumbent.is_proven or clock.left > 0,
             seed=self.seed,
-            effort=Effort(known.n_nodes, known.n_pruned, 0, space.log10_size(), None, tuple(clock.history)),
+            effort=Effort(incumbent.n_nodes, incumbent.n_pruned, 0, space.log10_size(), None, tuple(clock.history)),
         )
-        proven = _Proven(known.labels, known.prices, known.value, known.proven)
+        proven = _Proven(incumbent.labels, incumbent.prices, incumbent.value, incumbent.proven)
         return Found(*table, trace, evidence=_build_evidence(problem, space, proven))
 
     def _anneal_blocks(
@@ -292,41 +295,42 @@ class MinGen:
         space: CandidateSpace,
         judge: Judge,
         near: CheapestMates,
-        known: Partitioning,
+        incumbent: Partitioning,
         n_steps: int,
         clock: Clock,
         record: Callable[[Partitioning], None],
     ) -> list[CodeArray]:
-        """Anneal a few times from Mondrian's blocks; return all partitions found."""
+        """Anneal a few times from Mondrian's blocks; return all partitions, Mondrian's first."""
         state = np.array([self.seed % 2_147_483_645 + 1], dtype=np.int64)
-        first, labelings = known.labels, [known.labels]
+        first, labelings = incumbent.labels, [incumbent.labels]
         check = judge.check_for_kernels(max(3 * judge.min_size, int(np.bincount(first).max())))
         hot, cold = temperatures(space)
         for _ in range(_N_STARTS):
             labels, value = anneal_partition(space, near, first, check, state, (n_steps, hot, cold), clock)
             labelings.append(labels)
-            if value < known.value:
-                known.labels, known.value = labels.copy(), value
-                record(known)
+            if value < incumbent.value:
+                incumbent.labels, incumbent.value = labels.copy(), value
+                record(incumbent)
+            # The other half of the time is for the proof or the polish.
             if clock.left < clock.spent:
                 break
         return labelings
 
 
 def temperatures(space: CandidateSpace) -> tuple[float, float]:
-    """Return where annealing begins and ends, in weighted cells."""
-    whole = float(np.sum(space.costs.columns["star"])) or 1.0
-    return _TEMPERATURE_SHARES[0] * whole, _TEMPERATURE_SHARES[1] * whole
+    """Return the first and last temperature of annealing, in weighted cells."""
+    star_cost = float(np.sum(space.costs.columns["star"])) or 1.0
+    return _TEMPERATURE_SHARES[0] * star_cost, _TEMPERATURE_SHARES[1] * star_cost
 
 
 def start_with_mondrian(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeArray, CheapestMates]:
     """Return Mondrian's blocks in the same candidate space, and the rows nearest to each."""
     judge, names = problem.judge, problem.columns
     laddered = {name: ladder for name, ladder in zip(names, space.hierarchies, strict=True) if ladder is not None}
-    asked = replace(
+    mondrian_problem = replace(
         problem, ladders={**problem.ladders, **laddered}, loss=SetNCP(), clock=clock.start_part(_SHARE_OF_START)
     )
-    by_mondrian = Mondrian().search(asked).partition
+    by_mondrian = Mondrian().search(mondrian_problem).partition
     if judge.list_failing_models(by_mondrian):
         raise infeasible_error(judge.models, space.n_rows)
     labels = by_mondrian.labels
@@ -337,7 +341,7 @@ def start_with_mondrian(space: CandidateSpace, problem: Problem, clock: Clock) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Proven:
-    """A partition, and what no other costs less than: all in weighted cells."""
+    """A partition, and a lower bound of the cost of all partitions, in weighted cells."""
 
     labels: CodeArray
     prices: FloatArray  # (n_rows,): no block costs less than its rows' prices
@@ -346,14 +350,14 @@ class _Proven:
 
 
 def _build_evidence(problem: Problem, space: CandidateSpace, proven: _Proven) -> Mapping[str, Any] | None:
-    """Return the entries of a certificate that the search knows; none where no checker knows the loss or the models."""
+    """Return the evidence for a certificate; None if the checker does not know the loss or the models."""
     judge = problem.judge
     is_known = type(problem.loss) in (SetNCP, Certainty, MinimalDistortion) and not judge.without_rule
     if not is_known or problem.n_suppressed_before or judge.person is not None or judge.population is not None:
         return None
     table = problem.table
     codes = [table.codes[table.index(name)] for name in (*problem.columns, *judge.counted)]
-    # Rows of equal codes may change places: their prices are those of any of them.
+    # Sorted by codes, as the checker sees rows; equal rows may change places, as their prices are equal.
     order = np.lexsort(tuple(codes[::-1]))
     return {
         "kind": "blocks",
@@ -371,7 +375,7 @@ def _label_rows(picks: CountArray) -> CodeArray:
     return np.unique(picks, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
-def _record_progress(scale: float, clock: Clock, known: Partitioning) -> None:
-    """Write down the state of the search, and show its progress: of all the seconds, or none where there is no end."""
-    clock.record_improvement(known.value * scale, known.bound * scale)
+def _record_progress(scale: float, clock: Clock, incumbent: Partitioning) -> None:
+    """Record the state of the search; report the share of its seconds as progress."""
+    clock.record_improvement(incumbent.value * scale, incumbent.bound * scale)
     clock.report_progress(clock.spent / (clock.spent + clock.left))

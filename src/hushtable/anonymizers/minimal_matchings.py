@@ -25,7 +25,7 @@ from hushtable.search import Clock, Effort, check_memory, solver
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """What every cell of a table may publish."""
+    """The candidates of every cell of a table."""
 
     space: CandidateSpace
     candidates_by_column: tuple[Candidates, ...] = field(repr=False)  # by column; the last is "*"
@@ -43,7 +43,7 @@ class Choices:
 
     @property
     def stars(self) -> CountArray:
-        """The table of ``*``, which satisfies every k there is."""
+        """The table of ``*``, which satisfies every k up to the number of rows."""
         last = np.array([len(each.costs) - 1 for each in self.candidates_by_column], dtype=np.int64)
         return np.broadcast_to(last, self.space.places.shape)
 
@@ -62,7 +62,7 @@ class Choices:
         return pool
 
     def table_costs(self, pool: CountArray) -> FloatArray:
-        """Return what each table costs, as a sum of weighted cells."""
+        """Return the cost of each table, as a sum of weighted cells."""
         costs = np.zeros(len(pool))
         for j, listed in enumerate(self.candidates_by_column):
             costs += listed.costs[pool[:, :, j]].sum(axis=1)
@@ -97,8 +97,8 @@ class Choices:
 def find_matches(covers: BoolArray, *, is_global: bool) -> BoolArray:
     """Tell which covered original row is a match of a row, both of shape (n_tables, n_rows, n_rows).
 
-    Every row covers its own original, so that one way of giving each an original of its own is known. A
-    pair is then part of another such way if and only if its ends lie in one strong component.
+    Every row covers its own original, so one perfect matching is known. Another pair is part of a perfect
+    matching if and only if both its ends lie in one strong component.
     """
     if not is_global:
         return covers
@@ -115,7 +115,7 @@ def find_matches(covers: BoolArray, *, is_global: bool) -> BoolArray:
 
 
 def find_lacking_matches(notion: MatchingNotion, matched: BoolArray) -> BoolArray:
-    """Tell which pairs of rows would give the first a match that it lacks: none where a table satisfies a notion."""
+    """Tell which pairs would give the first row a match that it lacks: no pair if a table satisfies the notion."""
     lacking = np.zeros(matched.shape, dtype=bool)
     if "published" in notion.sides:
         lacking |= (matched.sum(axis=2) < notion.k)[:, :, None] & ~matched
@@ -124,29 +124,29 @@ def find_lacking_matches(notion: MatchingNotion, matched: BoolArray) -> BoolArra
     return lacking
 
 
-def _cheapest_by_run(listed: Candidates) -> CountArray:
+def _cheapest_by_run(candidates: Candidates) -> CountArray:
     """Return the cheapest candidate over every run of places, shape (n_places, n_places)."""
-    n_places = int(listed.last.max()) + 1
+    n_places = int(candidates.last.max()) + 1
     best = np.zeros((n_places, n_places), dtype=np.int64)
     # Dearest first, so that the cheapest is the last to be written.
-    for i in np.lexsort((-listed.level, -listed.costs)).tolist():
-        first, last = int(listed.first[i]), int(listed.last[i])
+    for i in np.lexsort((-candidates.level, -candidates.costs)).tolist():
+        first, last = int(candidates.first[i]), int(candidates.last[i])
         best[first : last + 1, first : last + 1] = i
     return best
 
 
-def _list_candidates_of_rows(places: CodeArray, listed: Candidates) -> tuple[CountArray, CountArray]:
+def _list_candidates_of_rows(places: CodeArray, candidates: Candidates) -> tuple[CountArray, CountArray]:
     """List the candidates of every row, as offsets and members."""
-    rows, choices = np.nonzero((listed.first <= places[:, None]) & (places[:, None] <= listed.last))
+    rows, choices = np.nonzero((candidates.first <= places[:, None]) & (places[:, None] <= candidates.last))
     return np.asarray(np.searchsorted(rows, np.arange(len(places) + 1))), choices
 
 
 def _check_size(space: CandidateSpace) -> None:
-    """Raise InputError where what cells may publish is too much to list: of n values n^2 / 2 intervals."""
+    """Raise InputError if listing the candidates needs too much memory: n values have n^2 / 2 intervals."""
     n_values = np.array([column.n_values + 1.0 for column in space.columns])
     is_interval = np.array([ladder is None for ladder in space.hierarchies])
     n_listed = np.where(is_interval, n_values * n_values / 2, 2 * n_values)
-    # Each is a tuple first, then beside every row, and once for every run of places.
+    # A tuple for each candidate, a flag for each with every row, and a table of all runs of places.
     needed = (n_listed * (200 + 2 * space.n_rows) + 8 * n_values * n_values).sum()
     check_memory(
         float(needed),
@@ -155,17 +155,17 @@ def _check_size(space: CandidateSpace) -> None:
     )
 
 
-MOST_ROWS = 40  # of more there are too many options
-MOST_PAIRED = 3_000  # of more an assignment takes too long
+MOST_ROWS = 40  # more rows have too many options
+MOST_PAIRED = 3_000  # an assignment of more rows takes too long
 _MOST_STATES = 2_000_000
 _MOST_TABLES = 10_000
-_RELATIVE_TOLERANCE = 1e-6  # of a value: what the solver's tolerances leave
-_MIN_SECONDS = 0.01  # seconds that the solver is given at least
+_RELATIVE_TOLERANCE = 1e-6  # the error that the solver's own tolerances leave
+_MIN_SECONDS = 0.01  # time limit of the solver when the budget is over
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowOptions:
-    """What one row may publish, as far as it matters."""
+    """The options of one row that no other option dominates."""
 
     covers: BoolArray  # (n_options, n_rows): the original rows that an option covers
     costs: FloatArray
@@ -187,12 +187,12 @@ class Solution:
 def search_matchings(
     title: str, space: CandidateSpace, model: MatchingNotion, n_best: int, tie_break: Loss | None, clock: Clock
 ) -> Found | None:
-    """Find the cheapest table whose rows have k matches of the asked kind; None where time ended before.
+    """Find the cheapest table whose rows have k matches under a notion; None if the time ended first.
 
-    More rows covered never hurt: of each row only options count that no other covers more than, for less. (k,1) takes
-    every row's cheapest option that covers k rows; the others are integer programs. A pair of a published and an
-    original row is a match if and only if some circulation runs through it, so the global notions ask for one
-    circulation with k - 1 arcs in use at every row, out of it or into it.
+    Covering more rows never hurts, so only Pareto-optimal options of a row count: more rows covered or less cost. (k,1)
+    takes every row's cheapest option that covers k rows; the other notions are integer programs. A published and an
+    original row match globally if and only if some circulation runs through their arc. So the global notions need
+    one circulation with k - 1 arcs in use at every row, out of it or into it.
     """
     if space.n_rows < model.k:
         raise infeasible_error([model], space.n_rows)
@@ -212,12 +212,12 @@ def search_matchings(
     bound = value if is_proven else solved.bound * space.scale
     effort = Effort(solved.n_states, 0, 0, space.log10_size(), solved.ties)
     trace = clock.build_trace(title, solved.n_states, value=value, bound=bound, complete=is_proven, effort=effort)
-    made = [Found(*table, trace) for table in tables[:n_best]]
-    return replace(made[0], others=tuple(made[1:]))
+    results = [Found(*table, trace) for table in tables[:n_best]]
+    return replace(results[0], others=tuple(results[1:]))
 
 
 class _TimeOver(Exception):  # noqa: N818 - it is no error
-    """The clock was over, or too much was listed, before all options of the rows were."""
+    """The time or the list was full before all options of the rows were listed."""
 
 
 def _check_time(clock: Clock, n_listed: int = 0) -> None:
@@ -226,7 +226,7 @@ def _check_time(clock: Clock, n_listed: int = 0) -> None:
 
 
 def pair_rows(space: CandidateSpace) -> tuple[CodeArray, CodeArray]:
-    """Pair every row with another, each taken once, at the least cost, in circles; return each row's run of places."""
+    """Assign a partner to every row, each row once, at least cost; return the run of places of each pair."""
     from scipy.optimize import linear_sum_assignment
 
     costs = cost.pair_costs(space.places, space.costs)
@@ -243,20 +243,20 @@ def _solve_options(space: CandidateSpace, model: MatchingNotion, n_best: int, cl
     options = [_build_options(_combine_columns(masks, row, space, clock), needed, n_rows) for row in range(n_rows)]
     n_states = sum(len(each.costs) for each in options)
     if model.sides == ("published",) and not model.is_global:
-        chosen = np.array([int(np.argmin(each.costs)) for each in options])
-        bound = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
+        choices = np.array([int(np.argmin(each.costs)) for each in options])
+        bound = float(sum(each.costs[pick] for each, pick in zip(options, choices, strict=True)))
     else:
-        chosen, bound = _solve_program(options, model, n_rows, clock)
-    picks = np.array([each.picks[pick] for each, pick in zip(options, chosen, strict=True)])
-    value = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
-    covers = np.array([each.covers[pick] for each, pick in zip(options, chosen, strict=True)])
+        choices, bound = _solve_program(options, model, n_rows, clock)
+    picks = np.array([each.picks[pick] for each, pick in zip(options, choices, strict=True)])
+    value = float(sum(each.costs[pick] for each, pick in zip(options, choices, strict=True)))
+    covers = np.array([each.covers[pick] for each, pick in zip(options, choices, strict=True)])
     if not _satisfies_notion(model, covers):
         raise AssertionError(f"the search left rows that fail {model.name}; this is a fault of the method")
     if n_best == 1:
         return Solution(picks, value, bound, n_states)
     slack = value - sum(float(each.costs.min()) for each in options)
-    most = [float(each.costs.min()) + slack for each in options]
-    tables, n_tried, is_complete = _list_ties(masks, space, model, value, most, n_best + 1, clock)
+    max_costs = [float(each.costs.min()) + slack for each in options]
+    tables, n_tried, is_complete = _list_ties(masks, space, model, value, max_costs, n_best + 1, clock)
     others = tuple(each for each in tables if not np.array_equal(each, picks))
     ties = len(tables) if len(tables) <= n_best and is_complete else None
     return Solution(picks, value, bound, n_states + n_tried, others[: n_best - 1], ties)
@@ -267,7 +267,7 @@ _Front = dict[int, tuple[float, tuple[int, ...]]]
 
 
 def _list_masks(space: CandidateSpace, j: int) -> list[tuple[int, int, float, int]]:
-    """List a column's candidates: the places, the cost, and the rows that it covers as bits."""
+    """List a column's candidates: first and last place, cost, and the rows covered as a bit mask."""
     listed = space.list_candidates(j)
     at = space.places[:, j]
     usable = []
@@ -278,13 +278,13 @@ def _list_masks(space: CandidateSpace, j: int) -> list[tuple[int, int, float, in
 
 
 def _fitting_masks(masks: _Masks, space: CandidateSpace, row: int) -> Iterator[list[tuple[int, float, int]]]:
-    """Yield, for every column, the candidates that cover a row: number, cost, and the rows covered."""
+    """Yield, by column, the candidates that cover a row: number, cost, and the mask of rows covered."""
     for listed, place in zip(masks, space.places[row].tolist(), strict=True):
         yield [(i, price, mask) for i, (a, b, price, mask) in enumerate(listed) if a <= place <= b]
 
 
 def _combine_columns(masks: _Masks, row: int, space: CandidateSpace, clock: Clock) -> _Front:
-    """Return the cheapest candidates of a row for every set of rows that some choice covers."""
+    """Return a row's Pareto front: the cheapest candidates for every set of rows that is worth covering."""
     front: _Front = {(1 << space.n_rows) - 1: (0.0, ())}
     for fitting in _fitting_masks(masks, space, row):
         grown: _Front = {}
@@ -299,13 +299,13 @@ def _combine_columns(masks: _Masks, row: int, space: CandidateSpace, clock: Cloc
 
 
 def _keep_pareto_front(front: _Front, clock: Clock) -> _Front:
-    """Drop what covers no more than something that costs no more."""
-    kept: list[int] = []
+    """Drop options that cover no more rows than an option that costs no more."""
+    front_masks: list[int] = []
     for mask in sorted(front, key=lambda each: (front[each][0], -each.bit_count())):
         _check_time(clock)
-        if not any(mask & ~other == 0 for other in kept):
-            kept.append(mask)
-    return {mask: front[mask] for mask in kept}
+        if not any(mask & ~other == 0 for other in front_masks):
+            front_masks.append(mask)
+    return {mask: front[mask] for mask in front_masks}
 
 
 def _build_options(front: _Front, needed: int, n_rows: int) -> RowOptions:
@@ -351,8 +351,8 @@ def _solve_program(
     everything = np.array([int(np.argmax(each.covers.sum(axis=1))) for each in options])
     if solved.x is None:
         return everything, float(solved.mip_dual_bound or 0.0)
-    chosen = [int(np.argmax(solved.x[a:b])) for a, b in itertools.pairwise(starts.tolist())]
-    return np.array(chosen), float(solved.fun if solved.status == 0 else solved.mip_dual_bound)
+    choices = [int(np.argmax(solved.x[a:b])) for a, b in itertools.pairwise(starts.tolist())]
+    return np.array(choices), float(solved.fun if solved.status == 0 else solved.mip_dual_bound)
 
 
 _ListedRows = tuple[Any, FloatArray, FloatArray]
@@ -361,10 +361,10 @@ _ListedRows = tuple[Any, FloatArray, FloatArray]
 def _circulation_constraints(
     arcs: CountArray, covers: BoolArray, owner: CountArray, model: MatchingNotion, n_rows: int
 ) -> list[_ListedRows]:
-    """Ask for a circulation over the chosen options with k - 1 arcs in use at every row.
+    """Build constraints: a circulation over the chosen options, with k - 1 arcs in use at every row.
 
-    The columns after the options are, for every arc, how far it is in use (0 to 1), then its
-    flow. A part of an arc in use is enough: k - 1 arcs in all take k - 1 arcs at least.
+    After the options, the columns are each arc's use (0 to 1), then each arc's flow. Fractional use is
+    enough: a total of k - 1 needs at least k - 1 arcs.
     """
     from scipy import sparse
 
@@ -375,7 +375,7 @@ def _circulation_constraints(
         "anonymize fewer rows at a time, or ask for k-anonymity, which is more.",
     )
     source, target = arcs[:, 0], arcs[:, 1]
-    number, one = np.arange(n_arcs), np.ones(n_arcs)
+    number, ones = np.arange(n_arcs), np.ones(n_arcs)
     used, flow = n_options + number, n_options + n_arcs + number
     width = n_options + 2 * n_arcs
 
@@ -383,13 +383,13 @@ def _circulation_constraints(
         at, column, value = (np.concatenate(each) for each in zip(*entries, strict=True))
         return sparse.csr_matrix((value, (at, column)), shape=(n, width))
 
-    conserved = rows(n_rows, (source, flow, one), (target, flow, -one))
-    in_use = rows(n_arcs, (number, flow, one), (number, used, -one))
-    # As many units of flow run through an arc as there are arcs that need a cycle.
+    conserved = rows(n_rows, (source, flow, ones), (target, flow, -ones))
+    in_use = rows(n_arcs, (number, flow, ones), (number, used, -ones))
+    # An arc is open if the chosen option covers its target; its flow is at most one unit for each needed arc.
     arc, option = np.nonzero((owner[None, :] == source[:, None]) & covers[:, target].T)
-    open_ = rows(n_arcs, (arc, option, np.full(len(arc), float(n_rows * (model.k - 1)))), (number, flow, -one))
+    open_ = rows(n_arcs, (arc, option, np.full(len(arc), float(n_rows * (model.k - 1)))), (number, flow, -ones))
     side = source if model.sides == ("published",) else target
-    enough = rows(n_rows, (side, used, one))
+    enough = rows(n_rows, (side, used, ones))
     zero, infinite = np.zeros(n_arcs), np.full(n_arcs, np.inf)
     return [
         (conserved, np.zeros(n_rows), np.zeros(n_rows)),
@@ -400,7 +400,7 @@ def _circulation_constraints(
 
 
 def _satisfies_notion(model: MatchingNotion, covers: BoolArray) -> bool:
-    """Judge a table by what its rows cover."""
+    """Tell whether a table satisfies a notion, from the original rows that its rows cover."""
     row, other = np.nonzero(covers)
     stats = ClassStats(np.empty(0, dtype=np.int64), matching=Matching(len(covers), len(covers), row, other))
     return bool(model.passes(stats).all())
@@ -411,17 +411,17 @@ def _list_ties(
     space: CandidateSpace,
     model: MatchingNotion,
     value: float,
-    most: Sequence[float],
+    max_costs: Sequence[float],
     n_best: int,
     clock: Clock,
 ) -> tuple[list[CountArray], int, bool]:
-    """List tables of the least cost, row after row; return them, the beginnings looked at, and whether that was all."""
+    """List tables of the least cost, row by row; return them, the partial tables tried, and whether that was all."""
     try:
-        choices = [_list_affordable(masks, space, model, row, most[row], clock) for row in range(space.n_rows)]
+        choices = [_list_affordable(masks, space, model, row, max_costs[row], clock) for row in range(space.n_rows)]
     except _TimeOver:
         return [], 0, False
     cheapest = np.array([min(each[0] for each in row) for row in choices])
-    rest = np.append(np.cumsum(cheapest[::-1])[::-1], 0.0)
+    remaining_costs = np.append(np.cumsum(cheapest[::-1])[::-1], 0.0)
     tables: list[CountArray] = []
     covers = np.ones((space.n_rows, space.n_rows), dtype=bool)
     picked: list[tuple[int, ...]] = []
@@ -434,11 +434,11 @@ def _list_ties(
             return
         for price, mask, picks in choices[row]:
             is_late = n_tried >= _MOST_STATES or clock.is_over(n_tried)
-            if spent + price + rest[row + 1] > value + COST_TOLERANCE or len(tables) >= n_best or is_late:
+            if spent + price + remaining_costs[row + 1] > value + COST_TOLERANCE or len(tables) >= n_best or is_late:
                 break
             n_tried += 1
             covers[row] = [bool(mask >> i & 1) for i in range(space.n_rows)]
-            # Rows not chosen yet cover everything, which can only help.
+            # Rows without a choice yet cover everything: an optimistic test that prunes no solution.
             if _satisfies_notion(model, covers):
                 picked.append(picks)
                 extend(row + 1, spent + price)
@@ -450,9 +450,9 @@ def _list_ties(
 
 
 def _list_affordable(
-    masks: _Masks, space: CandidateSpace, model: MatchingNotion, row: int, most: float, clock: Clock
+    masks: _Masks, space: CandidateSpace, model: MatchingNotion, row: int, max_cost: float, clock: Clock
 ) -> list[tuple[float, int, tuple[int, ...]]]:
-    """List all that a row may publish, that covers enough rows and costs no more than ``most``, the cheapest first."""
+    """List what a row may publish that covers enough rows and costs at most ``max_cost``, the cheapest first."""
     needed = model.k if "published" in model.sides else 1
     front: list[tuple[float, int, tuple[int, ...]]] = [(0.0, (1 << space.n_rows) - 1, ())]
     for fitting in _fitting_masks(masks, space, row):
@@ -462,7 +462,7 @@ def _list_affordable(
             grown += [
                 (spent + price, covered & mask, (*picks, i))
                 for i, price, mask in fitting
-                if spent + price <= most + COST_TOLERANCE and (covered & mask).bit_count() >= needed
+                if spent + price <= max_cost + COST_TOLERANCE and (covered & mask).bit_count() >= needed
             ]
         front = grown
     return sorted(front)

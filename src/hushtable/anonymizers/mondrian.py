@@ -1,4 +1,4 @@
-"""Mondrian: cut classes in two; then exchange records, undo overlaps, suppress what costs others most."""
+"""Mondrian: cut classes in two; then exchange records, undo overlaps, suppress the records that cost others most."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from hushtable.recoding import (
 from hushtable.search import Clock, Trade, check_memory, say_if_first_run
 from hushtable.tables import Partition, Table
 
-_CLASSES_PER_SIDE = 32  # neighbours looked at on either side of a class
+_CLASSES_PER_SIDE = 32  # neighbouring classes tried on either side of a class
 _MAX_SWEEPS = 8
 _CLASSES_BETWEEN_LOOKS = 64  # classes between two looks at the clock
-_MIN_GAIN_SHARE = 1e-2  # a sweep that gains less than this share of the first one is the last
+_MIN_GAIN_SHARE = 1e-2  # stop after a sweep that gains less than this share of the first one
 
 
 def exchange_rows(
@@ -80,7 +80,7 @@ def exchange_rows(
         share_without=np.zeros(table.n_rows),
     )
     n_sensitive = len(points.sensitive)
-    # Models compare with values of the whole that no row of a part may have.
+    # Room for all values of the whole: models compare with them, even if no row of a part has them.
     widest = max(int(points.sensitive.max(initial=0)) + 1, int(rules.n_values.max(initial=0)))
     scratch = exchanging.ClassScratch(
         rows=np.empty(table.n_rows, dtype=np.int32),
@@ -110,7 +110,7 @@ def exchange_rows(
 
 
 def _link_rows(partition: Partition, rows: CodeArray) -> tuple[CodeArray, CodeArray]:
-    """Return a first row of every class, and after every row the next of its class."""
+    """Link the rows of every class: return each class's first row, and each row's next (-1 after the last)."""
     next_ = np.full(len(rows), -1, dtype=np.int32)
     next_[rows[:-1]] = np.where(partition.labels[rows[:-1]] == partition.labels[rows[1:]], rows[1:], -1)
     return rows[partition.offsets[:-1]].copy(), next_
@@ -128,28 +128,28 @@ def _labels_of_rows(classes: exchanging.ExchangedClasses, n_rows: int) -> CodeAr
 
 
 def undo_overlaps(
-    found: Partition, cuts: CutTree, recode: Callable[[Partition, CutTree], Recoding], problem: Problem
+    partition: Partition, cuts: CutTree, recode: Callable[[Partition, CutTree], Recoding], problem: Problem
 ) -> tuple[Partition, CutTree]:
-    """Undo the last cut of every class that fails by the people whom its cells cover, until none does.
+    """Undo the last cut of every class that fails by the people whom its cells cover, until none fails.
 
-    A search counts the people on either side of a cut, a reader those whom the published cells cover: others once a
-    class publishes a node with children on both sides, or ``*`` for missing values beside others. Who covers more
-    people than it has is safe by k-map, but not by delta-presence: the share of them that is in the table falls. And
-    where nobody tells a reader whose record a row is, a class has as many persons as its cells cannot do without.
+    A search counts the people on either side of a cut; a reader counts those whom the published cells cover. These can
+    be more: a class may publish a node with children on both sides, or ``*`` because values are missing. That is safe
+    for k-map, but not for delta-presence: the share of covered people who are in the table falls. If the release does
+    not say whose record a row is, a reader can only infer the fewest persons that the covered records need.
     """
     failing = _build_failure_test(problem)
-    while failing is not None and found.n_classes > 1:
-        covering, cell_of_class = _cover_classes(problem, recode(found, cuts))
+    while failing is not None and partition.n_classes > 1:
+        covering, cell_of_class = _cover_classes(problem, recode(partition, cuts))
         # Sums of whole numbers below 2^53 are exact in bincount's floats.
-        failed = failing(covering, np.bincount(cell_of_class, weights=found.sizes).astype(np.int64))
+        failed = failing(covering, np.bincount(cell_of_class, weights=partition.sizes).astype(np.int64))
         if not failed.any():
             break
-        found, cuts = _without_last_cut(problem.table, found, cuts, failed[cell_of_class])
-    return found, cuts
+        partition, cuts = _without_last_cut(problem.table, partition, cuts, failed[cell_of_class])
+    return partition, cuts
 
 
 class _Covering(NamedTuple):
-    """What distinct classes publish, and whom that may cover; as `hushtable.claims.coverage` asks."""
+    """Distinct published cells, and the people they may cover, as `hushtable.claims.coverage` takes them."""
 
     published: list[list[str | None]]
     classes: CodeArray
@@ -161,7 +161,7 @@ class _Covering(NamedTuple):
 
 
 def _build_failure_test(problem: Problem) -> Callable[[_Covering, CountArray], BoolArray] | None:
-    """Return what tells which published classes, of so many records, fail; None where overlaps are harmless."""
+    """Return a function that tells which published classes fail, given their sizes; None if overlaps are harmless."""
     judge, table = problem.judge, problem.table
     people, bounded = judge.population, [model for model in judge.models if is_bounded_below(model)]
     if people is not None and bounded:
@@ -175,8 +175,8 @@ def _build_failure_test(problem: Problem) -> Callable[[_Covering, CountArray], B
 def _fail_by_population(
     covering: _Covering, sizes: CountArray, people: CountArray, models: Sequence[PrivacyModel]
 ) -> BoolArray:
-    published, classes, texts, rows, *told = covering
-    covered, _ = count_coverage(published, classes, texts, rows, people, *told)
+    published, classes, texts, rows, *readings = covering
+    covered, _ = count_coverage(published, classes, texts, rows, people, *readings)
     stats = ClassStats(sizes, population=covered)
     return np.asarray(~np.all([model.passes(stats) for model in models], axis=0))
 
@@ -187,19 +187,19 @@ def _n_persons(covering: _Covering, sizes: CountArray, persons: CodeArray, count
 
 
 def _cover_classes(problem: Problem, recoding: Recoding) -> tuple[_Covering, CountArray]:
-    """Return the distinct published cells with the rows that they may cover, and the cells of every class."""
-    table, published, codes, rows = problem.table, [], [], []
+    """Collect the distinct published cells and the rows they may cover; return also the cells of every class."""
+    table, texts_by_column, codes, rows = problem.table, [], [], []
     for column in recoding.columns:
         label_of_class, labels = recoding.format_labels(column.name)
         texts = list(dict.fromkeys(labels))
-        places = {text: place for place, text in enumerate(texts)}
-        published.append(texts)
-        codes.append(np.array([places[label] for label in labels])[label_of_class])
+        index_of_text = {text: place for place, text in enumerate(texts)}
+        texts_by_column.append(texts)
+        codes.append(np.array([index_of_text[label] for label in labels])[label_of_class])
         rows.append(table.codes[table.index(column.name)] + 1)
     meanings = {**problem.ladders, **recoding.meanings()}
     classes, cell_of_class = np.unique(np.stack(codes), axis=1, return_inverse=True)
     covering = _Covering(
-        published,
+        texts_by_column,
         classes,
         [[None, *column.texts()] for column in recoding.columns],
         np.stack(rows),
@@ -210,8 +210,8 @@ def _cover_classes(problem: Problem, recoding: Recoding) -> tuple[_Covering, Cou
     return covering, cell_of_class
 
 
-def _without_last_cut(table: Table, found: Partition, cuts: CutTree, failed: BoolArray) -> tuple[Partition, CutTree]:
-    """Make one class of all that came of the last cut above each failing class."""
+def _without_last_cut(table: Table, classes: Partition, cuts: CutTree, failed: BoolArray) -> tuple[Partition, CutTree]:
+    """Undo the last cut above each failing class: all its descendants become one class."""
     n_nodes = len(cuts.columns)
     leaves = np.flatnonzero(cuts.columns < 0)
     parent, end = np.full(n_nodes, -1), np.arange(1, n_nodes + 1)
@@ -219,40 +219,40 @@ def _without_last_cut(table: Table, found: Partition, cuts: CutTree, failed: Boo
         left, right = node + 1, int(end[node + 1])
         parent[[left, right]], end[node] = node, end[right]
     undone = np.unique(parent[leaves[failed]])
-    opened = np.zeros(n_nodes + 1, dtype=np.int64)
-    np.add.at(opened, undone + 1, 1)
-    np.add.at(opened, end[undone], -1)
-    kept = np.cumsum(opened)[:n_nodes] == 0
-    is_cut = kept & (cuts.columns >= 0)
+    n_undone_above = np.zeros(n_nodes + 1, dtype=np.int64)
+    np.add.at(n_undone_above, undone + 1, 1)
+    np.add.at(n_undone_above, end[undone], -1)
+    is_kept = np.cumsum(n_undone_above)[:n_nodes] == 0
+    is_cut = is_kept & (cuts.columns >= 0)
     is_cut[undone] = False
     lengths = np.diff(cuts.starts)
-    columns = np.where(is_cut, cuts.columns, np.int32(-1))[kept]
-    starts = np.concatenate(([0], np.cumsum(np.where(is_cut, lengths, 0)[kept])))
-    # Depth first, what is gone comes right after the node that is a class now.
-    last_kept = np.maximum.accumulate(np.where(kept, np.arange(n_nodes), 0))
-    label_of_node = np.cumsum(kept & ~is_cut) - 1
-    labels = label_of_node[last_kept[leaves]].astype(np.int32)[found.labels]
+    columns = np.where(is_cut, cuts.columns, np.int32(-1))[is_kept]
+    starts = np.concatenate(([0], np.cumsum(np.where(is_cut, lengths, 0)[is_kept])))
+    # In depth-first order, undone nodes come right after the node that becomes a class.
+    last_kept = np.maximum.accumulate(np.where(is_kept, np.arange(n_nodes), 0))
+    label_of_node = np.cumsum(is_kept & ~is_cut) - 1
+    labels = label_of_node[last_kept[leaves]].astype(np.int32)[classes.labels]
     merged = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
     return merged, CutTree(cuts.axes, columns, starts, cuts.members[np.repeat(is_cut, lengths)])
 
 
 _MOST_SEARCHES: Final = 12
-_SHARE_TRIED_NEXT: Final = 0.25  # of the records that were tried in vain, those that are tried next
+_SHARE_TRIED_NEXT: Final = 0.25  # after a vain try, this share of its records is tried next
 
 
 def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes: Sequence[Axis]) -> Found:
     """Search, and search again without the records that cost the others most, as long as the loss falls.
 
-    A suppressed record counts as one that lost everything: the answer is never worse than without suppression, the
-    first one tried. Where the best ones together gain nothing, a quarter of them is tried; at most 12 searches more.
+    A suppressed record counts as having lost everything. The result is never worse than without suppression, which is
+    tried first. If suppressing the best candidates gains nothing, the best quarter of them is tried; at most 12 times.
     """
     best = search(problem)
-    before = value = _loss_of(problem, best)
+    loss_before = value = _loss_of(problem, best)
     nodes, share = best.trace.nodes, 1.0
     for _ in range(_MOST_SEARCHES):
         rows = worth_suppressing(problem, best, axes)
-        left = problem.most_suppressed - int(problem.table.counts[best.suppressed].sum())
-        rows = rows[np.cumsum(problem.table.counts[rows]) <= left]
+        n_left = problem.most_suppressed - int(problem.table.counts[best.suppressed].sum())
+        rows = rows[np.cumsum(problem.table.counts[rows]) <= n_left]
         rows = rows[: int(np.ceil(share * len(rows)))]
         if len(rows) == 0 or problem.clock.is_over(nodes):
             break
@@ -264,105 +264,105 @@ def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes
             break
         else:
             share *= _SHARE_TRIED_NEXT
-    trade = Trade(int(problem.table.counts[best.suppressed].sum()), before, value)
+    trade = Trade(int(problem.table.counts[best.suppressed].sum()), loss_before, value)
     trace = replace(best.trace, nodes=nodes, seconds=problem.clock.spent, trade=trade)
     return replace(best, trace=trace)
 
 
-def worth_suppressing(problem: Problem, found: Found, axes: Sequence[Axis]) -> CountArray:
-    """Rank the rows of classes that would lose less in all without them, by gain for every record that goes.
+def worth_suppressing(problem: Problem, result: Found, axes: Sequence[Axis]) -> CountArray:
+    """Rank the rows whose suppression lowers the total loss, by gain per suppressed record.
 
-    A class of n records that loses a share s, and s - d without c equal ones, gains (n - c) d - c (1 - s): what the
-    others gain, less what those lose who go. Whether the rest stays a class, only the next search can tell.
+    A class of n records loses a share s, and s - d without c equal ones. Suppressing them gains (n - c) d - c (1 - s):
+    the gain of the others minus the loss of the suppressed. Only the next search shows whether the rest stays a class.
     """
-    labels, counts = found.partition.labels, problem.table.counts
-    kept = np.flatnonzero(labels >= 0)
+    labels, counts = result.partition.labels, problem.table.counts
+    kept_rows = np.flatnonzero(labels >= 0)
     weights = scale_weights([problem.loss.weights.get(axis.column.name, 1.0) for axis in axes])
     if not weights.any():
         return np.empty(0, dtype=np.int64)
     weights = weights / weights.sum()
-    rows = places_of_rows(problem.table, axes)[kept]
-    shares, spared = np.zeros(found.partition.n_classes), np.zeros(len(kept))
-    by_name = dict(zip((column.name for column in found.recoding.columns), found.recoding.shares(), strict=True))
+    rows = places_of_rows(problem.table, axes)[kept_rows]
+    shares, savings = np.zeros(result.partition.n_classes), np.zeros(len(kept_rows))
+    by_name = dict(zip((column.name for column in result.recoding.columns), result.recoding.shares(), strict=True))
     for weight, axis, column in zip(weights, axes, rows.T, strict=True):
         shares += weight * by_name[axis.column.name]
-        most = by_name[axis.column.name][labels[kept]]
-        spared += weight * np.clip(_savings_without_rows(axis, labels[kept], column), 0.0, most)
-    others = found.partition.sizes[labels[kept]] - counts[kept]
-    gain = others * spared / np.maximum(1, counts[kept]) - (1 - shares[labels[kept]])
+        class_shares = by_name[axis.column.name][labels[kept_rows]]
+        savings += weight * np.clip(_savings_without_rows(axis, labels[kept_rows], column), 0.0, class_shares)
+    n_others = result.partition.sizes[labels[kept_rows]] - counts[kept_rows]
+    gain = n_others * savings / np.maximum(1, counts[kept_rows]) - (1 - shares[labels[kept_rows]])
     rank = np.empty(problem.table.n_rows, dtype=np.int64)
     rank[sort_by_content(problem.table)] = np.arange(problem.table.n_rows)
-    worth = np.flatnonzero((gain > 0) & (counts[kept] > 0))
-    return np.asarray(kept[worth[np.lexsort((rank[kept[worth]], -gain[worth]))]])
+    worth = np.flatnonzero((gain > 0) & (counts[kept_rows] > 0))
+    return np.asarray(kept_rows[worth[np.lexsort((rank[kept_rows[worth]], -gain[worth]))]])
 
 
-def _savings_without_rows(axis: Axis, labels: CodeArray, place: CodeArray) -> FloatArray:
-    """Return what the rest of its class would lose less in one column without each row."""
-    order = np.lexsort((place, labels))
-    label, place = labels[order], place[order]
+def _savings_without_rows(axis: Axis, labels: CodeArray, places: CodeArray) -> FloatArray:
+    """Return, for each row, by how much its class's share of a column falls without it."""
+    order = np.lexsort((places, labels))
+    label, places = labels[order], places[order]
     is_first = np.append(True, label[1:] != label[:-1])
     is_last = np.append(is_first[1:], True)
     first = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
     last = np.flatnonzero(is_last)[np.cumsum(is_first) - 1]
-    spared = np.empty(len(place))
+    savings = np.empty(len(places))
     if axis.is_ordered:
-        low, high = place[np.where(is_first & ~is_last, first + 1, first)], place[np.where(is_last, last - 1, last)]
-        rest = np.where(is_first & is_last, 0.0, _shares_of_runs(axis, low, np.maximum(low, high)))
-        spared[order] = _shares_of_runs(axis, place[first], place[last]) - rest
+        low, high = places[np.where(is_first & ~is_last, first + 1, first)], places[np.where(is_last, last - 1, last)]
+        rest_shares = np.where(is_first & is_last, 0.0, _shares_of_runs(axis, low, np.maximum(low, high)))
+        savings[order] = _shares_of_runs(axis, places[first], places[last]) - rest_shares
     else:
-        begins = is_first | np.append(True, place[1:] != place[:-1])
+        begins = is_first | np.append(True, places[1:] != places[:-1])
         is_alone = begins & np.append(begins[1:], True)
         n_values = np.add.reduceat(begins.astype(np.int64), np.flatnonzero(is_first))[np.cumsum(is_first) - 1]
-        spared[order] = _shares_of_sets(axis, n_values) - _shares_of_sets(axis, n_values - is_alone)
-    return spared
+        savings[order] = _shares_of_sets(axis, n_values) - _shares_of_sets(axis, n_values - is_alone)
+    return savings
 
 
 def _shares_of_runs(axis: Axis, low: CodeArray, high: CodeArray) -> FloatArray:
-    """Return the share that is published over each run of places; the lowest one is 0 where values are missing."""
+    """Return the published share of each run of places; a run from place 0 includes missing values."""
     has_missing: BoolArray = np.asarray(low == 0)
     return publish.publish_runs(axis, low - np.int32(1), high - np.int32(1), has_missing).shares(axis.column)
 
 
 def _shares_of_sets(axis: Axis, n_values: CountArray) -> FloatArray:
-    """Return the share that sets of so many values have."""
+    """Return the shares of sets, by their numbers of values."""
     return Sets(np.append(0, np.cumsum(n_values)), np.empty(0, dtype=np.int32), axis.domain).shares(axis.column)
 
 
 def _search_without(
     problem: Problem, suppressed: BoolArray, rows: CountArray, search: Callable[[Problem], Found], nodes: int
 ) -> Found | None:
-    """Search without some more rows; None where what is left fails the models as a whole."""
-    gone = suppressed.copy()
-    gone[rows] = True
-    rest = problem.take_rows(~gone)
-    if rest.table.n_records == 0 or not rest.judge.passes_as_one_class():
+    """Search without some more rows; None if the remaining rows as one class fail the models."""
+    is_suppressed = suppressed.copy()
+    is_suppressed[rows] = True
+    part = problem.take_rows(~is_suppressed)
+    if part.table.n_records == 0 or not part.judge.passes_as_one_class():
         return None
     budget = problem.clock.budget
     if budget.nodes is not None:
-        rest = replace(rest, clock=replace(problem.clock, budget=replace(budget, nodes=budget.nodes - nodes)))
-    found = search(rest)
-    labels = np.full(len(gone), -1, dtype=np.int32)
-    labels[~gone] = found.partition.labels
-    partition = Partition.from_labels(labels, found.partition.n_classes, problem.table.counts)
-    return replace(found, partition=partition)
+        part = replace(part, clock=replace(problem.clock, budget=replace(budget, nodes=budget.nodes - nodes)))
+    result = search(part)
+    labels = np.full(len(is_suppressed), -1, dtype=np.int32)
+    labels[~is_suppressed] = result.partition.labels
+    partition = Partition.from_labels(labels, result.partition.n_classes, problem.table.counts)
+    return replace(result, partition=partition)
 
 
-def _is_allowed(problem: Problem, found: Found) -> bool:
-    """Tell whether the average risk stays within its limit."""
-    most = problem.average_risk
-    return most is None or found.partition.n_classes <= most * found.partition.n_records
+def _is_allowed(problem: Problem, result: Found) -> bool:
+    """Tell whether the average risk, classes per record, stays within its limit."""
+    max_risk = problem.average_risk
+    return max_risk is None or result.partition.n_classes <= max_risk * result.partition.n_records
 
 
-def _loss_of(problem: Problem, found: Found) -> float:
-    n_gone = problem.n_suppressed_before + int(problem.table.counts[found.suppressed].sum())
-    return problem.loss.measure(found.recoding, found.partition.sizes, n_gone)
+def _loss_of(problem: Problem, result: Found) -> float:
+    n_suppressed = problem.n_suppressed_before + int(problem.table.counts[result.suppressed].sum())
+    return problem.loss.measure(result.recoding, result.partition.sizes, n_suppressed)
 
 
 _N_RESCORED: Final = 4
 _MAX_LISTED: Final = 4
 _MAX_LENGTH: Final = 40
 _MOST_RESCORED: Final = 1_000_000
-_MOST_MARGIN: Final = 10**15  # records; with any k it still fits the kernels' numbers
+_MOST_MARGIN: Final = 10**15  # records; together with any k it fits the kernels' 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,7 +430,7 @@ class Mondrian:
 
     @property
     def offers(self) -> Offers:
-        """What is cut counts a population; a centre of its own covers nobody else, and relaxed cells overlap."""
+        """The set-NCP. Central values cover nobody else, so they count no population; relaxed classes overlap."""
         return Offers(
             parts_equal_records=not self.strict,
             counts_population=self.recoding != "central",
@@ -480,7 +480,7 @@ class Mondrian:
         return suppress_for_loss(problem, self._cut_classes, axes_of(self, problem))
 
     def _cut_classes(self, problem: Problem) -> Found:
-        """Cut, and suppress nothing."""
+        """Cut the classes of a problem, without suppression."""
         table, clock = problem.table, problem.clock
         axes = axes_of(self, problem)
         is_sorted = self.exchange or not self.strict
@@ -495,11 +495,11 @@ class Mondrian:
             points = exchanging.RowPoints(
                 places_of_rows(table, axes), table.counts, search.sensitive, search.population
             )
-            least = search.options.min_size
-            improved = exchange_rows(table, partition, grown.order, points, search.axes, search.rules, least, clock)
-            # The kernel measures spans and sets, and not what is written of them.
-            made = [(each, publish_(each, cuts)) for each in (partition, improved)]
-            partition, recoding = min(made, key=lambda each: problem.loss.measure(each[1], each[0].sizes))
+            min_size = search.options.min_size
+            improved = exchange_rows(table, partition, grown.order, points, search.axes, search.rules, min_size, clock)
+            # The kernel lowers spans and sets, but not always the loss of what is then published.
+            candidates = [(each, publish_(each, cuts)) for each in (partition, improved)]
+            partition, recoding = min(candidates, key=lambda each: problem.loss.measure(each[1], each[0].sizes))
             return Found(
                 partition, recoding, clock.build_trace(repr(self), grown.n_settled, complete=grown.is_complete)
             )
@@ -508,9 +508,9 @@ class Mondrian:
         return Found(partition, publish_(partition, cuts), trace, cuts if self.strict else None)
 
     def _publish_classes(self, problem: Problem, partition: Partition, cuts: CutTree) -> Recoding:
-        """Say what every class publishes."""
-        table, place = problem.table, {axis.column.name: j for j, axis in enumerate(cuts.axes)}
-        axes = [cuts.axes[place[name]] for name in problem.columns]
+        """Publish classes in the style of the method."""
+        table, index = problem.table, {axis.column.name: j for j, axis in enumerate(cuts.axes)}
+        axes = [cuts.axes[index[name]] for name in problem.columns]
         if self.recoding != "cut":
             return publish.from_classes(table, partition, axes, self.recoding)
         tree = (cuts.columns, cuts.starts, cuts.members)
@@ -521,9 +521,9 @@ class Mondrian:
             'choose recoding="tight", or give columns of many categories a hierarchy.',
         )
         cells = {
-            name: replay.cell_ranges(*tree, place[name], axis.n_places - 1, partition.n_classes)
+            name: replay.cell_ranges(*tree, index[name], axis.n_places - 1, partition.n_classes)
             if axis.is_cut_in_order
-            else replay.cell_sets(*tree, place[name], np.unique(table.codes[table.index(name)]), partition.n_classes)
+            else replay.cell_sets(*tree, index[name], np.unique(table.codes[table.index(name)]), partition.n_classes)
             for name, axis in zip(problem.columns, axes, strict=True)
             if axis.hierarchy is None
         }
@@ -533,7 +533,7 @@ class Mondrian:
 
 def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:
     """Lay out the quasi-identifiers of a problem for cutting."""
-    # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
+    # The first of equal cuts is made. So columns are sorted by name: their order must not change the result.
     lists = _build_lists(method, problem)
     readable = lists if method.recoding == "readable" else None
     axes = lay_out(problem.judge.laid_out, sorted(problem.columns), problem.ladders, method.grid, readable)
@@ -547,7 +547,7 @@ def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:
 
 
 def cut_search(method: Mondrian, problem: Problem, axes: tuple[Axis, ...], sensitive: CodeArray) -> CutSearch:
-    """Return what every cut of a problem looks at; sensitive codes + 1 are of the rows that are cut."""
+    """Build the search for cuts; `sensitive` holds codes + 1 of the rows that are cut."""
     judge = problem.judge
     people = np.empty(0, dtype=np.int64) if judge.population is None else judge.population
     options = split.Options(judge.min_size + method.margin)
@@ -557,7 +557,7 @@ def cut_search(method: Mondrian, problem: Problem, axes: tuple[Axis, ...], sensi
 
 
 def _build_lists(method: Mondrian, problem: Problem) -> Lists:
-    # Whoever asks a file whom its cells cover has to know it from the file and the manifest.
+    # A reader has to see from file and manifest whom a cell covers: no names of groups then.
     is_covering = problem.judge.population is not None or problem.hides_persons
     return Lists(
         method.max_listed,

@@ -1,6 +1,6 @@
-"""Models without a rule for kernels: kernels ask their `passes`, one class at a time, at some microseconds each.
+"""Models without a rule for kernels: kernels call their `passes`, class by class, at some microseconds each.
 
-What a model raises is kept, the class fails, and the search ends in an error that names the model.
+If a model raises, the class fails, and the search later ends with an error that names the model.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from hushtable.errors import ModelError
 from hushtable.kernels._jit import QUESTION
 from hushtable.models import ClassStats, Histogram, PrivacyModel, RuledModel
 
-_ALIVE: Final[dict[int, Any]] = {}
+_ALIVE: Final[dict[int, Any]] = {}  # callbacks by id: kernels hold addresses, which keep nothing alive
 
 
 def has_rule(model: PrivacyModel) -> TypeGuard[RuledModel]:
-    """Tell whether kernels can judge by a model without asking it."""
+    """Tell whether a model has a rule by which kernels judge without calling it."""
     return callable(getattr(model, "rule", None))
 
 
 class OwnModels:
-    """Models that are asked class by class, and what went wrong in them."""
+    """Models that are called class by class, and the errors that they raised."""
 
     def __init__(self) -> None:
         self._faults: list[tuple[PrivacyModel, Exception]] = []
 
     def raise_faults(self) -> None:
-        """Raise ModelError if a model raised something while a search went on."""
+        """Raise ModelError if a model raised an error during the search."""
         if self._faults:
             model, fault = self._faults[0]
             who = f"the model {model.name!r} ({type(model).__module__})"
@@ -42,21 +42,21 @@ class OwnModels:
             ) from fault
 
     def kernel_address(
-        self, models: Sequence[PrivacyModel], counted: Sequence[str], known: ClassStats, person: str | None
+        self, models: Sequence[PrivacyModel], columns: Sequence[str], reference: ClassStats, person: str | None
     ) -> CountArray:
-        """Return where kernels ask, shape (1,); it holds for as long as the array lives."""
-        names = [name for name in counted if name in {each for model in models for each in model.needs.sensitive}]
+        """Return the address of a callback for kernels, shape (1,); it is valid while the array lives."""
+        names = [name for name in columns if name in {each for model in models for each in model.needs.sensitive}]
 
         def passes(model: int, size: int, population: int, width: int, held: Any) -> bool:
             by_name = dict(
-                zip(counted, np.ctypeslib.as_array(held, (len(counted), width)) if counted else (), strict=True)
+                zip(columns, np.ctypeslib.as_array(held, (len(columns), width)) if columns else (), strict=True)
             )
             stats = ClassStats(
                 np.array([size]),
                 {name: _histogram_of_class(by_name[name]) for name in names},
-                known.totals,
+                reference.totals,
                 population=np.array([population]),
-                grounds=known.grounds,
+                grounds=reference.grounds,
                 persons=None if person is None else np.array([np.count_nonzero(by_name[person][1:])]),
             )
             try:

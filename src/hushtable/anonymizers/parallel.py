@@ -1,7 +1,7 @@
-"""Growing Mondrian's tree: slice by slice, and of large tables class by class, on all cores.
+"""Grow Mondrian's tree in slices, for large tables on all cores.
 
-The cuts of one class depend on its rows alone: whichever core is free cuts a side of many rows, and what is below a
-class of fewer rows is grown in one go. The pieces make the tree that one search would have grown, number by number.
+The cuts of a class depend on its rows alone. So any free core cuts a class of many rows once, or grows the whole tree
+below a class of fewer rows. Together the pieces are exactly the tree that one search would have grown.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Grown:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutSearch:
-    """What is the same for every part of a table."""
+    """The inputs of a search for cuts that are the same for every part of a table."""
 
     axes: split.Axes
     rules: judge.Rules
@@ -47,11 +47,11 @@ class CutSearch:
     population: CountArray  # records in every row; empty where no rule asks
     options: split.Options
     n_rescored: int
-    deals_ties: bool | None  # None for the gain rule; the median rule, strict or relaxed
+    deals_ties: bool | None  # None: the gain rule; False, True: the median rule, strict or relaxed
 
 
 def rows_for_kernels(codes: NDArray[Any], counts: CountArray, order: CountArray | None = None) -> split.Rows:
-    """Put rows of codes, (n_rows, width) with zeros up to whole words, in an order for the kernels to move."""
+    """Arrange rows of codes, (n_rows, width) with zeros up to whole words, for kernels that move them."""
     words, is_weighted = codes.view(np.int64), not bool((counts == 1).all())
     if is_weighted:
         words = np.column_stack([words, counts])
@@ -63,12 +63,12 @@ def rows_for_kernels(codes: NDArray[Any], counts: CountArray, order: CountArray 
 
 
 def grow_tree(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
-    """Grow the tree until it is done or the clock says so; put rows class by class. A budget ends one search."""
+    """Grow the tree until no cut is left or the budget ends; sorts the rows by class. A budget means one core."""
     n_rows = len(rows.order)
-    most = max(n_rows // _N_PARTS, _MIN_ROWS_PER_PART)
-    if n_rows <= most or clock.budget != Budget():
+    max_rows = max(n_rows // _N_PARTS, _MIN_ROWS_PER_PART)
+    if n_rows <= max_rows or clock.budget != Budget():
         return grow_on_one_core(search, rows, clock)
-    scratch, pieces, n_done = ThreadScratch(search, rows, most), {}, 0
+    scratch, pieces, n_done = ThreadScratch(search, rows, max_rows), {}, 0
     with ThreadPoolExecutor(n_threads()) as pool:
         waiting = {pool.submit(scratch.grow_piece, (0, n_rows))}
         try:
@@ -76,7 +76,7 @@ def grow_tree(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 for piece in (each.result() for each in done):
                     pieces[piece.run] = piece
-                    # The largest first: of what is below it, most is left to do.
+                    # The largest first: it has the most work left below it.
                     for run in sorted(piece.parts, key=lambda run: run[0] - run[1]):
                         waiting.add(pool.submit(scratch.grow_piece, run))
                     n_done += 0 if piece.parts else piece.run[1] - piece.run[0]
@@ -89,7 +89,7 @@ def grow_tree(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
 
 
 def grow_on_one_core(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
-    """Grow the tree on one core until it is done or the clock says so; the rows are put class by class."""
+    """Grow the tree on one core until no cut is left or the budget ends; sorts the rows by class."""
     scratch, tree = ThreadScratch(search, rows, len(rows.order)), _new_tree(search, rows, len(rows.order))
     scratch.stack_rows(rows)
     nodes, status = clock.budget.nodes, split.PAUSED
@@ -109,7 +109,7 @@ def grow_on_one_core(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown
 def _grow_slice(
     scratch: ThreadScratch, rows: split.Rows, tree: split.SplitTree, n_nodes: int
 ) -> tuple[split.SplitTree, int]:
-    """Grow a tree by some nodes; return it, maybe with more room, and why that stopped."""
+    """Grow a tree by some nodes; return the tree, maybe with more room, and why the kernel stopped."""
     search = scratch.search
     options = search.options._replace(n_nodes=n_nodes, n_rows=_CELLS_BETWEEN_LOOKS // len(search.axes.columns))
     by_gain = True if search.deals_ties is None else None
@@ -129,7 +129,7 @@ def _double_room(array: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """A tree over a run of rows: all that is below it, or the first cut alone."""
+    """A tree over a run of rows: complete, or only its first cut."""
 
     tree: split.SplitTree
     run: tuple[int, int]  # the first row, and the one after the last
@@ -137,14 +137,14 @@ class Piece:
 
 
 class ThreadScratch(threading.local):
-    """What a thread works on, made when it first does; a run of more than `most` rows has room that is given back."""
+    """Scratch arrays of a thread, made at first use; a run of more than `max_rows` rows gets temporary ones."""
 
-    def __init__(self, search: CutSearch, rows: split.Rows, most: int) -> None:
-        self.search, self.rows, self.most = search, rows, most
-        self.work = _build_work(search, rows, most)
-        # Unless the number of records in a class says all.
+    def __init__(self, search: CutSearch, rows: split.Rows, max_rows: int) -> None:
+        self.search, self.rows, self.most = search, rows, max_rows
+        self.work = _build_work(search, rows, max_rows)
+        # None if the number of records alone decides.
         is_judged = len(search.sensitive) > 0 or len(search.population) > 0 or search.rules.own is not None
-        self.judged = _build_cut_judge(search, most) if is_judged else None
+        self.judged = _build_cut_judge(search, max_rows) if is_judged else None
 
     def grow_piece(self, run: tuple[int, int]) -> Piece:
         """Grow the tree of a run of rows, or cut it once."""
@@ -162,7 +162,7 @@ class ThreadScratch(threading.local):
         return Piece(tree, run, ((run[0], middle), (middle, run[1])))
 
     def stack_rows(self, rows: split.Rows) -> None:
-        """Put all rows on the stack, as one class of which nothing is known."""
+        """Put all rows on the stack, as one class that may lie anywhere."""
         self.work.stack[0, :3] = 0, len(rows.order), _n_records(rows)
         self.work.stack[0, 3::2], self.work.stack[0, 4::2] = 0, _count_places(self.search.axes) - 1
 
@@ -172,7 +172,7 @@ def _take_run(rows: split.Rows, start: int, end: int) -> split.Rows:
 
 
 def concatenate_trees(pieces: Mapping[tuple[int, int], Piece], n_rows: int) -> split.SplitTree:
-    """Put the pieces of a tree, by their runs, one below the other, depth first, left first."""
+    """Join the pieces of a tree, given by run of rows, depth first, left first."""
     columns, lengths, members, starts = [], [], [], []
     waiting = [(0, n_rows)]
     while waiting:
@@ -190,15 +190,15 @@ def concatenate_trees(pieces: Mapping[tuple[int, int], Piece], n_rows: int) -> s
 
 
 def tree_cursor(n_nodes: int, *, n_leaves: int, n_members: int) -> CountArray:
-    """Return the counters of a tree in which nothing is left to cut."""
+    """Build the counters of a finished tree."""
     cursor = np.zeros(4, dtype=np.int64)
     cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = n_nodes, n_leaves, n_members
     return cursor
 
 
-def _build_work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:
+def _build_work(search: CutSearch, rows: split.Rows, max_rows: int) -> split.Work:
     n_columns, n_codes = len(search.axes.columns), len(search.axes.places)
-    words = np.empty((most, rows.words.shape[1]), dtype=np.int64)
+    words = np.empty((max_rows, rows.words.shape[1]), dtype=np.int64)
     return split.Work(
         stack=np.empty((_FIRST_STACK_ROOM, 3 + 2 * n_columns), dtype=np.int64),
         held=class_profile.Profile(
@@ -215,13 +215,13 @@ def _build_work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:
             block=np.empty(ROWS_PER_BLOCK, dtype=np.uint8),
             cut_columns=np.empty((2, 4), dtype=np.uint64),
         ),
-        spare=split.Rows(words, words.view(rows.codes.dtype), np.empty(most, dtype=np.int32), rows.is_weighted),
+        spare=split.Rows(words, words.view(rows.codes.dtype), np.empty(max_rows, dtype=np.int32), rows.is_weighted),
     )
 
 
-def _build_cut_judge(search: CutSearch, most: int) -> split.JudgedCut:
+def _build_cut_judge(search: CutSearch, max_rows: int) -> split.JudgedCut:
     n_sensitive = len(search.sensitive)
-    # Models compare with values of the whole that no row of a part may have.
+    # Room for all values of the whole: models compare with them, even if no row of a part has them.
     widest = max(int(search.sensitive.max(initial=0)) + 1, int(search.rules.n_values.max(initial=0)))
     return split.JudgedCut(
         rules=search.rules,
@@ -230,7 +230,7 @@ def _build_cut_judge(search: CutSearch, most: int) -> split.JudgedCut:
         held=np.zeros((2, n_sensitive, widest), dtype=np.int64),
         n_held=np.zeros((2, n_sensitive), dtype=np.int64),
         people=np.zeros(2, dtype=np.int64),
-        order=np.empty(most, dtype=np.int32),
+        order=np.empty(max_rows, dtype=np.int32),
         places=np.empty(int(_count_places(search.axes).max()), dtype=np.int32),
         moved=np.full(1, -1, dtype=np.int64),
         nodes=search.rules.allocate_nodes(),
@@ -247,14 +247,14 @@ def _n_records(rows: split.Rows) -> int:
 
 
 def _new_tree(search: CutSearch, rows: split.Rows, n_classes: int) -> split.SplitTree:
-    """Make room for so many classes, or for as many as the records of some rows can be."""
-    most = max(2, min(n_classes, _n_records(rows) // search.options.min_size))
+    """Allocate a tree for at most so many classes, or as many as the records allow."""
+    max_classes = max(2, min(n_classes, _n_records(rows) // search.options.min_size))
     cursor = np.zeros(4, dtype=np.int64)
     cursor[split.STACKED] = 1
     return split.SplitTree(
-        columns=np.empty(2 * most, dtype=np.int32),
-        lengths=np.empty(2 * most, dtype=np.int32),
-        members=np.empty(4 * most + 1_024, dtype=np.int32),
-        leaf_starts=np.zeros(most + 1, dtype=np.int32),
+        columns=np.empty(2 * max_classes, dtype=np.int32),
+        lengths=np.empty(2 * max_classes, dtype=np.int32),
+        members=np.empty(4 * max_classes + 1_024, dtype=np.int32),
+        leaf_starts=np.zeros(max_classes + 1, dtype=np.int32),
         cursor=cursor,
     )

@@ -1,8 +1,8 @@
-"""Partitions of the least loss whose blocks publish candidates of cells: exactly, or better than a given one.
+"""Search partitions of least loss whose blocks publish cell candidates: exactly, or improving a given one.
 
 A partition is the block (the future equivalence class) of every row; its cost is the sum of weighted cells of the
 candidates that its blocks publish. A few rows are solved over all their subsets, more by set partitioning with column
-generation; simulated annealing, with small groups of blocks solved exactly, changes blocks as a `Check` allows.
+generation. Else simulated annealing changes blocks as a `Check` allows, and small groups are solved exactly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hushtable.kernels import cost, pricing, regroup
 from hushtable.kernels.cost import COST_TOLERANCE
 from hushtable.search import Clock, check_memory, say_if_first_run, solver
 
-MOST_ROWS = 16  # of more there are too many subsets: the time grows threefold with every row
+MOST_ROWS = 16  # more rows have too many subsets: every row triples the time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,9 +32,9 @@ class Smallest:
     labels: CodeArray  # of one of them, the best by the cost that breaks ties
     value: float  # a sum of weighted cells; inf where no partition satisfies the models
     ties: int  # partitions into blocks of that cost
-    n_settled: int  # subsets with a partition
-    n_pruned: int  # blocks that were too expensive alone
-    n_looked_up: int  # costs of blocks
+    n_settled: int  # subsets that were solved
+    n_pruned: int  # blocks that alone cost too much
+    n_looked_up: int  # costs of blocks that were looked up
     block_costs: FloatArray  # (2^n_rows,): what each subset costs as one block
     is_block: BoolArray  # (2^n_rows,)
     least_costs: FloatArray  # (2^n_rows,): what each subset costs at least
@@ -47,8 +47,8 @@ def solve_over_subsets(space: CandidateSpace, judge: Judge) -> Smallest:
     first = cost.subset_costs(space.places, space.costs)
     second = first if space.tie_costs is space.costs else cost.subset_costs(space.places, space.tie_costs)
     is_block = _blocks_of_subsets(space.n_rows, judge)
-    value, again, ways = np.empty(n_subsets), np.empty(n_subsets), np.zeros(n_subsets)
-    blocks, n_settled, n_pruned, n_looked_up = cost.cheapest_partitions(first, second, is_block, value, again, ways)
+    value, ties, ways = np.empty(n_subsets), np.empty(n_subsets), np.zeros(n_subsets)
+    blocks, n_settled, n_pruned, n_looked_up = cost.cheapest_partitions(first, second, is_block, value, ties, ways)
     labels = np.zeros(space.n_rows, dtype=np.int32)
     free, label = n_subsets - 1, 0
     while free and np.isfinite(value[-1]):
@@ -59,36 +59,39 @@ def solve_over_subsets(space: CandidateSpace, judge: Judge) -> Smallest:
 
 
 def _blocks_of_subsets(n_rows: int, judge: Judge) -> BoolArray:
-    """Tell which subsets may be blocks; with only a size to reach, none that could be parted in two."""
+    """Tell which subsets may be blocks; if size alone decides, none that could be split in two."""
     bits = (np.arange(1 << n_rows)[:, None] >> np.arange(n_rows)) & 1
     sizes = bits.sum(axis=1)
     fits = sizes >= judge.min_size
     if judge.is_by_size:
         return np.asarray(fits & (sizes < 2 * judge.min_size))
-    asked = np.flatnonzero(fits)
-    _, rows = np.nonzero(bits[asked])
-    fits[asked] = judge.passes(np.append(0, np.cumsum(sizes[asked])), rows.astype(np.int32))
+    candidates = np.flatnonzero(fits)
+    _, rows = np.nonzero(bits[candidates])
+    fits[candidates] = judge.passes(np.append(0, np.cumsum(sizes[candidates])), rows.astype(np.int32))
     return np.asarray(fits)
 
 
-def subset_prices(found: Smallest) -> FloatArray:
-    """Return what each row costs at least in any block."""
-    n_rows = len(found.labels)
+def subset_prices(solved: Smallest) -> FloatArray:
+    """Return the least cost of each row over all blocks that hold it."""
+    n_rows = len(solved.labels)
     holds = ((np.arange(1 << n_rows)[:, None] >> np.arange(n_rows)) & 1).astype(bool)
-    of_row = found.block_costs / np.maximum(1, holds.sum(axis=1))
-    return np.asarray(np.where(holds & found.is_block[:, None], of_row[:, None], np.inf).min(axis=0))
+    of_row = solved.block_costs / np.maximum(1, holds.sum(axis=1))
+    return np.asarray(np.where(holds & solved.is_block[:, None], of_row[:, None], np.inf).min(axis=0))
 
 
 def _rows_of_subset(subset: int, n_rows: int) -> CountArray:
     return np.flatnonzero((subset >> np.arange(n_rows)) & 1)
 
 
-def best_tables(space: CandidateSpace, found: Smallest, most: int, clock: Clock) -> Iterator[CountArray]:
-    """Yield at most so many distinct tables of the least cost; the clock may end it: partitions can share a table."""
-    most_looked = clock.budget.nodes or math.inf
+def best_tables(space: CandidateSpace, solved: Smallest, max_tables: int, clock: Clock) -> Iterator[CountArray]:
+    """Yield at most so many distinct tables of least cost, until the clock ends it.
+
+    Several partitions can give the same table.
+    """
+    max_looked = clock.budget.nodes or math.inf
     listed = [space.list_candidates(j) for j in range(len(space.columns))]
     seen: set[bytes] = set()
-    for n_looked, partition in enumerate(_list_partitions(found, (1 << space.n_rows) - 1), start=1):
+    for n_looked, partition in enumerate(_list_partitions(solved, (1 << space.n_rows) - 1), start=1):
         choices = [_list_ties(space, listed, _rows_of_subset(block, space.n_rows)) for block in partition]
         for picked in itertools.product(*(itertools.product(*each) for each in choices)):
             picks = np.empty(space.places.shape, dtype=np.int64)
@@ -97,19 +100,19 @@ def best_tables(space: CandidateSpace, found: Smallest, most: int, clock: Clock)
             if picks.tobytes() not in seen:
                 seen.add(picks.tobytes())
                 yield picks
-            if len(seen) >= most or clock.left <= 0:
+            if len(seen) >= max_tables or clock.left <= 0:
                 return
-        if n_looked >= most_looked:
+        if n_looked >= max_looked:
             return
 
 
-def _list_partitions(found: Smallest, free: int) -> Iterator[tuple[int, ...]]:
+def _list_partitions(solved: Smallest, free: int) -> Iterator[tuple[int, ...]]:
     """Yield the cheapest partitions of the free rows, each as its blocks."""
     if not free:
         yield ()
         return
-    for block in cost.optimal_blocks(free, found.block_costs, found.is_block, found.least_costs).tolist():
-        for others in _list_partitions(found, free ^ block):
+    for block in cost.optimal_blocks(free, solved.block_costs, solved.is_block, solved.least_costs).tolist():
+        for others in _list_partitions(solved, free ^ block):
             yield (block, *others)
 
 
@@ -128,16 +131,16 @@ _ROWS_AT_ONCE = 10_000_000  # rows that the search for blocks looks at between t
 _MAX_BLOCKS_PER_SEARCH = 20_000  # blocks that one search may give back
 _MOST_COLUMNS = 200_000  # integer programs of more are not tried
 _NEGLIGIBLE = 1e-7
-_SMOOTHING = 0.6
-_INFEASIBLE = 2  # as scipy reports it: no partition into those blocks
-_MIN_SECONDS = 0.01  # seconds that a solver is given at least
+_SMOOTHING = 0.6  # weight of the best duals so far: smoothed duals need fewer rounds of pricing
+_INFEASIBLE = 2  # scipy's status: no partition into these blocks
+_MIN_SECONDS = 0.01  # time limit of a solver when the budget is over
 _MAX_RELATIVE_GAP = 1e-6  # the share of the linear program's value that its bound may lie below
-_GAP_SHARES = (0.1, 0.25, 0.5, 1.0)  # of the distance between bound and value, that reduced costs may reach
+_GAP_SHARES = (0.1, 0.25, 0.5, 1.0)  # of the gap: ever larger limits of reduced cost for blocks of the integer program
 
 
 @dataclass(slots=True, eq=False)
 class Partitioning:
-    """What is known of the cheapest partition; it only becomes better."""
+    """The best partition so far and a proven bound; both only improve."""
 
     labels: CodeArray
     value: float  # a sum of weighted cells
@@ -149,7 +152,7 @@ class Partitioning:
 
     @property
     def proven(self) -> float:
-        """What no partition costs less than."""
+        """A cost that no partition goes below."""
         return self.value if self.is_proven else self.bound
 
     @property
@@ -161,28 +164,28 @@ class Partitioning:
 def solve_by_columns(
     space: CandidateSpace,
     k: int,
-    known: Partitioning,
+    incumbent: Partitioning,
     starts: list[CodeArray],
-    least: FloatArray,
+    nearest_costs: FloatArray,
     clock: Clock,
     report: Callable[[Partitioning], None],
 ) -> None:
-    """Improve what is known, in place, until it is proven or the time is over.
+    """Improve the incumbent, in place, until it is proven or the time is over.
 
     The linear program chooses blocks of k to 2 k - 1 rows (larger ones can be parted) so that every row lies in one. A
     depth-first search finds blocks that lower it. When there are none, its value is a bound, and all blocks whose
     reduced cost is below the distance to the best partition, the only ones in a better one, go into an integer program.
     """
-    # Rows far from all others are rooted first, while the lists of the rest are still long.
-    order = np.argsort(-least, kind="stable")
-    master = _Master(space, k, order, least[order], known, clock, report)
-    for labels in (known.labels, *starts):
+    # Outlying rows are rooted first, while the lists of the other rows are still long.
+    order = np.argsort(-nearest_costs, kind="stable")
+    master = _Master(space, k, order, nearest_costs[order], incumbent, clock, report)
+    for labels in (incumbent.labels, *starts):
         master.add_blocks(_blocks_of(split_large_classes(space.places, labels, k), order))
-    found = master.generate_blocks()
-    if found is not None:
-        master.close_gap(*found)
-    known.n_nodes, known.n_pruned = master.n_nodes, master.n_pruned
-    known.n_columns = len(master.costs)
+    generated = master.generate_blocks()
+    if generated is not None:
+        master.close_gap(*generated)
+    incumbent.n_nodes, incumbent.n_pruned = master.n_nodes, master.n_pruned
+    incumbent.n_columns = len(master.costs)
 
 
 def _blocks_of(labels: CodeArray, order: CountArray) -> list[tuple[int, ...]]:
@@ -193,21 +196,21 @@ def _blocks_of(labels: CodeArray, order: CountArray) -> list[tuple[int, ...]]:
 
 
 class _Master:
-    """The linear program over the blocks found so far; rows are numbered in the order of their roots."""
+    """The linear program over the blocks generated so far; rows are numbered in the order of `order`."""
 
     def __init__(
         self,
         space: CandidateSpace,
         k: int,
         order: CountArray,
-        least: FloatArray,
-        known: Partitioning,
+        nearest_costs: FloatArray,
+        incumbent: Partitioning,
         clock: Clock,
         report: Callable[[Partitioning], None],
     ) -> None:
-        self.known, self.clock, self.report = known, clock, report
+        self.known, self.clock, self.report = incumbent, clock, report
         self.places = np.ascontiguousarray(space.places[order])
-        self.space, self.k, self.order, self.least = space, k, order, least
+        self.space, self.k, self.order, self.least = space, k, order, nearest_costs
         self.blocks: list[tuple[int, ...]] = []
         self.seen: set[tuple[int, ...]] = set()
         self.costs: list[float] = []
@@ -226,7 +229,7 @@ class _Master:
         )
 
     def add_blocks(self, blocks: list[tuple[int, ...]]) -> int:
-        """Add blocks that are not there yet; return how many."""
+        """Add blocks that are new; return how many."""
         new = [each for each in dict.fromkeys(blocks) if each not in self.seen]
         if new:
             offsets = np.cumsum([0, *map(len, new)])
@@ -258,7 +261,7 @@ class _Master:
         return None if solved.status != 0 else (float(solved.fun), np.asarray(solved.eqlin.marginals))
 
     def _price_blocks(self, duals: FloatArray, below: float, *, is_all: bool) -> tuple[int, bool]:
-        """Look for blocks of a reduced cost below; return how many are new, and whether none was missed."""
+        """Search blocks of reduced cost below a limit; return how many are new, and whether the search is complete."""
         n_rows, n_columns = self.places.shape
         stack = pricing.new_stack(n_rows, n_columns, self.k)
         wanted = pricing.Wanted(self.k, duals, self.least, below, is_all, _ROWS_AT_ONCE // n_rows)
@@ -277,45 +280,48 @@ class _Master:
         return n_new, is_complete
 
     def generate_blocks(self) -> tuple[FloatArray, float] | None:
-        """Add blocks until none lowers the linear program; return duals and their bound, or None where time is over."""
+        """Add blocks until none lowers the linear program; return duals and their bound, None if the time is over."""
         centre: FloatArray | None = None
-        known, highest = self.known, -np.inf
+        incumbent, best_bound = self.known, -np.inf
         while not self.clock.is_over(self.n_nodes):
             relaxed = self._solve_relaxation()
             if relaxed is None:
                 return None
             value, duals = relaxed
-            asked = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
-            n_new, is_complete = self._price_blocks(asked, -_NEGLIGIBLE, is_all=False)
-            reached = -np.inf
+            trial_duals = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
+            n_new, is_complete = self._price_blocks(trial_duals, -_NEGLIGIBLE, is_all=False)
+            trial_bound = -np.inf
             if is_complete:
-                prices = self._lower_prices(asked)
-                reached = float(prices.sum())
-                if reached > highest:
-                    highest, centre = reached, asked
-                if highest > known.bound:
-                    known.bound, known.prices[self.order] = highest, prices
-                    self.report(known)
-            if centre is not None and (value - highest < _MAX_RELATIVE_GAP * abs(value) or known.is_proven):
-                return centre, highest
+                prices = self._lower_prices(trial_duals)
+                trial_bound = float(prices.sum())
+                if trial_bound > best_bound:
+                    best_bound, centre = trial_bound, trial_duals
+                if best_bound > incumbent.bound:
+                    incumbent.bound, incumbent.prices[self.order] = best_bound, prices
+                    self.report(incumbent)
+            if centre is not None and (value - best_bound < _MAX_RELATIVE_GAP * abs(value) or incumbent.is_proven):
+                return centre, best_bound
             if n_new == 0 and is_complete:
-                if np.array_equal(asked, duals):
-                    return asked, reached
+                if np.array_equal(trial_duals, duals):
+                    return trial_duals, trial_bound
                 centre = None
         return None
 
     def _lower_prices(self, duals: FloatArray) -> FloatArray:
-        """Lower prices until no block costs less: its first row pays less, or each of its k rows or more."""
+        """Lower prices until no block costs less than its rows' prices, in two ways; return the better one.
+
+        Lower the price of each block's first row, or of all rows alike, as a block has at least k.
+        """
         reduced = self.found.best
         firsts, all_rows = duals + reduced, duals + float(reduced.min()) / self.k
         return firsts if firsts.sum() > all_rows.sum() else all_rows
 
     def close_gap(self, duals: FloatArray, bound: float) -> None:
-        """Solve integer programs over ever more blocks, until all are in that may be part of a better partition."""
-        known = self.known
+        """Solve integer programs over ever more blocks, until all that a better partition may use are included."""
+        incumbent = self.known
         for share in _GAP_SHARES:
-            gap = known.value - bound + _NEGLIGIBLE
-            if known.is_proven or self.clock.is_over(self.n_nodes):
+            gap = incumbent.value - bound + _NEGLIGIBLE
+            if incumbent.is_proven or self.clock.is_over(self.n_nodes):
                 return
             _, is_complete = self._price_blocks(duals, share * gap, is_all=True)
             sums = np.array([duals[list(each)].sum() for each in self.blocks])
@@ -323,12 +329,12 @@ class _Master:
             if not is_complete or len(picks) > _MOST_COLUMNS:
                 return
             inside = self._choose_blocks(picks)
-            # A partition that takes another block costs that block's reduced cost more than the bound.
-            known.bound = max(known.bound, min(inside, known.value, bound + share * gap))
-            self.report(known)
+            # A partition with a block left out costs at least the bound plus that block's reduced cost.
+            incumbent.bound = max(incumbent.bound, min(inside, incumbent.value, bound + share * gap))
+            self.report(incumbent)
 
     def _choose_blocks(self, picks: CountArray) -> float:
-        """Find the best partition into some of the blocks; return a bound of all of those."""
+        """Find the best partition into some of the blocks; return a lower bound of all such partitions."""
         from scipy.optimize import Bounds, LinearConstraint
 
         solved = solver.milp(
@@ -355,14 +361,14 @@ _SHARE_BIG = 0.1  # of the steps that merge or split
 _STEPS_PER_SECOND = 300_000  # on a slow machine
 _N_STAGES = 20
 _CELLS_BETWEEN_LOOKS = 20_000_000  # cells that a kernel looks at between two looks at the clock
-_MOST_PLACES = 2**28  # of rows in blocks: those of a gigabyte
-_MAX_ROWS_SOLVED = 12
+_MOST_PLACES = 2**28  # slots for rows in all blocks: one gigabyte
+_MAX_ROWS_SOLVED = 12  # rows of neighbouring blocks that are solved together
 _HINT = "ask for a smaller k, use method='mondrian', or anonymize parts of the table."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheapestMates:
-    """The rows that each row is made equal to most cheaply."""
+    """The nearest rows of each row: those it is made equal to most cheaply."""
 
     rows: CodeArray
     costs: FloatArray  # what one of the two then costs
@@ -377,7 +383,7 @@ class CheapestMates:
 
 
 def find_nearest(space: CandidateSpace, n_near: int, clock: Clock, labels: CodeArray | None = None) -> CheapestMates:
-    """Find the nearest rows; all others where there are fewer. O(n^2) cells.
+    """Find the `n_near` nearest rows of each row, or all others if there are fewer. O(n^2) cells.
 
     If the time is over before a row's turn, its mates are the rows that follow in the order of the partition's
     blocks, at a cost of 0. A cost of 0 keeps the lower bound true.
@@ -416,16 +422,16 @@ def anneal_partition(
     schedule: Cooling,
     clock: Clock,
 ) -> tuple[CodeArray, float]:
-    """Anneal a partition, never to a worse one; the random state, shape (1,), from 1 to 2^31 - 2, moves on."""
-    least = partition_value(space, labels)
-    # A model that keeps nearly all rows in one block leaves nothing to change.
+    """Anneal a partition; never return a worse one. Changes `state`, the random state, shape (1,), 1 to 2^31 - 2."""
+    start_value = partition_value(space, labels)
+    # Too much memory: a model that keeps nearly all rows in one block, which leaves nothing to change.
     if (int(labels.max()) + 1) * max(check.room, int(np.bincount(labels).max())) > _MOST_PLACES:
-        return labels, least
+        return labels, start_value
     blocks = _build_blocks(space, labels, check)
     n_steps, hot, cold = schedule
     heats = hot * (cold / hot) ** (np.arange(_N_STAGES + 1) / _N_STAGES)
     stages = [(n_steps // _N_STAGES, *pair) for pair in itertools.pairwise(heats.tolist())]
-    # Once more without any rise, so that the last word is a local optimum.
+    # A last stage so cold that no rise is accepted: it ends in a local optimum.
     for n_stage, begin, end in (*stages, (n_steps // 10, cold / 100, cold / 200)):
         done = 0
         while done < n_stage and clock.left > 0:
@@ -436,11 +442,11 @@ def anneal_partition(
             done += int(regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)[0])
     best = np.unique(blocks.rows["block"], return_inverse=True)[1].astype(np.int32)
     value = partition_value(space, best)
-    return (best, value) if value < least - COST_TOLERANCE else (labels, least)
+    return (best, value) if value < start_value - COST_TOLERANCE else (labels, start_value)
 
 
 def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:
-    """Return how many steps each of some runs may take so that they end in time."""
+    """Limit the steps of each of several runs so that all end in time."""
     if seconds is None:
         return n_steps
     return max(1_000, min(n_steps, int(_STEPS_PER_SECOND * seconds / n_runs)))
@@ -454,7 +460,7 @@ def polish_partition(
     for row in range(space.n_rows):
         if clock.left <= 0:
             break
-        # Every block has one turn, at its first row.
+        # Each block has its turn once, at its first row.
         if np.flatnonzero(labels == labels[row])[0] != row:
             continue
         rows = _rows_near_block(near, labels, row)
@@ -470,7 +476,7 @@ def polish_partition(
 
 
 def _rows_near_block(near: CheapestMates, labels: CodeArray, row: int) -> CountArray:
-    """Return the rows of a row's block and of as many blocks near it as can be solved together."""
+    """Return the rows of a row's block and of as many near blocks as can be solved together; empty if none is near."""
     picked, n_rows = [], 0
     for label in dict.fromkeys(labels[[row, *near.rows[row].tolist()]].tolist()):
         rows = np.flatnonzero(labels == label)

@@ -1,4 +1,4 @@
-"""Routes: where rows go that no search has seen, told in values instead of a search's codes; and units that go on."""
+"""Place rows that the search has not seen: by cuts in codes, by cuts in values, or in new units and prefixes."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class CutTree:
 
     @classmethod
     def from_split_tree(cls, tree: split.SplitTree, axes: tuple[Axis, ...]) -> CutTree:
-        """Return what a kernel grew."""
+        """Convert the tree that a kernel grew."""
         n_nodes = int(tree.cursor[split.NODES])
         starts = np.concatenate(([0], np.cumsum(tree.lengths[:n_nodes], dtype=np.int64)))
         return cls(axes, tree.columns[:n_nodes], starts, tree.members[: starts[-1]] - np.int32(1))
 
     def place_rows(self, table: Table) -> CodeArray:
-        """Return the class into whose cell every row of a table falls; see `Walk.place_rows`."""
+        """Return the class into whose cell every row falls; see `Walk.place_rows`."""
         return self.build_walk().place_rows(table)
 
     def build_walk(self) -> Walk:
-        """Return what rows are walked down by: once for a tree, however many tables come."""
+        """Lay out the tree for rows to walk down; once is enough for many tables."""
         in_order = np.array([axis.is_cut_in_order for axis in self.axes], dtype=np.bool_)
         return Walk(self.axes, *replay.build_signposts(self.columns, self.starts, self.members, in_order))
 
@@ -70,7 +70,7 @@ class Walk:
     __reduce__ = reduce_to_fields
 
     def place_rows(self, table: Table) -> CodeArray:
-        """Return the class of every row of a table, coded alike, in O(depth); unknown codes go right."""
+        """Return the class of every row of a table with the same codes, in O(depth); unknown codes go right."""
         labels, by = np.empty(table.n_rows, dtype=np.int32), places_for_kernels(table, self.axes)
         run_in_threads(
             lambda run: replay.route_rows(self.nodes, self.words, table.codes, *by, labels, run), table.n_rows
@@ -79,13 +79,13 @@ class Walk:
 
 
 class Below(NamedTuple):
-    """Values below an edge go left, and missing ones; without an edge only those."""
+    """Values below an edge and missing values go left; without an edge only missing values."""
 
     edge: str | None
 
 
 class Among(NamedTuple):
-    """What one of these cells covers goes left; None is the missing value."""
+    """Values that one of these cells covers go left; None is the missing value."""
 
     cells: tuple[str | None, ...]
 
@@ -98,45 +98,44 @@ class Routes:
     """The cuts of a search as a tree that rows walk down, depth first, left child first."""
 
     columns: tuple[str, ...]
-    cut: CodeArray = field(repr=False)  # the place of the column that a node cuts; -1 is a finished class
+    cut: CodeArray = field(repr=False)  # the index of the column that a node cuts; -1 is a finished class
     test: CodeArray = field(repr=False)  # which of the column's sides goes left
     sides: tuple[tuple[Side, ...], ...] = field(repr=False)  # by column, each once
 
     @classmethod
     def from_cuts(cls, tree: CutTree, table: Table, partition: Partition) -> Routes:
-        """Tell the cuts that made a partition of a table's rows, each of which is in a class.
+        """Translate the cuts of a partition from codes into values; every row of the table is in a class.
 
-        Values that the search has not seen go where their neighbours in order or in the hierarchy go: a cut between
-        two numbers falls at the roundest point between them, or where the published cells meet; one
-        between nodes of a hierarchy takes whole nodes.
+        New values go where their neighbours in order or in the hierarchy go. A cut between two numbers falls at the
+        roundest point between them, or where the published cells meet. A cut in a hierarchy sends whole nodes left.
         """
         test = np.full(len(tree.columns), -1, dtype=np.int32)
         sides: list[tuple[Side, ...]] = []
         for j, axis in enumerate(tree.axes):
-            place_of: dict[Side, int] = {}
+            index_of_side: dict[Side, int] = {}
             nodes = np.flatnonzero(tree.columns == j).tolist()
             if nodes:
                 side_of = _build_side_finder(tree, axis, table, partition)
             for node in nodes:
                 side = side_of(node, tree.members[tree.starts[node] : tree.starts[node + 1]])
-                test[node] = place_of.setdefault(side, len(place_of))
-            sides.append(tuple(place_of))
+                test[node] = index_of_side.setdefault(side, len(index_of_side))
+            sides.append(tuple(index_of_side))
         return cls(tuple(axis.column.name for axis in tree.axes), tree.columns, test, tuple(sides))
 
     def texts_of_cuts(self, column: str) -> tuple[str | None, ...]:
-        """Return the edges and cells that the cuts of a column name."""
+        """Return the texts of all edges and cells in the cuts of a column."""
         sides = self.sides[self.columns.index(column)]
         return tuple(text for side in sides for text in ((side.edge,) if isinstance(side, Below) else side.cells))
 
     def place_rows(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
-        """Return the finished class that every row of a table comes to, counted in the order of the nodes."""
-        left: list[list[CodeArray]] = []
+        """Return the number of the leaf that every row comes to, in the order of the nodes."""
+        codes_left: list[list[CodeArray]] = []
         for name, sides in zip(self.columns, self.sides, strict=True):
             column = table.column(name)
-            left.append(_codes_going_left(sides, column, meanings.get(name)))
+            codes_left.append(_codes_going_left(sides, column, meanings.get(name)))
         nothing = np.empty(0, dtype=np.int32)
         pairs = zip(self.cut.tolist(), self.test.tolist(), strict=True)
-        members = [nothing if cut < 0 else left[cut][test] for cut, test in pairs]
+        members = [nothing if cut < 0 else codes_left[cut][test] for cut, test in pairs]
         starts = np.cumsum([0, *map(len, members)])
         in_order = np.array([all(isinstance(side, Below) for side in sides) for sides in self.sides], dtype=np.bool_)
         signs = replay.build_signposts(self.cut, starts, np.concatenate(members), in_order)
@@ -153,7 +152,7 @@ class Routes:
 def _build_side_finder(
     tree: CutTree, axis: Axis, table: Table, partition: Partition
 ) -> Callable[[int, CodeArray], Side]:
-    """Return what tells the left side of a node that cuts a column from its members, which are places less 1."""
+    """Return a function from a node and its members (places - 1) to the left side in values."""
     code_at = axis.code_at()
     if axis.hierarchy is not None:
         return _build_node_finder(tree, axis, table, partition)
@@ -166,7 +165,7 @@ def _build_side_finder(
         point = cache(partial(grid_point, axis.rounding))
         lows, highs, right = _ranges_of_nodes(tree, axis, table, partition)
         ends = np.stack((highs[1:], lows[right[:-1]])).T.tolist()
-        # Anywhere between the values of the node's own rows: far from them in most.
+        # Any point between the node's own values will do: these often lie far apart, so the point is very round.
         return lambda node, members: Below(point(*ends[node]) if members[-1] >= 0 else None)
     if axis.is_cut_in_order and axis.column.is_measured:
         return lambda node, members: Below(_find_edge(axis, int(members[-1])))
@@ -177,7 +176,7 @@ def _build_side_finder(
 def _build_node_finder(
     tree: CutTree, axis: Axis, table: Table, partition: Partition
 ) -> Callable[[int, CodeArray], Side]:
-    """Return what tells the left side of a node that cuts between the children of a node of a hierarchy."""
+    """Return the same function for a column with a hierarchy: the left side lists whole nodes."""
     hierarchy, code_at = axis.hierarchy, axis.code_at()
     assert hierarchy is not None
     lows, highs, _ = _ranges_of_nodes(tree, axis, table, partition)
@@ -194,7 +193,7 @@ def _build_node_finder(
 
 
 def _find_edge(axis: Axis, place: int) -> str | None:
-    """Return where the cells of a cut meet; None before the first place."""
+    """Return the edge at which the two cells of a cut meet; None before the first place."""
     if place < 0:
         return None
     return axis.edges[place + 1] if axis.edges else cut_point(axis.column, place + 1)
@@ -203,7 +202,7 @@ def _find_edge(axis: Axis, place: int) -> str | None:
 def _ranges_of_nodes(
     tree: CutTree, axis: Axis, table: Table, partition: Partition
 ) -> tuple[CountArray, CountArray, CountArray]:
-    """Return each node's lowest and highest known place (without one, past all and -1), and its right child."""
+    """Return each node's lowest and highest known place (past all and -1 if none is known), and its right child."""
     low, high, _ = publish.place_ranges(table, partition, axis)
     lows, highs = np.full((2, len(tree.columns)), -1)
     leaves = tree.columns < 0
@@ -217,53 +216,53 @@ def _ranges_of_nodes(
 
 
 def _codes_going_left(sides: Sequence[Side], column: Column, meaning: Any) -> list[CodeArray]:
-    """Return the codes of a column that go left by each side; of an order only the last, -1 is missing."""
+    """Return, for each side, the codes that go left; below an edge only the last of them. -1 is missing."""
     below = list(dict.fromkeys(side.edge for side in sides if isinstance(side, Below) and side.edge is not None))
-    last: dict[str | None, int] = {None: -1}
+    last_code: dict[str | None, int] = {None: -1}
     if below:
-        last |= zip(below, (count_values_below(below, column) - 1).tolist(), strict=True)
-    listed = list(dict.fromkeys(cell for side in sides if isinstance(side, Among) for cell in side.cells))
-    covers = coverage_matrix(listed, [*column.texts(), None], column.spec, meaning, column.name) if listed else None
-    place = {cell: i for i, cell in enumerate(listed)}
-    found: list[CodeArray] = []
+        last_code |= zip(below, (count_values_below(below, column) - 1).tolist(), strict=True)
+    texts = list(dict.fromkeys(cell for side in sides if isinstance(side, Among) for cell in side.cells))
+    covers = coverage_matrix(texts, [*column.texts(), None], column.spec, meaning, column.name) if texts else None
+    index_of_cell = {cell: i for i, cell in enumerate(texts)}
+    codes_by_side: list[CodeArray] = []
     for side in sides:
         if isinstance(side, Below):
-            found.append(np.array([last[side.edge]], dtype=np.int32))
+            codes_by_side.append(np.array([last_code[side.edge]], dtype=np.int32))
             continue
         assert covers is not None
-        codes = np.flatnonzero(covers[[place[cell] for cell in side.cells]].any(axis=0))
-        found.append(np.where(codes == column.n_values, -1, codes).astype(np.int32))
-    return found
+        codes = np.flatnonzero(covers[[index_of_cell[cell] for cell in side.cells]].any(axis=0))
+        codes_by_side.append(np.where(codes == column.n_values, -1, codes).astype(np.int32))
+    return codes_by_side
 
 
 _UNIT_TEXTS: Final = ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{4}-[0-9]{2}", "[0-9]{4}-Q[1-4]", "[0-9]{4}", "[0-9]{4}s")
-"""How the label of each calendar unit is written, in their order."""
+"""The pattern of each calendar unit's labels, in the order of `UNITS`."""
 
 
 def with_own_units(
     cell: Written, column: Column, meaning: Any, labels: CodeArray, codes: CodeArray, covered: BoolArray
 ) -> tuple[CodeArray, Written]:
-    """Give rows that the cells beside them do not cover units of their own: labels, -1 without one, and cells.
+    """Give rows outside their class's calendar unit or prefix their own one; return labels (-1: none) and cells.
 
-    No unit comes from the data: the class says how long it is, the calendar or the code (`Dates`, `Prefix`) where it
-    begins and ends. A missing value has no unit.
+    No unit comes from the data: the class decides its length, the calendar or the code (`Dates`, `Prefix`) its begin
+    and end. A missing value has no unit.
     """
-    found = np.where(covered, labels, np.int32(-1))
+    new_labels = np.where(covered, labels, np.int32(-1))
     asks = ~covered & (codes >= 0)
     if not isinstance(meaning, (Dates, Prefix)) or not asks.any():
-        return found, cell
+        return new_labels, cell
     ladder = (Dates(tuple(UNITS)) if isinstance(meaning, Dates) else meaning).ladder(column)
     level_of_text = np.array([_level_of_unit(text, meaning) for text in cell.texts])
-    place: dict[str | None, int] = {text: i for i, text in enumerate(cell.texts)}
+    index_of_text: dict[str | None, int] = {text: i for i, text in enumerate(cell.texts)}
     rows = np.flatnonzero(asks & (level_of_text[labels] >= 0))
     for row, code, level in zip(rows.tolist(), codes[rows].tolist(), level_of_text[labels[rows]].tolist(), strict=True):
         unit = ladder.levels[level]
-        found[row] = place.setdefault(unit.labels[unit.codes[code]], len(place))
-    return found, replace(cell, texts=tuple(place))
+        new_labels[row] = index_of_text.setdefault(unit.labels[unit.codes[code]], len(index_of_text))
+    return new_labels, replace(cell, texts=tuple(index_of_text))
 
 
 def _level_of_unit(text: str | None, meaning: Dates | Prefix) -> int:
-    """Return the level of units that a text is one of; -1 where it is none."""
+    """Return the level of the calendar unit or prefix that a text is; -1 if it is neither."""
     if text is None:
         return -1
     if isinstance(meaning, Dates):

@@ -1,4 +1,4 @@
-"""What is asked of a release, what is refused or warned of before a search, and the table read and coded once."""
+"""The request for a release, the checks and warnings before a search, and the table, read and coded once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hushtable.tables import Table, count_by_value, merge_spellings_in, open_tab
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """What is asked of a release; the parameters of `hushtable.anonymize` of the same names."""
+    """The request for a release; fields are the parameters of `hushtable.anonymize` of the same names."""
 
     quasi_identifiers: tuple[str, ...]
     models: tuple[PrivacyModel, ...]
@@ -91,7 +91,7 @@ class Request:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """Columns that are left out, or become pseudonyms."""
+        """Columns that are removed, or become pseudonyms."""
         return (*self.identifiers, *(self.pseudonyms.columns if self.pseudonyms else ()))
 
     @property
@@ -101,44 +101,44 @@ class Request:
 
     @property
     def asked_of_classes(self) -> tuple[PrivacyModel, ...]:
-        """What every class must satisfy: the models, and as large a class as the limits of risk ask for."""
+        """The models for every class, with k-anonymity for the smallest class that the limits of risk allow."""
         models = tuple(model for model in self.models if not isinstance(model, MatchingNotion))
         k = self.limits.smallest_class
         return models if k <= 1 else (*models, KAnonymity(k))
 
 
-_MIN_COMBINATIONS: Final = 20  # combinations, of cells that hold several values
+_MIN_COMBINATIONS: Final = 20  # fewer values of a column are not tested for separators
 _SEPARATORS: Final = (";", "|", ",", "/", "+")
-_MIN_VALUES_TO_WARN: Final = 100  # of values of a category, from where nobody remembers which group holds which
+_MIN_VALUES_TO_WARN: Final = 100  # with so many, nobody remembers which group holds which value
 
 
-def _check_sets(asked: Request) -> None:
-    """Raise an error where columns of sets are asked for what has no meaning for sets."""
-    parted = asked.parted
+def _check_sets(request: Request) -> None:
+    """Raise an error if the request uses columns of sets in a way that has no meaning for sets."""
+    parted = request.parted
     if not parted:
         return
     from hushtable.models import question_of_items
 
-    told = [name for name in parted if name in (*asked.hidden, asked.person)]
-    if told:
+    identifying = [name for name in parted if name in (*request.hidden, request.person)]
+    if identifying:
         raise InputError(
-            f"column {told[0]!r} has a separator, and tells who a person is.",
+            f"column {identifying[0]!r} has a separator, and tells who a person is.",
             hint="an identifier is no set: leave it out.",
         )
-    of_sets = [model for model in asked.models if any(name in parted for name in model.needs.sensitive)]
+    of_sets = [model for model in request.models if any(name in parted for name in model.needs.sensitive)]
     for model in of_sets:
         question_of_items(model, "item")
-    linked = [model.name for model in asked.models if model.needs.histories]
+    linked = [model.name for model in request.models if model.needs.histories]
     if of_sets and linked:
         raise InputError(
             f"{quote_names(linked)} was given with {of_sets[0].name} of sets of items.",
             hint="ask for k-anonymity instead, or of the sensitive column without a separator.",
         )
-    rules = {name: asked.hierarchies[name] for name in parted if name in asked.hierarchies}
+    rules = {name: request.hierarchies[name] for name in parted if name in request.hierarchies}
     prefixed = [name for name, rule in rules.items() if isinstance(rule, Prefix) or _names_rule(rule, Prefix.name)]
-    odd = [name for name in rules if name in asked.judged or name in prefixed]
+    odd = [name for name in rules if name in request.judged or name in prefixed]
     if odd:
-        what = "sensitive column" if odd[0] in asked.judged else "prefixes of column"
+        what = "sensitive column" if odd[0] in request.judged else "prefixes of column"
         raise InputError(
             f"a hierarchy was given to {what} {odd[0]!r}, whose cells are sets of items.",
             hint="a quasi-identifier takes a file or a tree that lists its sets; of a sensitive one every "
@@ -147,37 +147,37 @@ def _check_sets(asked: Request) -> None:
 
 
 def _names_rule(rule: Any, name: str) -> bool:
-    """Tell whether a mapping, as a policy has it, names a rule."""
+    """Tell whether a policy's entry is a mapping that names this rule."""
     return isinstance(rule, Mapping) and name in rule
 
 
-def check_roles(available: Sequence[str], asked: Request) -> None:
-    """Raise ColumnError where a request names a column that does not exist, or one in two roles."""
+def check_roles(available: Sequence[str], request: Request) -> None:
+    """Raise ColumnError if a request names a column that does not exist, or gives one two roles."""
     roles = {
-        "quasi_identifiers": asked.quasi_identifiers,
-        "sensitive columns": asked.judged,
-        "identifiers": asked.hidden,
+        "quasi_identifiers": request.quasi_identifiers,
+        "sensitive columns": request.judged,
+        "identifiers": request.hidden,
     }
     for what, names in roles.items():
         check_columns(names, available, what)
-    named = [name for names in roles.values() for name in names]
-    doubled = sorted({name for name in named if named.count(name) > 1})
+    all_names = [name for names in roles.values() for name in names]
+    doubled = sorted({name for name in all_names if all_names.count(name) > 1})
     if doubled:
         raise ColumnError(
             f"columns {quote_names(doubled)} have more than one role.",
             hint="a column is an identifier, a quasi-identifier or sensitive; copy it where it must be two of them.",
         )
-    if asked.person is not None:
-        check_columns((asked.person,), available, "person")
-        if asked.person in (*asked.quasi_identifiers, *asked.judged):
+    if request.person is not None:
+        check_columns((request.person,), available, "person")
+        if request.person in (*request.quasi_identifiers, *request.judged):
             raise ColumnError(
-                f"column {asked.person!r} says whose record a row is, and has another role.",
+                f"column {request.person!r} says whose record a row is, and has another role.",
                 hint="it is an identifier (left out, or a pseudonym), or has no role.",
             )
 
 
 def check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = ()) -> None:
-    """Raise ColumnError where the cells of a column that is typed by its looks could mean two dates or numbers."""
+    """Raise ColumnError if the cells of a column without a declared type could mean different dates or numbers."""
     for name in (*names, *judged):
         formats, marks = source.doubts(name)
         if formats:
@@ -198,7 +198,7 @@ def check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = 
 
 
 def check_cells(table: Table) -> None:
-    """Raise InputError where there is nothing to protect, or a cell already means any value."""
+    """Raise InputError if the table is empty, or if a cell is already `*`."""
     if table.n_rows == 0 or table.n_records == 0:
         raise InputError("the table is empty.", hint="there is nothing to protect; check the file and its first line.")
     for column in table.columns:
@@ -209,25 +209,25 @@ def check_cells(table: Table) -> None:
             )
 
 
-def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
-    """Warn of what is carried out as it was asked, and probably not meant."""
-    if any(model == KAnonymity(1) for model in asked.models) and asked.limits.smallest_class == 1:
+def warn_of_doubts(source: Frame | Table, table: Table, request: Request) -> None:
+    """Warn of requests that are carried out but probably not meant."""
+    if any(model == KAnonymity(1) for model in request.models) and request.limits.smallest_class == 1:
         warnings.warn("k-anonymity (k = 1) asks nothing: every record may be alone in its class.", stacklevel=4)
-    if isinstance(asked.method, Mondrian) and asked.method.recoding == "readable":
-        for name in asked.quasi_identifiers:
+    if isinstance(request.method, Mondrian) and request.method.recoding == "readable":
+        for name in request.quasi_identifiers:
             column = table.column(name)
             are_sets = column.separator is not None
             is_many = column.n_values >= _MIN_VALUES_TO_WARN and (are_sets or not are_codes(column.texts()))
-            if name not in asked.hierarchies and not column.is_measured and is_many:
+            if name not in request.hierarchies and not column.is_measured and is_many:
                 warnings.warn(
                     f"column {name!r} has {column.n_values} values and no hierarchy: a class of more than "
-                    f"{asked.method.max_listed} of them publishes a group by frequency, which tells little. "
+                    f"{request.method.max_listed} of them publishes a group by frequency, which tells little. "
                     f"{_propose_hierarchy(column)}",
                     stacklevel=4,
                 )
-    for name in asked.quasi_identifiers:
+    for name in request.quasi_identifiers:
         mark = _mark_of_several(table.column(name))
-        if mark is not None and name not in asked.hierarchies:
+        if mark is not None and name not in request.hierarchies:
             warnings.warn(
                 f"column {name!r} has cells of several values with {mark!r} between them: each of its "
                 f"{table.column(name).n_values} combinations is a value of its own, in every order. Make sets of them "
@@ -236,8 +236,8 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
                 "first one only.",
                 stacklevel=4,
             )
-    warn_of_missing_codes(source, [name for name in source.names if name not in asked.hidden], stacklevel=5)
-    doubts = [doubt_of_persons(source, asked)]
+    warn_of_missing_codes(source, [name for name in source.names if name not in request.hidden], stacklevel=5)
+    doubts = [doubt_of_persons(source, request)]
     dated = [column for column in table.columns if column.kind in ("date", "datetime")]
     if dated:
         from hushtable.anonymizers.centuries import doubts_of_centuries
@@ -248,27 +248,27 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
 
 
 def _mark_of_several(column: Column) -> str | None:
-    """Return what stands between the values in the cells of a category; None where cells are single values."""
+    """Find the separator of cells with several values in a category; None if cells are single values."""
     is_plain = column.is_measured or column.separator is not None or column.n_values < _MIN_COMBINATIONS
     texts = [] if is_plain else column.texts()
     for mark in _SEPARATORS:
         several = [text.split(mark) for text in texts if mark in text]
         parts = {part.strip() for each in several for part in each}
-        # The same values come back in many combinations.
+        # Many combinations of few values: most cells have the mark, and their parts repeat.
         if len(several) >= len(texts) / 2 > len(parts) and "" not in parts:
             return mark
     return None
 
 
-def doubt_of_persons(source: Frame | Table, asked: Request) -> str | None:
-    """Say that a person may have several of some records, where nobody said whose they are; None where none has."""
-    named = asked.hidden
-    # Where one identifier tells the records apart, every record may be a person's only one.
-    if asked.person is not None or not named or any(_tells_apart(source, name) for name in named):
+def doubt_of_persons(source: Frame | Table, request: Request) -> str | None:
+    """Return a warning if a person may have several records and no person column is given; else None."""
+    hidden = request.hidden
+    # An identifier without repeats: every record may be a person's only one.
+    if request.person is not None or not hidden or any(_tells_apart(source, name) for name in hidden):
         return None
     return (
-        f"no identifier tells the {source.n_records} records apart ({quote_names(named)}): where a person has several "
-        f"records, pass person={named[0]!r}, so that classes count persons."
+        f"no identifier tells the {source.n_records} records apart ({quote_names(hidden)}): where a person has several "
+        f"records, pass person={hidden[0]!r}, so that classes count persons."
     )
 
 
@@ -279,7 +279,7 @@ def _propose_hierarchy(column: Column) -> str:
 
 
 def _tells_apart(source: Frame | Table, name: str) -> bool:
-    """Tell whether no value of a column repeats, where most cells have one; lists and the like are not looked at."""
+    """Tell whether a column's values are unique and most cells have one; True for lists and the like, unread."""
     if isinstance(source, Table):
         n_known = int(source.counts[source.codes[source.index(name)] >= 0].sum())
         return source.n_records < 2 * n_known and source.column(name).n_values == n_known
@@ -294,7 +294,7 @@ def _tells_apart(source: Frame | Table, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """What requests of the same columns share."""
+    """The prepared table; requests with the same columns can share it."""
 
     source: Frame | Table
     table: Table  # the judged columns, row by row; spellings of a sensitive value are one value
@@ -303,16 +303,16 @@ class Prepared:
     ladders: Mapping[str, Hierarchy]
     specs: Mapping[str, ColumnSpec]  # how the columns were typed, those of the population included
     origins: Mapping[str, ColumnSpec] = field(repr=False)  # how quasi-identifiers are spelled in the source
-    inputs: tuple[Path, ...]  # the files that all this was made from
+    inputs: tuple[Path, ...]  # the files that were read
 
-    def with_hierarchies_of(self, asked: Request) -> Prepared:
-        """Return the same with the hierarchies that a request's method asks for: those given, and no other."""
-        given = _hierarchies_to_build(asked)
-        if given.keys() == self.ladders.keys():
+    def with_hierarchies_of(self, request: Request) -> Prepared:
+        """Return the same with exactly the hierarchies that the request's method needs."""
+        rules = _hierarchies_to_build(request)
+        if rules.keys() == self.ladders.keys():
             return self
-        lacking = {name: ladder for name, ladder in given.items() if name not in self.ladders}
-        ladders = {**self.ladders, **_build_hierarchies(self.everyone, lacking, asked.unknown)}
-        return replace(self, ladders={name: ladders[name] for name in given})
+        lacking = {name: ladder for name, ladder in rules.items() if name not in self.ladders}
+        ladders = {**self.ladders, **_build_hierarchies(self.everyone, lacking, request.unknown)}
+        return replace(self, ladders={name: ladders[name] for name in rules})
 
     @property
     def everyone(self) -> Table:
@@ -320,17 +320,17 @@ class Prepared:
         return self.table if self.population_table is None else self.table.with_population(self.population_table)
 
     def with_row_per_record(self) -> Prepared:
-        """Return the same with a row for every record, so that equal ones may part."""
+        """Expand counts: one row per record, so that equal records can go to different classes."""
         return replace(self, source=self.source.with_row_per_record(), table=self.table.with_row_per_record())
 
 
-def prepare(data: Any, asked: Request) -> Prepared:
-    """Read and code what a request is about."""
-    inputs = (*asked.inputs, *drafts.paths_among(data, asked.population, asked.hierarchies))
-    population = asked.population
+def prepare(data: Any, request: Request) -> Prepared:
+    """Read and code the table, population and hierarchies of a request."""
+    inputs = (*request.inputs, *drafts.paths_among(data, request.population, request.hierarchies))
+    population = request.population
     if population is not None:
-        population = open_table(population, asked.specs)
-    source, table = _read_source(data, asked)
+        population = open_table(population, request.specs)
+    source, table = _read_source(data, request)
     if isinstance(source, Frame) and isinstance(population, Frame):
         from hushtable.io import read_alike, spell_as
 
@@ -338,108 +338,109 @@ def prepare(data: Any, asked: Request) -> Prepared:
         population = spell_as(
             population, {name: table.column(name) for name in table.names if name in population.columns}
         )
-    people = _encode_population(population, asked)
+    people = _encode_population(population, request)
     everyone = table if people is None else table.with_population(people)
-    _check_columns_named(asked)
-    specs = {column.name: _spec_of(column, source, asked) for column in everyone.columns}
-    everyone = merge_spellings_in(everyone, asked.judged)
+    _check_columns_named(request)
+    specs = {column.name: _spec_of(column, source, request) for column in everyone.columns}
+    everyone = merge_spellings_in(everyone, request.judged)
     return Prepared(
         source,
-        merge_spellings_in(table, asked.judged),
+        merge_spellings_in(table, request.judged),
         population,
         people,
-        ladders=_build_hierarchies(everyone, _hierarchies_to_build(asked), asked.unknown),
+        ladders=_build_hierarchies(everyone, _hierarchies_to_build(request), request.unknown),
         specs=specs,
-        origins={} if isinstance(source, Table) else _collect_origins(source, asked),
+        origins={} if isinstance(source, Table) else _collect_origins(source, request),
         inputs=inputs,
     )
 
 
-def _read_source(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
-    """Return the source, and the columns that are judged as codes."""
-    source = open_table(data, asked.specs)
-    check_roles(source.names, asked)
-    judged = asked.judged
-    persons = () if asked.person is None else (asked.person,)
+def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
+    """Read and check the source; return it, and the judged columns as a coded table."""
+    source = open_table(data, request.specs)
+    check_roles(source.names, request)
+    sensitive = request.judged
+    persons = () if request.person is None else (request.person,)
     if not isinstance(source, Table):
-        # Whoever reads the file tells persons apart by their cells.
+        # Persons are told apart by their texts, as any reader of the file does.
         source = source.with_specs({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
-        source, undecided = source.without_odd_cells([name for name in source.names if name not in asked.hidden])
+        source, undecided = source.without_odd_cells([name for name in source.names if name not in request.hidden])
         if undecided:
             from hushtable.io import refuse_odd_cells
 
             refuse_odd_cells(undecided)
-        check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
-        dated = [name for name in (*asked.quasi_identifiers, *judged) if source.spec(name).format is not None]
+        check_spelling(source, request.quasi_identifiers if source.is_text else (), sensitive)
+        dated = [name for name in (*request.quasi_identifiers, *sensitive) if source.spec(name).format is not None]
         if dated:
             from hushtable.anonymizers.centuries import check_centuries
 
             check_centuries(source, dated)
-        # From here on, a missing cell is missing to whoever measures, publishes or reports.
+        # From here on, declared missing texts are missing cells for everything that follows.
         source = source.without_declared().with_sets()
-    elif any(name in source.names and source.column(name).separator is None for name in asked.parted):
+    elif any(name in source.names and source.column(name).separator is None for name in request.parted):
         raise InputError(
-            f"columns {quote_names(asked.parted)} of a Table were given a separator after they were coded.",
+            f"columns {quote_names(request.parted)} of a Table were given a separator after they were coded.",
             hint="code them with it: Table.encode(data, specs=...).",
         )
-    table = Table.encode(source, (*asked.quasi_identifiers, *judged, *persons), asked.specs, typed=judged)
+    table = Table.encode(source, (*request.quasi_identifiers, *sensitive, *persons), request.specs, typed=sensitive)
     check_cells(table)
-    if isinstance(asked.loss, SetNCP):
-        columns = (replace(each, by_rank=asked.loss.is_by_rank(each.name)) for each in table.columns)
+    if isinstance(request.loss, SetNCP):
+        columns = (replace(each, by_rank=request.loss.is_by_rank(each.name)) for each in table.columns)
         table = replace(table, columns=tuple(columns))
     return source, table
 
 
-def _collect_origins(source: Frame, asked: Request) -> dict[str, ColumnSpec]:
-    """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
-    known = {name: source.spelling(name).spelling for name in asked.quasi_identifiers}
-    passed_over = {*known, *asked.judged, *asked.hidden}
+def _collect_origins(source: Frame, request: Request) -> dict[str, ColumnSpec]:
+    """Collect how quasi-identifiers are spelled, and which texts are missing cells in columns that are kept."""
+    spellings = {name: source.spelling(name).spelling for name in request.quasi_identifiers}
+    passed_over = {*spellings, *request.judged, *request.hidden}
     others = {name: source.spec(name).missing_cells for name in source.names if name not in passed_over}
-    return known | {name: spec for name, spec in others.items() if spec != ColumnSpec()}
+    return spellings | {name: spec for name, spec in others.items() if spec != ColumnSpec()}
 
 
-def _spec_of(column: Column, source: Frame | Table, asked: Request) -> ColumnSpec:
-    """Say how a column was typed, so that whoever reads its texts types them alike."""
-    if isinstance(source, Table) or column.name not in (*asked.judged, asked.person):
+def _spec_of(column: Column, source: Frame | Table, request: Request) -> ColumnSpec:
+    """Return how a column was typed, so that a reader of the release types its texts in the same way."""
+    if isinstance(source, Table) or column.name not in (*request.judged, request.person):
         return column.spec
     # A sensitive column is published as it came.
     return column.spec.with_defaults_from(source.spelling(column.name, is_typed=True))
 
 
-def _check_columns_named(asked: Request) -> None:
-    """Raise ColumnError where hierarchies, weights or scales are of columns that have none."""
-    columns = (*asked.quasi_identifiers, *asked.judged)
-    check_columns(tuple(asked.hierarchies), columns, "hierarchies of quasi-identifiers and sensitive columns")
-    check_columns(tuple(asked.loss.weights), asked.quasi_identifiers, "weights")
-    if isinstance(asked.loss, SetNCP) and isinstance(asked.loss.scale, Mapping):
-        check_columns(tuple(asked.loss.scale), asked.quasi_identifiers, "scale")
+def _check_columns_named(request: Request) -> None:
+    """Raise ColumnError if hierarchies, weights or scales are given for other columns."""
+    columns = (*request.quasi_identifiers, *request.judged)
+    check_columns(tuple(request.hierarchies), columns, "hierarchies of quasi-identifiers and sensitive columns")
+    check_columns(tuple(request.loss.weights), request.quasi_identifiers, "weights")
+    if isinstance(request.loss, SetNCP) and isinstance(request.loss.scale, Mapping):
+        check_columns(tuple(request.loss.scale), request.quasi_identifiers, "scale")
 
 
-def _hierarchies_to_build(asked: Request) -> dict[str, Any]:
-    """Return what hierarchies are made of: what the user gave, and "auto" where a method needs one besides."""
-    given = {name: _with_language(each, asked.writing.language) for name, each in asked.hierarchies.items()}
-    return {**dict.fromkeys(asked.quasi_identifiers, "auto"), **given} if asked.method.offers.needs_ladders else given
+def _hierarchies_to_build(request: Request) -> dict[str, Any]:
+    """Return the definitions of hierarchies: the user's, and "auto" for other columns if the method needs one."""
+    rules = {name: _with_language(each, request.writing.language) for name, each in request.hierarchies.items()}
+    proposed = request.quasi_identifiers if request.method.offers.needs_ladders else ()
+    return {**dict.fromkeys(proposed, "auto"), **rules}
 
 
-def _with_language(given: Any, language: str) -> Any:
-    """Return a dictionary with its labels in a language, unless it asks for one of its own."""
-    rule = Hierarchy.from_dict(given, "") if _names_rule(given, Dictionary.name) else given
-    return replace(rule, language=language) if isinstance(rule, Dictionary) and rule.language == ENGLISH else given
+def _with_language(definition: Any, language: str) -> Any:
+    """Return a dictionary rule with labels in a language, unless the rule sets its own."""
+    rule = Hierarchy.from_dict(definition, "") if _names_rule(definition, Dictionary.name) else definition
+    return replace(rule, language=language) if isinstance(rule, Dictionary) and rule.language == ENGLISH else definition
 
 
 def _build_hierarchies(
-    table: Table, given: Mapping[str, Any], unknown: Literal["error", "suppress"]
+    table: Table, rules: Mapping[str, Any], unknown: Literal["error", "suppress"]
 ) -> dict[str, Hierarchy]:
-    """Make the hierarchies of the table's columns."""
+    """Build the hierarchies of columns from their definitions."""
     return {
         name: Hierarchy.build(ladder, table.column(name), count_by_value(table, name)[1:], unknown=unknown)
-        for name, ladder in given.items()
+        for name, ladder in rules.items()
     }
 
 
-def _encode_population(population: Frame | Table | None, asked: Request) -> Table | None:
-    """Return the quasi-identifiers of the population, where a model counts one."""
-    needed = [model.name for model in asked.models if model.needs.population]
+def _encode_population(population: Frame | Table | None, request: Request) -> Table | None:
+    """Encode the population's quasi-identifiers; None without one. Raise if a model lacks or ignores it."""
+    needed = [model.name for model in request.models if model.needs.population]
     if (population is not None) != bool(needed):
         models = (
             f"{quote_names(needed)} without a population" if needed else "a population, but no model that counts it"
@@ -450,7 +451,7 @@ def _encode_population(population: Frame | Table | None, asked: Request) -> Tabl
     if population is None:
         return None
     if isinstance(population, Frame) and population.is_text:
-        check_spelling(population, asked.quasi_identifiers)
-    people = Table.encode(population, asked.quasi_identifiers)
+        check_spelling(population, request.quasi_identifiers)
+    people = Table.encode(population, request.quasi_identifiers)
     check_cells(people)
     return people

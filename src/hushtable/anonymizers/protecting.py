@@ -1,4 +1,4 @@
-"""Carry out a request: code the table, suppress what no class could hold, search, and make the release."""
+"""Carry out a request: prepare the table, suppress records that no class can hold, search, build the release."""
 
 from __future__ import annotations
 
@@ -30,55 +30,57 @@ _SEED = 0  # of the order in which records that models cannot tell apart are sup
 
 
 def offending_rows(
-    table: Table, models: Sequence[PrivacyModel], most: int, source: Frame | Table | None = None
+    table: Table, models: Sequence[PrivacyModel], max_suppressed: int, source: Frame | Table | None = None
 ) -> BoolArray:
-    """Choose rows, at most so many, without which the whole table, as one class, satisfies the models.
+    """Choose rows to suppress, up to a limit, so that the rest of the table as one class satisfies the models.
 
-    A value that too many records share fails (alpha,k)-anonymity, entropy and recursive diversity in every release. So
-    records of the most frequent value go: first those that hold the most frequent value of several sensitive columns,
-    then in an order that looks random and follows from the cells alone, those of other columns of `source` included.
+    If too many records share a value, every release fails (alpha,k)-anonymity, entropy or recursive diversity. So
+    records with the most frequent value are suppressed, first those that hold it in several sensitive columns. Ties
+    are broken in an order that looks random, but follows from the cells alone, also from other columns of `source`.
     """
     reference = {name: count_by_value(table, name) for model in models for name in model.needs.sensitive}
     ground_of = build_grounds(table, reference)
     rank = _rank_by_content(table if source is None else source, table)
     offending = np.zeros(table.n_rows, dtype=bool)
-    budget = most
-    judged = [(model, name) for model in models for name in model.needs.sensitive]
+    budget = max_suppressed
+    judged_columns = [(model, name) for model in models for name in model.needs.sensitive]
     n_before = -1
-    # What one column loses may tip another, so all are looked at until nothing goes any more.
+    # Suppression for one column may make another fail: repeat until nothing more is suppressed.
     while budget > 0 and n_before < int(offending.sum()):
         n_before = int(offending.sum())
-        for model, name in judged:
+        for model, name in judged_columns:
             codes = table.codes[table.index(name)]
-            rest = np.bincount(codes[~offending] + 1, weights=table.counts[~offending], minlength=len(reference[name]))
-            excess = _count_excess(model, name, rest.astype(np.int64), reference, ground_of, budget)
+            counts = np.bincount(
+                codes[~offending] + 1, weights=table.counts[~offending], minlength=len(reference[name])
+            )
+            excess = _count_excess(model, name, counts.astype(np.int64), reference, ground_of, budget)
             for entry in np.flatnonzero(excess):
                 rows = np.flatnonzero((codes == entry - 1) & ~offending)
-                rows = rows[np.lexsort((rank[rows], -_n_frequent(table, judged, ~offending)[rows]))]
-                gone = rows[np.cumsum(table.counts[rows]) <= excess[entry]]
-                offending[gone] = True
-                budget -= int(table.counts[gone].sum())
+                rows = rows[np.lexsort((rank[rows], -_n_frequent(table, judged_columns, ~offending)[rows]))]
+                chosen = rows[np.cumsum(table.counts[rows]) <= excess[entry]]
+                offending[chosen] = True
+                budget -= int(table.counts[chosen].sum())
     return offending
 
 
 def _rank_by_content(source: Frame | Table, table: Table) -> CountArray:
-    """Rank rows by their cells alone; equal rows share a rank, and lists and the like play no part."""
+    """Rank rows by their cells in a shuffled order; equal rows share a rank. Lists and the like are ignored."""
     codes = dict(zip(table.names, table.codes, strict=True))
     for name in source.names:
         if name not in codes:
             with contextlib.suppress(ColumnError):
                 codes[name] = Table.encode(source.select([name])).codes[0]
     _, row = np.unique(np.array([codes[name] for name in sorted(codes)]), axis=1, return_inverse=True)
-    # By rank of the cells, those at one end of the first column would all go.
+    # Unshuffled, ranks would suppress only records at one end of the first column.
     return np.random.default_rng(_SEED).permutation(int(row.max()) + 1)[row.ravel()]
 
 
-def _n_frequent(table: Table, judged: Sequence[tuple[PrivacyModel, str]], kept: BoolArray) -> CountArray:
-    """Count for every row in how many sensitive columns it holds the most frequent value of the rows kept."""
+def _n_frequent(table: Table, judged_columns: Sequence[tuple[PrivacyModel, str]], is_kept: BoolArray) -> CountArray:
+    """Count, for every row, the sensitive columns in which it holds the most frequent value of the rows kept."""
     n_frequent = np.zeros(table.n_rows, dtype=np.int64)
-    for name in {name for _, name in judged}:
+    for name in {name for _, name in judged_columns}:
         codes = table.codes[table.index(name)]
-        known = kept & (codes >= 0)
+        known = is_kept & (codes >= 0)
         records = np.bincount(codes[known], weights=table.counts[known], minlength=1)
         n_frequent += codes == np.argmax(records)
     return n_frequent
@@ -87,165 +89,168 @@ def _n_frequent(table: Table, judged: Sequence[tuple[PrivacyModel, str]], kept: 
 def _count_excess(
     model: PrivacyModel,
     name: str,
-    rest: CountArray,
+    counts: CountArray,
     reference: dict[str, CountArray],
-    found: dict[str, Ground],
-    most: int,
+    grounds: dict[str, Ground],
+    max_excess: int,
 ) -> CountArray:
-    """Count, by entry of the totals, how many records have to go until one class of the rest passes."""
-    left = rest.copy()
-    while rest.sum() - left.sum() < most and left.sum() > 0:
-        present = np.flatnonzero(left)
-        histogram = Histogram(np.array([0, len(present)]), (present - 1).astype(np.int32), left[present])
-        stats = ClassStats(np.array([left.sum()]), {name: histogram}, reference, grounds=found)
+    """Count, by value, the records to suppress until the rest as one class passes."""
+    remaining = counts.copy()
+    while counts.sum() - remaining.sum() < max_excess and remaining.sum() > 0:
+        present = np.flatnonzero(remaining)
+        histogram = Histogram(np.array([0, len(present)]), (present - 1).astype(np.int32), remaining[present])
+        stats = ClassStats(np.array([remaining.sum()]), {name: histogram}, reference, grounds=grounds)
         if model.passes(stats).all():
             break
-        known = left[1:]
+        known = remaining[1:]
         if not known.any():
-            # What is missing is no value that too many share.
+            # Only missing values are left: they are no value that too many share.
             break
-        left[1 + int(np.argmax(known))] -= 1
-    return rest - left
+        remaining[1 + int(np.argmax(known))] -= 1
+    return counts - remaining
 
 
 _ROWS_IN_SAMPLE: Final = 2**14  # rows from which to guess how many are equal
 _MAX_SHARE_EQUAL: Final = 0.2  # share of rows that have an equal one
-_COMPILER_BYTES: Final = 3e8  # bytes; where it has fewer, LLVM ends the process
+_COMPILER_BYTES: Final = 3e8  # with less memory, LLVM aborts the process
 
 
-def protect(data: Any, asked: Request) -> Release:
+def protect(data: Any, request: Request) -> Release:
     """Carry out a request for rows: a path, a dataframe, a Table, Files or Lazy."""
     if is_origin(data):
         from hushtable.anonymizers.beyond_memory import protect_distinct
 
-        return protect_distinct(data, asked, protect)
-    prepared = prepare(data, asked)
-    warn_of_doubts(prepared.source, prepared.table, asked)
-    return carry_out(prepared, asked)
+        return protect_distinct(data, request, protect)
+    prepared = prepare(data, request)
+    warn_of_doubts(prepared.source, prepared.table, request)
+    return carry_out(prepared, request)
 
 
-def carry_out(prepared: Prepared, asked: Request) -> Release:
+def carry_out(prepared: Prepared, request: Request) -> Release:
     """Carry out a request for a prepared table. Several requests of the same columns may share the table."""
     check_memory(_COMPILER_BYTES, "compiling the kernels", "end other programs, or use a machine with more memory.")
-    if is_hiding_known(asked):
-        release = hide_known(prepared, asked, _search_classes)
-        asked.clock.report_progress(1.0)
-        return replace(release, learner=Learner(asked))
-    searched = _search_classes(prepared, asked)
-    asked.clock.report_progress(1.0)
+    if is_hiding_known(request):
+        release = hide_known(prepared, request, _search_classes)
+        request.clock.report_progress(1.0)
+        return replace(release, learner=Learner(request))
+    searched = _search_classes(prepared, request)
+    request.clock.report_progress(1.0)
 
     def build_release(found: Found, partition: Partition) -> Release:
-        release = release_of(searched.prepared, searched.judge, asked, found, partition)
-        return replace(release, learner=Learner(asked))
+        release = release_of(searched.prepared, searched.judge, request, found, partition)
+        return replace(release, learner=Learner(request))
 
     others = tuple(build_release(other, searched.expand(other.partition)) for other in searched.found.others)
     release = replace(build_release(searched.found, searched.partition), alternatives=others)
     return release if searched.found.floor_budget is None else _with_floor(release, searched.found.floor_budget)
 
 
-def _search_classes(prepared: Prepared, asked: Request) -> Searched:
-    """Search for classes of a table that was prepared for a request of the same columns."""
-    prepared = prepared.with_hierarchies_of(asked)
-    if asked.method.offers.parts_equal_records:
+def _search_classes(prepared: Prepared, request: Request) -> Searched:
+    """Suppress what no class can hold, and search for classes of a prepared table."""
+    prepared = prepared.with_hierarchies_of(request)
+    if request.method.offers.parts_equal_records:
         prepared = prepared.with_row_per_record()
     people = prepared.population_table
-    table, models = prepared.table, asked.asked_of_classes
-    if any(table.column(name).separator is not None for name in asked.judged):
+    table, models = prepared.table, request.asked_of_classes
+    if any(table.column(name).separator is not None for name in request.judged):
         from hushtable.anonymizers.item_columns import with_item_columns
 
         table, models = with_item_columns(table, models)
     of_sets = table is not prepared.table
-    notion = next((model for model in asked.models if isinstance(model, MatchingNotion)), None)
-    whole = Judge(table, models, prepared.ladders, person=asked.person)
-    most = int(asked.suppression_limit * table.n_records)
+    notion = next((model for model in request.models if isinstance(model, MatchingNotion)), None)
+    whole_judge = Judge(table, models, prepared.ladders, person=request.person)
+    max_suppressed = int(request.suppression_limit * table.n_records)
     suppressed = np.zeros(table.n_rows, dtype=bool)
-    finds_failing = asked.method.offers.finds_failing and people is None
-    if most and people is None and not finds_failing and not whole.passes_as_one_class():
-        suppressed = offending_rows(table, models, most, prepared.source)
-    kept = table.take(np.flatnonzero(~suppressed)) if suppressed.any() else table
-    n_gone = int(table.counts[suppressed].sum())
-    left = most - n_gone if asked.method.offers.suppresses else 0
-    if left == 0 and people is None and asked.method.offers.takes_equal_rows and _is_mostly_distinct(kept):
-        judge, inverse = replace(whole, table=kept, reference=whole.whole), None
+    finds_failing = request.method.offers.finds_failing and people is None
+    if max_suppressed and people is None and not finds_failing and not whole_judge.passes_as_one_class():
+        suppressed = offending_rows(table, models, max_suppressed, prepared.source)
+    part = table.take(np.flatnonzero(~suppressed)) if suppressed.any() else table
+    n_suppressed = int(table.counts[suppressed].sum())
+    n_left = max_suppressed - n_suppressed if request.method.offers.suppresses else 0
+    if n_left == 0 and people is None and request.method.offers.takes_equal_rows and _is_mostly_distinct(part):
+        judge, inverse = replace(whole_judge, table=part, reference=whole_judge.whole), None
     else:
-        judge, inverse = _build_judge(kept, people, whole, apart=asked.method.offers.parts_equal_records)
-    # Columns by name and rows by content, so that ties and draws do not depend on how they were given.
-    names = tuple(sorted(asked.quasi_identifiers))
-    average = asked.limits.average_risk
-    hides = asked.hides_person
+        judge, inverse = _build_judge(part, people, whole_judge, keeps_equal=request.method.offers.parts_equal_records)
+    # Columns sorted by name, rows by content: their order in the input must not change ties and random draws.
+    names = tuple(sorted(request.quasi_identifiers))
+    average = request.limits.average_risk
+    hides = request.hides_person
     problem = Problem(
         names,
         judge,
         prepared.ladders,
-        choose_loss(asked.method, asked.loss),
-        asked.clock,
-        left,
+        choose_loss(request.method, request.loss),
+        request.clock,
+        n_left,
         notion,
-        n_gone,
+        n_suppressed,
         average,
         hides,
-        asked.writing.language,
+        request.writing.language,
     )
-    check_offers(asked.method, problem)
-    if notion is None and not (most and finds_failing):
+    check_offers(request.method, problem)
+    if notion is None and not (max_suppressed and finds_failing):
         judge.check_feasible()
-    found = asked.method.search(problem)
-    judge.check_classes(found.partition, asked.method)
-    if problem.loss is not asked.loss:
-        # What was proven is proven of another loss.
-        trace = replace(found.trace, optimal=False, bound=None, gap=None)
-        found = replace(found, trace=trace, evidence=None, floor_budget=None)
-        if moves_rows(asked.method):
-            found = move_rows(problem, found, asked.loss)
-            judge.check_classes(found.partition, asked.method)
+    result = request.method.search(problem)
+    judge.check_classes(result.partition, request.method)
+    if problem.loss is not request.loss:
+        # The method minimised another loss, so its proofs do not hold for the requested one.
+        trace = replace(result.trace, optimal=False, bound=None, gap=None)
+        result = replace(result, trace=trace, evidence=None, floor_budget=None)
+        if moves_rows(request.method):
+            result = move_rows(problem, result, request.loss)
+            judge.check_classes(result.partition, request.method)
     if of_sets:
-        # Whoever checks evidence knows the columns of the input, not their items.
-        found = replace(found, evidence=None)
+        # A checker of the evidence knows the columns of the input, not the columns of items.
+        result = replace(result, evidence=None)
     if judge.without_rule:
-        found = replace(found, trace=replace(found.trace, asked_models=tuple(each.name for each in judge.without_rule)))
+        asked_models = tuple(model.name for model in judge.without_rule)
+        result = replace(result, trace=replace(result.trace, asked_models=asked_models))
 
     def expand_partition(partition: Partition) -> Partition:
-        if inverse is None and not n_gone:
+        if inverse is None and not n_suppressed:
             return partition
         return Partition.from_labels(
             _expand_labels(partition.labels, inverse, suppressed), partition.n_classes, table.counts
         )
 
-    return Searched(prepared, whole, found, expand_partition)
+    return Searched(prepared, whole_judge, result, expand_partition)
 
 
 def _with_floor(release: Release, budget: Budget) -> Release:
-    """Return a release with a lower bound of its loss, if one can be computed."""
+    """Add a lower bound of the loss to a release, if one can be computed."""
     try:
         return release.with_bound(budget)
     except InputError:
         return release
 
 
-def _build_judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
-    """Return the judge of the rows that a search sees, equal ones merged unless `apart`, and kept rows' places."""
-    everyone = kept if people is None else kept.with_population(people)
-    if apart:
+def _build_judge(
+    part: Table, people: Table | None, whole_judge: Judge, *, keeps_equal: bool
+) -> tuple[Judge, CodeArray]:
+    """Return the judge of the rows that a search sees, equal ones merged unless `keeps_equal`, and rows' places."""
+    everyone = part if people is None else part.with_population(people)
+    if keeps_equal:
         order = sort_by_content(everyone)
         distinct, inverse = everyone.take(order), np.argsort(order).astype(np.int32)
     else:
         distinct, inverse = everyone.collapse()
     population = None
     if people is not None:
-        counts = np.append(np.zeros_like(kept.counts), people.counts)
+        counts = np.append(np.zeros_like(part.counts), people.counts)
         # Sums of whole numbers below 2^53 are exact in bincount's floats.
         population = np.bincount(inverse, weights=counts, minlength=distinct.n_rows).astype(np.int64)
-    judge = replace(whole, table=distinct, reference=whole.whole, population=population)
-    return judge, inverse[: kept.n_rows]
+    judge = replace(whole_judge, table=distinct, reference=whole_judge.whole, population=population)
+    return judge, inverse[: part.n_rows]
 
 
 def _is_mostly_distinct(table: Table) -> bool:
-    """Guess from a sample of a large table that finding its equal rows takes longer than not knowing them."""
+    """Guess from a sample whether a large table has so few equal rows that merging them does not pay."""
     if table.n_rows < 8 * _ROWS_IN_SAMPLE:
         return False
     sample = table.take(np.sort(np.random.default_rng(0).choice(table.n_rows, _ROWS_IN_SAMPLE, replace=False)))
     n_equal = _ROWS_IN_SAMPLE - sample.collapse()[0].n_rows
-    # A row meets its like in the whole as often as in the sample, times how much larger that is.
+    # The chance of an equal row grows with the number of rows: scale it from the sample to the table.
     return n_equal / _ROWS_IN_SAMPLE * (table.n_rows / _ROWS_IN_SAMPLE) < _MAX_SHARE_EQUAL
 
 
@@ -255,6 +260,6 @@ def _expand_labels(labels: CodeArray, inverse: CodeArray | None, suppressed: Boo
         labels = np.take(labels, inverse)
     if not suppressed.any():
         return labels
-    spread = np.full(len(suppressed), -1, dtype=np.int32)
-    spread[~suppressed] = labels
-    return spread
+    all_labels = np.full(len(suppressed), -1, dtype=np.int32)
+    all_labels[~suppressed] = labels
+    return all_labels

@@ -1,4 +1,4 @@
-"""Say what the classes of a partition publish, in every style."""
+"""Publish the classes of a partition, in every style."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STYLES: Final[tuple[Style, ...]] = ("tight", "readable", "cut", "label", "set", 
 
 
 def publish_classes(problem: Problem, partition: Partition) -> Recoding:
-    """Say what the classes that an own method found publish: intervals and sets that hold no more than they have to.
+    """Publish the classes that an own method found, as the narrowest intervals and sets.
 
     A column with a hierarchy publishes the lowest node over the records of a class.
 
@@ -59,14 +59,14 @@ def publish_classes(problem: Problem, partition: Partition) -> Recoding:
 
 
 def merge_equal_classes(recoding: Recoding, labels: CodeArray, counts: CountArray) -> tuple[Partition, Recoding]:
-    """Make one class of those that publish the same cells, as readers see them; label -1 is in none."""
+    """Merge classes that publish the same cells: to readers they are one; label -1 stays -1."""
     _, first, class_of = np.unique(recoding.number_combinations()[:-1], return_index=True, return_inverse=True)
     merged = np.append(class_of, -1).astype(np.int32)[labels]
     return Partition.from_labels(merged, len(first), counts), recoding.take(first)
 
 
 def from_classes(table: Table, partition: Partition, axes: Sequence[Axis], style: Style) -> Recoding:
-    """Publish what the records of each class have: their span, their set, or their centre."""
+    """Publish the records of each class in a style: as a span, a set, or a central value."""
     make = partial(_MAKERS[style], table, partition)
     with ThreadPoolExecutor(n_threads()) as pool:
         return Recoding(tuple(axis.column for axis in axes), tuple(pool.map(make, axes)), style)
@@ -76,35 +76,35 @@ def from_cells(
     table: Table,
     partition: Partition,
     axes: Sequence[Axis],
-    found: Mapping[str, tuple[CodeArray | CountArray, CodeArray]],
-    most: Lists | None,
+    cells_by_column: Mapping[str, tuple[CodeArray | CountArray, CodeArray]],
+    lists: Lists | None,
 ) -> Recoding:
-    """Publish the cells that cuts left: of an ordered column its lowest and highest place, else offsets and codes.
+    """Publish the cells of cuts: first and last place in ordered columns, offsets and codes of sets in others.
 
-    A column with a hierarchy publishes nodes, which tell no ends: those over its records. Sets that are longer than
-    lists may be are named.
+    A column with a hierarchy publishes the nodes over its records, as nodes reveal no ends. Sets that are too long for
+    a list get a name.
     """
-    made: list[Cells] = []
+    published: list[Cells] = []
     for axis in axes:
         if axis.hierarchy:
-            made.append(_publish_tight(table, partition, axis))
+            published.append(_publish_tight(table, partition, axis))
             continue
-        first, second = found[axis.column.name]
+        first, second = cells_by_column[axis.column.name]
         if axis.is_ordered:
             _, highest, has_missing = place_ranges(table, partition, axis)
             low = np.where(highest < 0, -1, np.maximum(first, 0)).astype(np.int32)
             high = np.where(highest < 0, -1, second).astype(np.int32)
-            made.append(publish_runs(axis, low, high, has_missing, are_cells=True))
+            published.append(publish_runs(axis, low, high, has_missing, are_cells=True))
         else:
-            named = most and SetNames(*count_frequencies(table, axis.column, most), most.max_length, most.language)
-            made.append(recodings.Sets(first.astype(np.int64), second, axis.domain, named))
-    return Recoding(tuple(axis.column for axis in axes), tuple(made), "cut")
+            naming = lists and SetNames(*count_frequencies(table, axis.column, lists), lists.max_length, lists.language)
+            published.append(recodings.Sets(first.astype(np.int64), second, axis.domain, naming))
+    return Recoding(tuple(axis.column for axis in axes), tuple(published), "cut")
 
 
 def publish_runs(
     axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, are_cells: bool = False
 ) -> Cells:
-    """Publish runs of places (0 the first known one; -1 where there is none) as the axis writes them."""
+    """Publish runs of known places (from 0; -1 for none) in the form that the axis has."""
     if axis.hierarchy:
         return recodings.Nodes(*lowest_nodes(axis.hierarchy, axis, low, high), has_missing, axis.hierarchy)
     if axis.codes:
@@ -131,7 +131,7 @@ def _publish_value_sets(table: Table, partition: Partition, axis: Axis) -> Cells
 
 
 def _publish_short_lists(table: Table, partition: Partition, axis: Axis) -> Cells:
-    """List what each class holds where that is short; else publish the lowest node over it."""
+    """Publish a list of the values of each class if it is short, else the lowest node over them."""
     assert axis.listing is not None
     listing = axis.listing
     unit = listing.unit[table.codes[table.index(axis.column.name)] + 1]
@@ -141,7 +141,7 @@ def _publish_short_lists(table: Table, partition: Partition, axis: Axis) -> Cell
     is_short = np.diff(offsets) <= listing.most.max_listed
     is_short &= np.add.reduceat(listing.lengths[members], offsets[:-1]) < listing.most.max_length
     is_one = np.diff(offsets) == 1
-    # One value stands for itself, one branch of a hierarchy for the lowest node over its values.
+    # A single value is listed as itself; a single branch of a hierarchy publishes its lowest node.
     is_listed = (level < 0) | (is_short & ~is_one) | (is_one & (axis.hierarchy is None))
     level, node = np.where(has_missing, listing.tree.n_levels - 1, level), np.where(has_missing, 0, node)
     level, node = (np.where(is_listed, -1, each).astype(np.int32) for each in (level, node))
@@ -149,7 +149,7 @@ def _publish_short_lists(table: Table, partition: Partition, axis: Axis) -> Cell
 
 
 def _class_members(table: Table, partition: Partition, codes: CodeArray, n_codes: int) -> tuple[CountArray, CodeArray]:
-    """List the distinct codes of every class, those of the population's people, whose rows count 0, included."""
+    """List the distinct codes of every class, including rows of the population, whose count is 0."""
     if n_codes < _BITS_PER_WORD:
         return class_profile.class_codes(partition.labels, codes, n_codes, partition.n_classes)
     offsets, members, _ = class_profile.class_values(
@@ -159,7 +159,7 @@ def _class_members(table: Table, partition: Partition, codes: CodeArray, n_codes
 
 
 def _publish_node_sets(table: Table, partition: Partition, axis: Axis) -> Cells:
-    """Publish the children, under the lowest node that covers a class, which the class reaches."""
+    """Publish, below the lowest node over a class, the children that the class has records in."""
     if axis.hierarchy is None or axis.hierarchy.n_values == 0:
         return _publish_value_sets(table, partition, axis)
     ladder = axis.hierarchy
@@ -168,7 +168,7 @@ def _publish_node_sets(table: Table, partition: Partition, axis: Axis) -> Cells:
     offsets = np.cumsum([0, *(ladder.n_nodes(i) for i in range(ladder.n_levels))])
     at_level = np.stack([ladder.level_codes[i] + offsets[i] for i in range(ladder.n_levels)])
     codes = table.codes[table.index(axis.column.name)]
-    # Children of a node that is itself "*", as that of unlisted values is, are not told apart.
+    # A node labelled "*", as that of unlisted values, is published itself, not its children.
     is_star = np.array([label == cells.SUPPRESSED for labels in ladder.labels for label in labels])
     is_closed = (level > 0) & (level < ladder.n_levels - 1) & is_star[offsets[level] + node]
     below = np.where(is_closed, level, np.maximum(level - 1, 0))[partition.labels]
@@ -193,7 +193,7 @@ def _publish_centres(table: Table, partition: Partition, axis: Axis) -> Cells:
         reached = 2 * (before - before[offsets[:-1]][label] + counts) >= partition.sizes[label]
         centre = np.flatnonzero(reached)
     else:
-        # Sorted by class, then by falling count; the first of a class is its mode.
+        # Sorted by class, then by descending count: the first of a class is its mode.
         centre = np.lexsort((values, -counts, label))
     first = centre[np.unique(label[centre], return_index=True)[1]]
     spans = _publish_tight(table, partition, axis).shares(axis.column)
@@ -210,7 +210,7 @@ def place_ranges(table: Table, partition: Partition, axis: Axis) -> tuple[CodeAr
 
 
 def lowest_nodes(tree: Hierarchy, axis: Axis, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:
-    """Return the level and node of the lowest node over each run of places; -1 where there is none."""
+    """Return level and node of the lowest node over each run of places; -1 for an empty run."""
     level, node = np.full(len(low), -1, dtype=np.int32), np.full(len(low), -1, dtype=np.int32)
     codes = axis.code_at()
     for i in reversed(range(tree.n_levels)):

@@ -1,7 +1,7 @@
-"""Mondrian over the coded records of a table too large for memory, where counting distinct rows saves nothing.
+"""Mondrian over coded records of a table too large for memory, with too many distinct rows to count.
 
-The margins, how frequent every value of every column is, lay out the columns and are what models compare with. The
-search cuts records of a few bytes; classes publish some at a time. They are those of one table, number by number.
+The margins, the frequency of every value of every column, lay out the columns and are the reference for models. The
+search cuts records of a few bytes each; classes are published in runs. They equal those of one table exactly.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from hushtable.tables import Partition, Table
 
 _STYLES: Final = ("tight", "readable", "set", "label")  # whose cells follow from the records of a class alone
 _BYTES_PER_RECORD: Final = 40.0  # bytes, besides the codes
-_ROWS_AT_ONCE: Final = 2_000_000  # of which classes are published together
+_ROWS_AT_ONCE: Final = 2_000_000  # rows whose classes are published together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,7 @@ class Coding:
 
     @classmethod
     def from_margins(cls, cells: CellCodes, margins: Margins, table: Table) -> Coding:
-        """Learn the codes of cells from the table of the margins, which hold each cell once at least."""
+        """Learn the codes of cells from the coded margins, which hold each cell at least once."""
         code_of_cell = []
         for name, n_cells, places in zip(cells.names, cells.widths, margins.places, strict=True):
             code = np.full(n_cells, -1, dtype=np.int32)
@@ -54,38 +54,38 @@ class Coding:
             code_of_cell.append(code)
         return cls(cells, tuple(map(table.column, cells.names)), tuple(code_of_cell))
 
-    def table_of_cells(self, places: Sequence[NDArray[Any]], names: Collection[str] | None = None) -> Table:
-        """Return records, given as which of its cells each column has; some columns where they are named."""
-        kept = self._select_columns(names)
-        # Filled, not stacked: records are many, and memory is short.
-        codes = np.empty((len(kept), len(places[0])), dtype=np.int32)
-        for of_column, j in zip(codes, kept, strict=True):
-            of_column[:] = self.code_of_cell[j][places[j]]
-        return Table(tuple(self.columns[j] for j in kept), codes, np.ones(codes.shape[1], dtype=np.int64))
+    def table_of_cells(self, cell_numbers: Sequence[NDArray[Any]], names: Collection[str] | None = None) -> Table:
+        """Build a table of records from numbers of cells, by column; of some columns if they are named."""
+        column_numbers = self._select_columns(names)
+        # Filled in place, not stacked: two copies of that many records would not fit.
+        codes = np.empty((len(column_numbers), len(cell_numbers[0])), dtype=np.int32)
+        for of_column, j in zip(codes, column_numbers, strict=True):
+            of_column[:] = self.code_of_cell[j][cell_numbers[j]]
+        return Table(tuple(self.columns[j] for j in column_numbers), codes, np.ones(codes.shape[1], dtype=np.int64))
 
     def table_of_codes(self, shifted: NDArray[Any], names: Collection[str] | None = None) -> Table:
-        """Return records by their codes, shifted by one, shape (n_columns, n_records); some columns if named."""
-        kept = self._select_columns(names)
-        codes = (shifted if names is None else shifted[kept]).astype(np.int32) - np.int32(1)
-        return Table(tuple(self.columns[j] for j in kept), codes, np.ones(codes.shape[1], dtype=np.int64))
+        """Build a table of records from codes + 1, shape (n_columns, n_records); of some columns if they are named."""
+        column_numbers = self._select_columns(names)
+        codes = (shifted if names is None else shifted[column_numbers]).astype(np.int32) - np.int32(1)
+        return Table(tuple(self.columns[j] for j in column_numbers), codes, np.ones(codes.shape[1], dtype=np.int64))
 
     def _select_columns(self, names: Collection[str] | None) -> list[int]:
         return [j for j, name in enumerate(self.cells.names) if names is None or name in names]
 
     def frame_of_codes(self, shifted: NDArray[Any], counts: CountArray) -> Frame:
-        """Return rows with counts by their codes, shifted by one: one of the cells of each, which all mean the same."""
+        """Build a frame with counts from codes + 1; of several spellings of a code it has the first."""
         return self.cells.build_frame(map(self._cells_of_codes, self.columns, self.code_of_cell, shifted), counts)
 
     def _cells_of_codes(self, column: Column, code_of_cell: CodeArray, shifted: NDArray[Any]) -> CountArray:
         place = np.zeros(column.n_values + 1, dtype=np.int64)
-        # Backwards: of several cells of a code, the first stays.
+        # Backwards, so that of several cells with one code the first is written last.
         place[code_of_cell[::-1] + 1] = np.arange(len(code_of_cell))[::-1]
         return np.asarray(place[shifted])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """What a search of records stands on: all that their margins tell of the whole."""
+    """The setup of a search over records, derived from their margins."""
 
     request: Request = field(repr=False)
     prepared: Prepared = field(repr=False)  # of the margins
@@ -94,18 +94,20 @@ class Plan:
     coding: Coding
 
     @classmethod
-    def from_request(cls, cells: CellCodes, margins: Margins, asked: Request) -> Plan:
-        """Lay out a request for records whose margins are known."""
-        prepared = prepare(margins.frame, asked)
-        warn_of_doubts(prepared.source, prepared.table, asked)
-        judge = Judge(prepared.table, asked.asked_of_classes, prepared.ladders)
-        names = tuple(sorted(asked.quasi_identifiers))
-        problem = Problem(names, judge, prepared.ladders, asked.loss, asked.clock, language=asked.writing.language)
-        check_offers(asked.method, problem)
+    def from_request(cls, cells: CellCodes, margins: Margins, request: Request) -> Plan:
+        """Prepare a request for records whose margins are known."""
+        prepared = prepare(margins.frame, request)
+        warn_of_doubts(prepared.source, prepared.table, request)
+        judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders)
+        names = tuple(sorted(request.quasi_identifiers))
+        problem = Problem(
+            names, judge, prepared.ladders, request.loss, request.clock, language=request.writing.language
+        )
+        check_offers(request.method, problem)
         judge.check_feasible()
-        assert isinstance(asked.method, Mondrian)
-        axes = axes_of(asked.method, problem)
-        return cls(asked, prepared, problem, axes, Coding.from_margins(cells, margins, prepared.table))
+        assert isinstance(request.method, Mondrian)
+        axes = axes_of(request.method, problem)
+        return cls(request, prepared, problem, axes, Coding.from_margins(cells, margins, prepared.table))
 
     @property
     def counted(self) -> list[str]:
@@ -114,30 +116,30 @@ class Plan:
 
     @property
     def publishing(self) -> Publishing:
-        """What is published of classes."""
+        """How classes are published."""
         assert isinstance(self.request.method, Mondrian)
         axes = tuple(axis for name in self.problem.columns for axis in self.axes if axis.column.name == name)
         return Publishing(axes, self.request.method.recoding, tuple(self.request.judged))
 
     def build_search(self, sensitive: CodeArray) -> CutSearch:
-        """Return what every cut of records with these sensitive values looks at."""
+        """Build the search for cuts of records with these sensitive values (codes + 1)."""
         assert isinstance(self.request.method, Mondrian)
         return cut_search(self.request.method, self.problem, self.axes, sensitive)
 
     def build_release(self, rows: ClassRows, source: Frame, sensitive: Table, trace: Trace) -> Release:
-        """Return the release of a row for every class and sensitive values in it; the source has one record of each."""
+        """Build the release from one row per class and sensitive values; the source has one record of each row."""
         table = replace(sensitive, counts=rows.counts)
         judge = Judge(table, self.problem.judge.models, self.problem.judge.ladders)
         partition = Partition.from_labels(rows.labels, int(rows.labels[-1]) + 1, rows.counts)
         judge.check_classes(partition, self.request.method)
         self.request.clock.report_progress(1.0)
-        found = Found(partition, rows.recoding, trace)
+        result = Found(partition, rows.recoding, trace)
         prepared = replace(self.prepared, source=source.with_specs(self.request.specs), table=table)
-        return release_of(prepared, judge, self.request, found, partition)
+        return release_of(prepared, judge, self.request, result, partition)
 
 
 class ClassRows(NamedTuple):
-    """What classes publish, and a row for every class and sensitive values in it."""
+    """Published classes, with one row per class and sensitive values in it."""
 
     recoding: Recoding
     labels: CodeArray  # the class of each row, ascending
@@ -145,7 +147,7 @@ class ClassRows(NamedTuple):
 
     @classmethod
     def concatenate(cls, parts: Sequence[ClassRows]) -> ClassRows:
-        """Return the classes of several parts, one part after the other."""
+        """Concatenate the classes of several parts."""
         ends = np.cumsum([0, *(int(part.labels[-1]) + 1 for part in parts)])
         labels = [part.labels + np.int32(begin) for part, begin in zip(parts, ends[:-1], strict=True)]
         recoding = Recoding.concatenate([part.recoding for part in parts])
@@ -153,14 +155,14 @@ class ClassRows(NamedTuple):
 
 
 class Publishing(NamedTuple):
-    """What is published of classes whose records are all there; it pickles."""
+    """Publishes classes whose records are all at hand; it pickles."""
 
     axes: tuple[Axis, ...]  # in the order of the recoding
     style: publish.Style
     sensitive: tuple[str, ...]  # columns by whose values the records of a class are told apart
 
     def publish_classes(self, table: Table, ends: CodeArray) -> tuple[ClassRows, CodeArray, CodeArray]:
-        """Say what classes publish whose records come class by class; also a record of each row, and rows by record."""
+        """Publish classes from records sorted by class; return also one record of each row, and each record's row."""
         partition = Partition.from_runs(np.arange(table.n_rows, dtype=np.int32), ends, table.counts)
         recoding = publish.from_classes(table, partition, self.axes, self.style)
         class_of = partition.labels
@@ -172,55 +174,55 @@ class Publishing(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowByRow:
-    """A release of classes, and where every record is."""
+    """A release with one row per class and sensitive values, and the row of every record."""
 
     # A row with counts for every class and its sensitive values, with the quasi-identifiers of one record
     release: Release
     row_of_record: CodeArray = field(repr=False)
 
 
-def why_not_row_by_row(asked: Request) -> str | None:
-    """Say what of a request takes distinct rows, as the end of a sentence; None where nothing does."""
-    method = asked.method
+def why_not_row_by_row(request: Request) -> str | None:
+    """Return what in a request needs distinct rows, as the end of a sentence; None if nothing does."""
+    method = request.method
     if not isinstance(method, Mondrian) or method.recoding not in _STYLES or method.exchange or not method.strict:
         return f"the method {method.name!r} with these options"
-    if asked.person is not None or asked.population is not None:
+    if request.person is not None or request.population is not None:
         return "counting persons or a population"
-    if asked.suppression_limit > 0:
+    if request.suppression_limit > 0:
         return "suppressing records"
-    if isinstance(asked.loss, RowLoss) or is_own(asked.loss) or asked.loss.name not in method.offers.losses:
-        return f"the loss {asked.loss.name!r}"
-    if any(name in asked.parted for name in asked.judged):
+    if isinstance(request.loss, RowLoss) or is_own(request.loss) or request.loss.name not in method.offers.losses:
+        return f"the loss {request.loss.name!r}"
+    if any(name in request.parted for name in request.judged):
         return "judging sets of items"
-    own = [model.name for model in asked.models if is_own(model)]
+    own = [model.name for model in request.models if is_own(model)]
     return f"the models {quote_names(own)}, which are not hushtable's," if own else None
 
 
-def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
+def protect_row_by_row(rows: RowCodes, request: Request) -> RowByRow:
     """Carry out a request for coded records: about 36 bytes each while it cuts, then 500 a class."""
     check_memory(_BYTES_PER_RECORD * rows.n_records, f"cutting {rows.n_records:,} records", "coarsen columns first.")
-    plan = Plan.from_request(rows.cells, rows.margins(), asked)
+    plan = Plan.from_request(rows.cells, rows.margins(), request)
     packed, sensitive = _pack_records(rows, plan)
-    grown = grow_tree(plan.build_search(sensitive), packed, asked.clock)
-    # Room for what the classes publish.
+    grown = grow_tree(plan.build_search(sensitive), packed, request.clock)
+    # Free memory for publishing.
     del packed, sensitive
-    trace = asked.clock.build_trace(repr(asked.method), grown.n_settled, complete=grown.is_complete)
-    published, records, row_of_record = _publish_in_runs(rows, plan, grown)
-    # Room for what is measured.
+    trace = request.clock.build_trace(repr(request.method), grown.n_settled, complete=grown.is_complete)
+    class_rows, records, row_of_record = _publish_in_runs(rows, plan, grown)
+    # Free memory for measuring.
     del grown
-    places = [codes[records] for codes in rows.codes]
-    source = rows.cells.build_frame(places, published.counts)
-    judged = plan.coding.table_of_cells(places, asked.judged)
-    return RowByRow(plan.build_release(published, source, judged, trace), row_of_record)
+    cell_numbers = [codes[records] for codes in rows.codes]
+    source = rows.cells.build_frame(cell_numbers, class_rows.counts)
+    sensitive_table = plan.coding.table_of_cells(cell_numbers, request.judged)
+    return RowByRow(plan.build_release(class_rows, source, sensitive_table, trace), row_of_record)
 
 
 def _table_of_records(rows: RowCodes, coding: Coding, records: CodeArray | slice) -> Table:
-    """Return some records."""
+    """Build a table of some records."""
     return coding.table_of_cells([codes[records] for codes in rows.codes])
 
 
 def _pack_records(rows: RowCodes, plan: Plan) -> tuple[split.Rows, CodeArray]:
-    """Return all records as the kernels move them, and their sensitive values, 0 where they are missing."""
+    """Pack all records for the kernels; return also their sensitive values as codes + 1."""
     n_records = rows.n_records
     sensitive = np.empty((len(plan.counted), n_records), dtype=np.int32)
     codes: NDArray[Any] | None = None
@@ -239,7 +241,7 @@ def _pack_records(rows: RowCodes, plan: Plan) -> tuple[split.Rows, CodeArray]:
 
 
 def _publish_in_runs(rows: RowCodes, plan: Plan, grown: Grown) -> tuple[ClassRows, CodeArray, CodeArray]:
-    """Say what all classes publish, some classes at a time; see `Publishing.publish_classes`."""
+    """Publish all classes, in runs; see `Publishing.publish_classes`."""
     row_of_record = np.empty(len(grown.order), dtype=np.int32)
     parts, records, n_rows, publishing = [], [], 0, plan.publishing
     ends = grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
@@ -256,7 +258,7 @@ def _publish_in_runs(rows: RowCodes, plan: Plan, grown: Grown) -> tuple[ClassRow
 
 
 def _runs_of_classes(ends: CodeArray) -> Iterator[tuple[int, int]]:
-    """Yield runs of classes of about as many records as are published together."""
+    """Yield runs of classes (first, one after the last) with about `_ROWS_AT_ONCE` records each."""
     first = 0
     while first < len(ends) - 1:
         last = int(np.searchsorted(ends, ends[first] + _ROWS_AT_ONCE, side="right")) - 1

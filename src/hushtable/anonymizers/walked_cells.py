@@ -1,7 +1,7 @@
-"""What is published of records that walk down the cuts of a release: each by its own cells, wherever it is.
+"""Publish records where they are: each walks down the cuts of a release and gets the cells of its class.
 
-A record needs the codes of the values, the cuts, and what each class publishes: no row of the release is looked up, and
-none is joined. All of it pickles, for the executors of a cluster.
+That takes the codes of values, the cuts, and what each class publishes. No row of the release is looked up or joined.
+Everything pickles, for the executors of a cluster.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ class WalkedCells:
 
     coding: Coding = field(repr=False)  # of the judged columns
     margins: Frame = field(repr=False)  # rows with counts whose columns hold each cell as often as all records do
-    n_records: int  # that there were when they were coded
+    n_records: int  # when the records were coded
     walk: Walk = field(repr=False)
-    # By column, where it is published. Of a quasi-identifier: a row of the release for every class, in order. Of a
-    # sensitive column: one for its missing value and each of its codes, -1 where no record has it.
+    # By column, rows of the release to take published cells from. Quasi-identifier: one row for every class, in order.
+    # Sensitive column: one row for the missing value and for each code, -1 if no record has it.
     rows: tuple[CountArray, ...] = field(repr=False)
     quasi_identifiers: frozenset[str]
-    # Which of some values is published of each of these rows, once that is known; -1 is missing.
+    # By column, for each of these rows the index of its published value, -1 if missing; and the values.
     cells: Mapping[str, tuple[CodeArray, pa.Array]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def from_parts(cls, made: InParts) -> WalkedCells:
-        """Keep of a release what its records need to be published where they are."""
-        quasi_identifiers = frozenset(made.release.quasi_identifiers)
-        row_of_class = np.unique(made.release.partition.labels, return_index=True)[1]
+    def from_parts(cls, parts: InParts) -> WalkedCells:
+        """Extract from a release what is needed to publish its records where they are."""
+        quasi_identifiers = frozenset(parts.release.quasi_identifiers)
+        row_of_class = np.unique(parts.release.partition.labels, return_index=True)[1]
         rows = []
-        for column, shifted in zip(made.coding.columns, made.shifted_codes, strict=True):
+        for column, shifted in zip(parts.coding.columns, parts.shifted_codes, strict=True):
             row_of_code = np.full(column.n_values + 1, -1, dtype=np.int64)
             row_of_code[shifted] = np.arange(len(shifted))
             rows.append(row_of_class if column.name in quasi_identifiers else row_of_code)
-        return cls(made.coding, made.margins, made.n_records, made.walk, tuple(rows), quasi_identifiers)
+        return cls(parts.coding, parts.margins, parts.n_records, parts.walk, tuple(rows), quasi_identifiers)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class WalkedCells:
         return self.coding.cells.names
 
     def with_cells_of(self, rows: pl.DataFrame) -> WalkedCells:
-        """Return the same with what each row of the release publishes: by its class, or by its own sensitive value."""
+        """Return the same with the published cells of the release's rows."""
         cells = {}
         for series in rows:
             at = self.rows[self.names.index(series.name)]
@@ -62,24 +62,24 @@ class WalkedCells:
             cells[series.name] = np.where(at < 0, np.int32(-1), codes), values
         return replace(self, cells=cells)
 
-    def publish_batch(self, judged: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
-        """Return what records publish in some columns, by their judged cells in the order of `names`.
+    def publish_batch(self, judged_cells: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
+        """Return what records publish in the columns `names`, from their judged cells in the order of `self.names`.
 
         InputError if a record has a value that no record had when they were coded.
         """
-        places = self.coding.cells.encode_batch(pa.table([*judged], names=[*self.names]))
-        table = self.coding.table_of_cells([*places])
+        cell_numbers = self.coding.cells.encode_batch(pa.table([*judged_cells], names=[*self.names]))
+        table = self.coding.table_of_cells([*cell_numbers])
         labels = self.walk.place_rows(table)
-        published = {}
+        columns = {}
         for name in names:
-            cells_of, found = self.cells[name]
+            cells_of, values = self.cells[name]
             at = cells_of[labels if name in self.quasi_identifiers else table.codes[table.index(name)] + 1]
-            published[name] = found.take(pa.array(at, mask=at < 0))
-        return published
+            columns[name] = values.take(pa.array(at, mask=at < 0))
+        return columns
 
 
 def encode_cells(series: pl.Series) -> tuple[CodeArray, pa.Array]:
-    """Return the places of a column's cells among its values, -1 where one is missing, and the values in order."""
+    """Encode a column: the index of each cell among the sorted values, -1 if missing, and these values."""
     values = Values(series.name, without_categories(series.dtype))
     codes, places = values.encode_cells(pa.chunked_array([to_arrow(series)]), grow=True)
     cells, order = values.sort_cells()

@@ -1,4 +1,4 @@
-"""Hierarchies in files: ARX's tables and MG-GA's trees, and the errors that name their lines."""
+"""Read hierarchies from files, ARX's tables and MG-GA's trees, with errors that name the line."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from hushtable.hierarchy.ladder import Level, level_of_labels
 _LEVEL_HEADER: Final = re.compile(
     r"(level|ebene|stufe|niveau|nivel|livello|value|values|wert|code|group|gruppe|top|all)([ _-]?\d+)?", re.IGNORECASE
 )
-"""What headers call the values and the levels above them."""
-_DELIMITERS: Final = "\t;|,"  # those that labels hold least come first
+"""Words that headers use for the values and the levels above them."""
+_DELIMITERS: Final = "\t;|,"  # those that labels contain least often come first
 
 
 class LadderLines(NamedTuple):
-    """The lines of a hierarchy: every value with its labels, and where it stands."""
+    """The lines of a hierarchy: each value with its labels, and its place in the file."""
 
     rows: list[list[str]]
     places: list[str]
 
     def build_levels(self) -> tuple[tuple[str, ...], list[Level]]:
-        """Return the values and the levels between them and ``*``; raise where they make no ladder."""
+        """Return the values and the levels between them and ``*``; raise HierarchyError if they do not nest."""
         self._check_values()
         columns = list(zip(*self.rows, strict=True))
-        # The top level is the hierarchy's own; a file may name it or not.
+        # Every hierarchy gets its own top level, whether the file has one or not.
         if len(columns) > 1 and set(columns[-1]) == {SUPPRESSED}:
             columns.pop()
         levels = [level_of_labels(column) for column in columns[1:]]
@@ -45,20 +45,20 @@ class LadderLines(NamedTuple):
         seen: dict[str, str] = {}
         if not self.rows:
             raise HierarchyError("the hierarchy is empty.", hint="give one line for every value.")
-        for row, place in zip(self.rows, self.places, strict=True):
+        for row, where in zip(self.rows, self.places, strict=True):
             if not all(text.strip() for text in row):
                 raise HierarchyError(
-                    f"{place}: an empty value or label.",
+                    f"{where}: an empty value or label.",
                     hint="leave out the line of the missing value (it is a leaf of its own under `*`), "
                     "fill in the others.",
                 )
             if row[0] == SUPPRESSED:
-                raise HierarchyError(f"{place}: the value is `*`, which means any value.", hint="leave out the line.")
+                raise HierarchyError(f"{where}: the value is `*`, which means any value.", hint="leave out the line.")
             if row[0] in seen:
-                raise HierarchyError(f"{place}: the value of {seen[row[0]]} again.", hint="list every value once.")
+                raise HierarchyError(f"{where}: the value of {seen[row[0]]} again.", hint="list every value once.")
             if SUPPRESSED in row and set(row[row.index(SUPPRESSED) :]) != {SUPPRESSED}:
-                raise HierarchyError(f"{place}: a label above `*`.", hint="`*` is any value; only `*` can follow it.")
-            seen[row[0]] = place
+                raise HierarchyError(f"{where}: a label above `*`.", hint="`*` is any value; only `*` can follow it.")
+            seen[row[0]] = where
 
     def _check_nested(self, levels: Sequence[Level]) -> None:
         for number, (fine, coarse) in enumerate(itertools.pairwise(levels), start=1):
@@ -75,7 +75,7 @@ class LadderLines(NamedTuple):
 
 @contextlib.contextmanager
 def name_source(source: str) -> Iterator[None]:
-    """Put the name of what is read before the message of an error in it."""
+    """Prefix the messages of errors with the name of the source."""
     try:
         yield
     except HierarchyError as error:
@@ -83,7 +83,7 @@ def name_source(source: str) -> Iterator[None]:
 
 
 def read_text(path: str | Path, encoding: str | None = None) -> str:
-    """Read a hierarchy file, in the encoding that is found as a table's is."""
+    """Read a hierarchy file; its encoding is detected as that of a table."""
     try:
         return io.read_text(Path(path), encoding)
     except OSError as error:
@@ -100,23 +100,23 @@ def read_text(path: str | Path, encoding: str | None = None) -> str:
 def parse_csv(text: str, delimiter: str | None = None, column: str = "") -> LadderLines:
     """Read ARX's form: a line for every value, from the value to the top; lines of the empty value are left out."""
     delimiter = delimiter or _find_delimiter(text)
-    rows, places = [], []
+    rows, locations = [], []
     for number, row in _split_lines(text, delimiter):
         rows.append(row)
-        places.append(f"line {number}")
+        locations.append(f"line {number}")
         if len(row) != len(rows[0]):
             raise HierarchyError(
-                f"line {number}: {len(row)} levels, but {places[0]} has {len(rows[0])} (delimiter {delimiter!r}).",
+                f"line {number}: {len(row)} levels, but {locations[0]} has {len(rows[0])} (delimiter {delimiter!r}).",
                 hint="give every value a label at every level; repeat a label to skip a level.",
             )
     begin = 1 if _has_header(rows, column) else 0
-    # A missing cell is a leaf of its own under `*`, whatever a file says of it.
+    # Leave out a line of the empty value: a missing cell is always a leaf of its own under `*`.
     listed = [at for at in range(begin, len(rows)) if rows[at][0].strip()]
-    return LadderLines([rows[at] for at in listed], [places[at] for at in listed])
+    return LadderLines([rows[at] for at in listed], [locations[at] for at in listed])
 
 
 def _has_header(rows: Sequence[Sequence[str]], column: str) -> bool:
-    """Tell whether the first line names the column and its levels: it alone lacks a top `*`, or its words say so."""
+    """Tell whether the first line is a header: it alone lacks the final `*`, or its words name levels or the column."""
     if len(rows) < 2 or SUPPRESSED in rows[0]:
         return False
     first, *others = rows
@@ -130,7 +130,7 @@ def _has_header(rows: Sequence[Sequence[str]], column: str) -> bool:
 
 
 def _find_delimiter(text: str) -> str:
-    """Return the delimiter that splits most lines into as many levels, as labels may hold any other one."""
+    """Return the delimiter that splits most lines into equally many levels; labels may contain the others."""
     n_alike = dict.fromkeys(_DELIMITERS, 0)
     for delimiter in filter(text.__contains__, _DELIMITERS):
         widths = Counter(len(row) for _, row in _split_lines(text, delimiter))
@@ -139,7 +139,7 @@ def _find_delimiter(text: str) -> str:
 
 
 def _split_lines(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of every line that is not blank, and its number."""
+    """Yield the number and the cells of every line that is not blank."""
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
     try:
         yield from ((reader.line_num, row) for row in reader if row)
@@ -182,16 +182,16 @@ def parse_tree(tree: Any) -> LadderLines:
     return _pad_paths(paths)
 
 
-def _text_of_leaf(given: Any) -> str:
-    if given is None or isinstance(given, (bool, list, tuple, Mapping)):
+def _text_of_leaf(leaf: Any) -> str:
+    if leaf is None or isinstance(leaf, (bool, list, tuple, Mapping)):
         raise HierarchyError(
             "tree: a label or value that is no text.", hint="quote it: YAML reads a bare no, yes or ~ otherwise."
         )
-    return str(given)
+    return str(leaf)
 
 
 def _pad_paths(paths: Sequence[tuple[list[str], str]]) -> LadderLines:
-    """Turn paths from the top into rows of one length: a shallow value stays itself until its branch begins."""
+    """Turn paths from the top into rows of equal length; a shallow value repeats itself up to its branch."""
     depth = max((len(path) for path, _ in paths), default=0)
     rows = []
     for path, _ in paths:

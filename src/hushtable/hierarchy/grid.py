@@ -1,4 +1,4 @@
-"""Intervals on a fixed grid, in exact arithmetic without float noise, and calendar units: where they begin and end."""
+"""Rules for numbers, dates and times: intervals on a fixed grid, in exact arithmetic, and calendar units."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hushtable.hierarchy.ladder import Ladder, Level, as_tuple, empty_level, unf
 Number = int | float | str | Decimal
 Exact = int | Fraction  # a number without rounding: integers and decimals of any size
 
-_LARGEST_EXPONENT: Final = 400  # past every float; larger ones only cost memory
+_LARGEST_EXPONENT: Final = 400  # more than any float has; larger ones only cost memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +92,14 @@ class _NumberGrid:
         self.above: BoolArray = nowhere if high is None else (numbers >= high).astype(bool)
         self.index = (numbers - self.anchor) // finest
         first, last = numbers.min(), numbers.max()
-        # The domain ends with a whole cell: a cell has a width even where only its first value is seen.
+        # The domain ends with a whole cell, even if the last value is at the cell's beginning.
         self.begin: Exact = first if self.below.any() else self._edge_of_cell(self.index.min()) if low is None else low
         if self.above.any():
             self.end: Exact = last + finest
         else:
             self.end = self._edge_of_cell(self.index.max() + 1) if high is None else high
         self.leaf_share = float(Fraction(1) / (self.end - self.begin)) if are_integers else 0.0
-        # A grid finer than the integers cannot make a cell smaller than one of them.
+        # On a grid finer than the integers, the domain may be narrower than one of them.
         self.leaf_share = min(1.0, self.leaf_share)
 
     def _edge_of_cell(self, index: Any) -> Exact:
@@ -147,13 +147,13 @@ def exact_numbers(column: Column) -> ValueArray:
     if column.kind == "integer":
         numbers[:] = column.values.tolist()
     else:
-        # The shortest text of a float is the number that was meant: 0.1, not 0.1000000000000000055.
+        # By the shortest text of a float, the number that was meant: 0.1, not 0.1000000000000000055.
         numbers[:] = [Fraction(text) for text in column.texts()]
     return numbers
 
 
 def format_exact(number: Exact) -> str:
-    """Write an exact number without exponent and trailing zeros."""
+    """Format an exact number without exponent and trailing zeros."""
     exact = Fraction(number)
     if exact.denominator == 1:
         return str(exact.numerator)
@@ -163,7 +163,7 @@ def format_exact(number: Exact) -> str:
 
 
 def to_exact(number: Any) -> Exact:
-    """Read a number as it is written, without rounding; raise ValueError or ArithmeticError where it is none."""
+    """Parse a number without rounding; raise ValueError or ArithmeticError if it is none."""
     decimal = Decimal(str(number))
     if isinstance(number, bool) or not decimal.is_finite() or abs(decimal.adjusted()) > _LARGEST_EXPONENT:
         raise ValueError("no number")
@@ -284,19 +284,19 @@ _MINUTES_PER_DAY: Final = 24 * 60
 
 def _times_label(begin: int, width: int) -> str:
     low, end = format_clock(60 * begin), begin + width
-    # Midnight is no end that a time may have.
+    # No time is 24:00, so the last interval is open.
     return (
         cells.format_at_least(low) if end == _MINUTES_PER_DAY else cells.format_half_open(low, format_clock(60 * end))
     )
 
 
 def format_clock(second: int) -> str:
-    """Write a second of the day, ``08:00`` or ``08:00:05``."""
+    """Format a second of the day, ``08:00`` or ``08:00:05``."""
     return value_text("time", np.datetime64(second, "s"))
 
 
 def unit_of(days: ValueArray, unit: str) -> CountArray:
-    """Number the calendar units, from year 0 on; days from 1970 on."""
+    """Return the number of each day's calendar unit, counted from year 0; days are counted from 1970."""
     if unit == "day":
         return days.astype(np.int64)
     months = days.astype("datetime64[M]").astype(np.int64) + 1970 * 12
@@ -304,7 +304,7 @@ def unit_of(days: ValueArray, unit: str) -> CountArray:
 
 
 def first_day(units: CountArray, unit: str) -> CountArray:
-    """Return the first day, from 1970 on, of calendar units by number."""
+    """Return the first day (counted from 1970) of calendar units, given by number."""
     if unit == "day":
         return units
     months = (units * UNITS[unit] - 1970 * 12).astype("datetime64[M]")
@@ -312,12 +312,12 @@ def first_day(units: CountArray, unit: str) -> CountArray:
 
 
 def first_place(units: CountArray, unit: str, finest: str) -> CountArray:
-    """Return the number of the first day, month, quarter or year of calendar units by number."""
+    """Return the number of the first `finest` unit in calendar units, given by number."""
     return first_day(units, unit) if finest == "day" else units * (UNITS[unit] // UNITS[finest])
 
 
 def unit_label(number: int, unit: str) -> str:
-    """Write a calendar unit by number."""
+    """Format a calendar unit, given by number."""
     if unit == "day":
         return str(np.datetime64(number, "D"))
     if unit == "month":

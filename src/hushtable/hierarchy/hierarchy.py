@@ -36,33 +36,33 @@ from hushtable.hierarchy.rules import (
 def check_labels(
     column: str, values: Sequence[str], level_codes: CodeArray, labels: Sequence[Sequence[str]], *, are_forms: bool
 ) -> None:
-    """Raise HierarchyError where a published label would be read as something that its node does not hold.
+    """Raise HierarchyError if a published label would be read as something that its node does not hold.
 
-    Only labels that a rule did not write may be forms, read as intervals and sets. A label may be the text of a value
-    or of a label below it, for that is in its branch: the cell then stands for all of the node.
+    Only a user's own labels are checked as intervals and sets (`are_forms`). A label may equal a value or a label below
+    it in the same branch: the cell then stands for the whole node.
     """
     code_of = {text: code for code, text in enumerate(labels[0])}
-    # A value that each label holds where it stands lowest.
+    # For each label, one value under it at the lowest level where it occurs.
     lowest: dict[str, int] = {}
     reader = _Reader(values)
     for level in range(1, len(labels) - 1):
         codes = level_codes[level]
         sizes = np.bincount(codes, minlength=len(labels[level]))
-        held = np.empty(len(sizes), dtype=np.int64)
-        held[codes] = np.arange(len(codes))
+        members = np.empty(len(sizes), dtype=np.int64)
+        members[codes] = np.arange(len(codes))
         for node, label in enumerate(labels[level]):
             if label == cells.SUPPRESSED:
                 continue
             where = f"hierarchy of {column!r}: label {node} of level {level}"
-            for code, what in ((code_of.get(label), "value"), (lowest.setdefault(label, int(held[node])), "label")):
+            for code, what in ((code_of.get(label), "value"), (lowest.setdefault(label, int(members[node])), "label")):
                 if code is not None and codes[code] != node:
                     raise HierarchyError(
                         f"{where} is also a {what} of another branch, that of value {code}.",
                         hint="give it another name: a published cell could mean either.",
                     )
             if are_forms and cells.parse_cell(label).form != "value":
-                read = reader.codes_of_label(label)
-                if len(read) != sizes[node] or (codes[read] != node).any():
+                codes_read = reader.codes_of_label(label)
+                if len(codes_read) != sizes[node] or (codes[codes_read] != node).any():
                     raise HierarchyError(
                         f"{where} reads as an interval or a set, but not of the {sizes[node]} values that it holds.",
                         hint="correct its ends or members, or give it a name.",
@@ -70,7 +70,7 @@ def check_labels(
 
 
 class _Reader:
-    """Reads intervals and sets over some texts, as their numbers or dates where they are any."""
+    """Reads labels as intervals and sets of some texts, which may be numbers, dates or codes."""
 
     def __init__(self, values: Sequence[str]) -> None:
         self.values = values
@@ -78,12 +78,12 @@ class _Reader:
         self.sorted: dict[type, tuple[list[Any], CodeArray]] | None = None
 
     def codes_of_label(self, label: str) -> CodeArray:
-        """Return the values that a set or interval covers; nothing where it is neither."""
+        """Return the codes of the values that a set or interval covers; empty if the label is neither."""
         cell = cells.parse_cell(label)
         if cell.form != "set":
             return self._codes_in_interval(label)
         if None in cell.members:
-            # A missing value is under no node but the top.
+            # Only the top node covers the missing value.
             return np.empty(0, dtype=np.int32)
         texts = map(str, cell.members)
         members = [[self.code_of[text]] if text in self.code_of else self._codes_in_interval(text) for text in texts]
@@ -102,13 +102,13 @@ class _Reader:
         return codes[begin : len(ranked) if bounds.high is None else find(ranked, keys[-1])]
 
     def _codes_in_range(self, low: str, high: str) -> CodeArray:
-        """Return the values in a range of codes, whose ends stand for all that begin with them."""
+        """Return the values in a range of codes; its ends are prefixes."""
         low, high = low.removesuffix("*"), high.removesuffix("*")
-        held = [code for code, text in enumerate(self.values) if low <= text and text[: len(high)] <= high]
-        return np.array(held, dtype=np.int32)
+        codes = [code for code, text in enumerate(self.values) if low <= text and text[: len(high)] <= high]
+        return np.array(codes, dtype=np.int32)
 
     def _sort_keys(self, kind: type) -> tuple[list[Any], CodeArray]:
-        """Return the keys of one type in their order, and their values."""
+        """Return the sorted keys of one type, and the codes of their values."""
         if self.sorted is None:
             by_type: dict[type, list[tuple[Any, int]]] = {}
             for code, text in enumerate(self.values):
@@ -123,7 +123,7 @@ class _Reader:
 
 
 def _parse_key(text: str) -> Any:
-    """Return the number (exact), the moment or the time of a day that a text is; None where it is none."""
+    """Parse a text as an exact number, a moment or a time of day; None if it is none of these."""
     try:
         return Fraction(to_exact(text.strip()))
     except (ValueError, ArithmeticError):
@@ -284,13 +284,13 @@ class Hierarchy:
         texts = tuple(column.texts())
         if texts == self.values and column.name == self.column:
             return self
-        places = self._places_of_values(column)
-        places_of_texts = np.fromiter((places.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
-        missed = np.flatnonzero(places_of_texts < 0)
-        if len(missed) and unknown != "suppress":
-            raise self._missing_values_error(column, missed)
-        levels = [self._align_level(level, places_of_texts) for level in range(1, self.n_levels - 1)]
-        lowest = None if self.lowest is None else np.append(self.lowest, np.int32(0))[places_of_texts]
+        index_of_text = self._places_of_values(column)
+        indices = np.fromiter((index_of_text.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
+        unlisted = np.flatnonzero(indices < 0)
+        if len(unlisted) and unknown != "suppress":
+            raise self._missing_values_error(column, unlisted)
+        levels = [self._align_level(level, indices) for level in range(1, self.n_levels - 1)]
+        lowest = None if self.lowest is None else np.append(self.lowest, np.int32(0))[indices]
         aligned = _build_hierarchy(column.name, texts, Ladder(levels, self.leaf_share, lowest), self.rule)
         return replace(aligned, whole=self.whole or self)
 
@@ -318,7 +318,7 @@ class Hierarchy:
         *,
         unknown: Unknown = "error",
     ) -> Hierarchy:
-        """Make the hierarchy of a table's column from whatever a user may give.
+        """Build the hierarchy of a table's column from anything that a user may give.
 
         Parameters
         ----------
@@ -485,7 +485,7 @@ class Hierarchy:
         return Suppression()
 
     def _list_faults(self) -> Iterator[tuple[str, str]]:
-        """Yield what is wrong with its shape, and what to do."""
+        """Yield each fault of the hierarchy's shape, with a hint."""
         if self.level_codes.shape != (self.n_levels, self.n_values) or len(self.shares) != self.n_levels:
             what = f"{self.n_levels} levels of labels, but codes {self.level_codes.shape}."
             yield what, "give codes of shape (n_levels, n_values), and shares by level."
@@ -511,31 +511,31 @@ class Hierarchy:
                 yield what, "values that are equal at a level must be equal at every level above."
 
     def _places_of_values(self, column: Column) -> dict[str, int]:
-        """Return where each value is listed; an exact text goes before an equal number or date."""
+        """Map texts to the index of the listed value; an equal text goes before an equal number or date."""
         exact = {text: place for place, text in enumerate(self.values)}
         if not column.is_measured:
             return exact
         return {_canonical_text(text, column.kind): place for text, place in exact.items()} | exact
 
-    def _missing_values_error(self, column: Column, missed: CountArray) -> HierarchyError:
-        shown = ", ".join(map(str, missed[:5].tolist())) + (" ..." if len(missed) > 5 else "")
+    def _missing_values_error(self, column: Column, unlisted: CountArray) -> HierarchyError:
+        positions = ", ".join(map(str, unlisted[:5].tolist())) + (" ..." if len(unlisted) > 5 else "")
         return HierarchyError(
-            f"the hierarchy of {column.name!r} lists {self.n_values} values, but not {len(missed)} of the "
-            f"{column.n_values} values of the column (positions {shown} of its values).",
+            f"the hierarchy of {column.name!r} lists {self.n_values} values, but not {len(unlisted)} of the "
+            f"{column.n_values} values of the column (positions {positions} of its values).",
             hint="add them, use unknown='suppress' to publish them as `*`, or a rule, which is never incomplete.",
         )
 
-    def _align_level(self, level: int, found: CountArray) -> Level:
+    def _align_level(self, level: int, indices: CountArray) -> Level:
         labels, shares = (*self.labels[level], cells.SUPPRESSED), np.append(self.shares[level], 1.0)
         star = labels.index(cells.SUPPRESSED)
-        nodes = np.where(found < 0, star, np.append(self.level_codes[level], star)[found])
-        kept, codes = np.unique(nodes, return_inverse=True)
-        siblings = np.append(self.siblings[level], 1)[kept] if self.siblings else None
-        return Level(codes.astype(np.int32), tuple(labels[node] for node in kept.tolist()), shares[kept], siblings)
+        nodes = np.where(indices < 0, star, np.append(self.level_codes[level], star)[indices])
+        used, codes = np.unique(nodes, return_inverse=True)
+        siblings = np.append(self.siblings[level], 1)[used] if self.siblings else None
+        return Level(codes.astype(np.int32), tuple(labels[node] for node in used.tolist()), shares[used], siblings)
 
 
 def _canonical_text(text: str, kind: Kind) -> str:
-    """Return the canonical text of a listed value; one of another kind stays as it is."""
+    """Return the canonical text of a listed value; a text of another kind is returned unchanged."""
     try:
         if kind in ("integer", "decimal"):
             return format_exact(to_exact(text.strip()))
@@ -545,14 +545,14 @@ def _canonical_text(text: str, kind: Kind) -> str:
 
 
 def _build_hierarchy(column: str, values: tuple[str, ...], ladder: Ladder, rule: Rule | None = None) -> Hierarchy:
-    """Put the values below a ladder and ``*`` on top of it."""
+    """Build a hierarchy: the values, the levels of a ladder, and ``*`` on top."""
     n_values = len(values)
     codes = np.zeros((len(ladder.levels) + 2, n_values), dtype=np.int32)
     codes[0] = np.arange(n_values)
     leaf_share = 1 / max(1, n_values) if ladder.leaf_share is None else ladder.leaf_share
     shares = [np.full(n_values, leaf_share)]
-    for place, level in enumerate(ladder.levels, start=1):
-        codes[place] = level.codes
+    for number, level in enumerate(ladder.levels, start=1):
+        codes[number] = level.codes
         counted = np.bincount(level.codes, minlength=len(level.labels)) / max(1, n_values)
         share = counted if level.shares is None else level.shares
         stars = np.array([label == cells.SUPPRESSED for label in level.labels], dtype=bool)
@@ -572,7 +572,7 @@ def _build_hierarchy(column: str, values: tuple[str, ...], ladder: Ladder, rule:
 
 
 def _count_siblings(level_codes: CodeArray, level: int) -> CountArray:
-    """Count, for every node of a level, the nodes that its parent has under it."""
+    """Count, for every node of a level, the children of its parent."""
     nodes, first = np.unique(level_codes[level], return_index=True)
     parents = level_codes[level + 1, first] if len(nodes) else nodes
     return np.asarray(np.bincount(parents, minlength=1)[parents], dtype=np.int64)
@@ -584,12 +584,12 @@ def _build_from_lines(column: str, rows: files.LadderLines) -> Hierarchy:
 
 
 def check_lines(source: str, rows: list[list[str]], numbers: list[int]) -> None:
-    """Raise HierarchyError where rows from value to top make no hierarchy, by the lines that they come from."""
+    """Raise HierarchyError, naming the line, if rows from value to top do not form a hierarchy."""
     with files.name_source(source):
         _build_from_lines("codes", files.LadderLines(rows, [f"line {number}" for number in numbers]))
 
 
-_MIN_VALUES_PER_GROUP: Final = 5  # values of the smallest groups; fewer are mostly listed
+_MIN_VALUES_PER_GROUP: Final = 5  # fewer values are mostly listed instead
 _MAX_CHARACTERS_PER_LABEL: Final = 40
 
 
@@ -603,8 +603,8 @@ def groups_of(
 ) -> Hierarchy:
     """Return groups of 5, 10, 20 ... values of similar frequency, from the rarest; if ordered, runs of neighbours.
 
-    They follow from the data, so that no manifest tells them. A label names the most frequent value of its group that
-    many enough people have, cut to `max_length` characters; it is no text of a value.
+    The groups follow from the data, so the manifest does not list them. A label names the most frequent value of its
+    group that enough people have, cut to `max_length` characters. It never equals the text of a value.
     """
     n_values, texts = column.n_values, column.texts()
     # A stable sort: values of one frequency stay in the order of the column.
@@ -614,7 +614,7 @@ def groups_of(
     weights = np.where(True if may_name is None else may_name, counts + 1, 0)[order]
     ladder, size = Ladder([]), _MIN_VALUES_PER_GROUP
     while size < n_values:
-        # The first group has what is left over: the most frequent values, or the only one that nearly all have.
+        # The first group is the smaller one: the most frequent values, maybe one that nearly all have.
         codes = ((rank + size - 1 - (n_values - 1) % size) // size).astype(np.int32)
         labels = _name_groups([texts[i] for i in order], weights, np.bincount(codes), words_of(language), max_length)
         ladder.levels.append(Level(codes, labels))
@@ -625,25 +625,25 @@ def groups_of(
 def _name_groups(
     texts: list[str], weights: CountArray, sizes: CountArray, words: CellWords, max_length: int
 ) -> tuple[str, ...]:
-    """Name the groups of one level, runs of texts: a single value by itself, else by its most frequent one."""
+    """Name the groups of one level, which are runs of texts: by the only value, or by the most frequent one."""
     lasts = np.cumsum(sizes).tolist()
-    found: list[str | None] = []
+    names: list[str | None] = []
     for last, size in zip(lasts, sizes.tolist(), strict=True):
         run = slice(last - size, last)
         most = last - size + int(weights[run].argmax())
         name = name_of(texts[most], size, words, max_length) if weights[most] else None
-        # What is cut may be the name of two groups.
-        found.append(format_value(texts[most]) if size == 1 else None if name in found else name)
-    unnamed = [place for place, name in enumerate(found) if name is None]
+        # Two names that were cut may be equal: then the group gets a number instead.
+        names.append(format_value(texts[most]) if size == 1 else None if name in names else name)
+    unnamed = [place for place, name in enumerate(names) if name is None]
     for number, place in enumerate(unnamed):
-        found[place] = words.name_other_group(number if len(unnamed) > 1 else None, int(sizes[place]))
+        names[place] = words.name_other_group(number if len(unnamed) > 1 else None, int(sizes[place]))
     return tuple(
-        _find_free_label(str(name), texts) if size > 1 else str(name) for name, size in zip(found, sizes, strict=True)
+        _find_free_label(str(name), texts) if size > 1 else str(name) for name, size in zip(names, sizes, strict=True)
     )
 
 
 def name_of(text: str, size: int, words: CellWords, max_length: int) -> str | None:
-    """Name a group by one of its values, cut to fit: ``nu… and 4 more``; None where it reads as something else."""
+    """Name a group by one of its values, cut to fit: ``nu… and 4 more``; None if it would read as another form."""
     name = words.name_group(text, size)
     if len(name) > max_length:
         name = words.name_group(f"{text[: max(1, max_length - (len(name) - len(text)) - 1)].rstrip()}…", size)
@@ -651,7 +651,7 @@ def name_of(text: str, size: int, words: CellWords, max_length: int) -> str | No
 
 
 def _find_free_label(label: str, texts: Collection[str]) -> str:
-    """Return a label that is no text of a value."""
+    """Return a label that differs from every value's text."""
     while label in texts:
         label = f"{label} …"
     return label

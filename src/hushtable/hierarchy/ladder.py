@@ -1,4 +1,4 @@
-"""What a rule makes of a column: the levels between its values and ``*``."""
+"""Rules and ladders: the levels between a column's values and ``*``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Level(NamedTuple):
 
 
 class Ladder(NamedTuple):
-    """What a rule makes of a column: the levels between the values and ``*``."""
+    """The result of a rule for a column: the levels between the values and ``*``."""
 
     levels: list[Level]
     leaf_share: float | None = None  # of one value; None: one of the listed leaves
@@ -40,7 +40,7 @@ class Rule(Protocol):
         """Return the levels of a column; ``counts`` are the records of each value."""
 
     def titles(self, n_levels: int) -> list[str]:
-        """Say in a word or two what each level between the values and ``*`` is."""
+        """Name each level between the values and ``*`` in a word or two."""
 
 
 class NoLevels:
@@ -59,9 +59,9 @@ class NoLevels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedSets(NoLevels):
-    """What labels hold that name any sets of values, which need not nest: those that the cuts of a search leave."""
+    """The meaning of labels that name any sets of values, which need not nest, as cuts of a search leave them."""
 
-    # Values of the data under each (None: missing), so that no manifest tells them
+    # The values under each label (None: missing); they come from the data, so the manifest does not list them
     labels: Mapping[str, tuple[str | None, ...]] = field(repr=False)
     name: ClassVar[str] = "named sets"
 
@@ -74,7 +74,7 @@ def level_of_labels(labels: Sequence[str]) -> Level:
 
 
 def as_tuple(given: Any) -> tuple[Any, ...]:
-    """Return one or several options as a tuple."""
+    """Return a single option or several as a tuple."""
     return tuple(given) if isinstance(given, (list, tuple, np.ndarray, range)) else (given,)
 
 
@@ -84,6 +84,6 @@ def empty_level() -> Level:
 
 
 def unfit_kind_error(name: str, column: Column, wanted: str, hint: str) -> HierarchyError:
-    """Return the error of a rule that meets a column of another kind."""
+    """Build the error for a rule on a column of another kind."""
     message = f"{name} are made for {wanted}, but column {column.name!r} is of the kind {column.kind}."
     return HierarchyError(message, hint=f"{hint}.")

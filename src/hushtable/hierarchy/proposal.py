@@ -1,4 +1,4 @@
-"""Propose a rule for any column, and round ends and intervals, on a grid that no record decides."""
+"""Propose a rule for any column, and round intervals to ends that no single record decides."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from hushtable.hierarchy.rules import (
 
 _MOST_CELLS: Final = 200
 _MAX_ANSWERS: Final = 3  # values of a column of answers
-_MIN_STEPS_PER_INTERVAL: Final = 3  # times that a step goes into the intervals that are rounded to it
+_MIN_STEPS_PER_INTERVAL: Final = 3  # an interval is rounded to the widest step that fits into it so often
 _MOST_DECIMALS: Final = 9
 _DAYS_PER_UNIT: Final = {
     "day": 1,
@@ -52,16 +52,16 @@ _DAYS_PER_UNIT: Final = {
     "year": 365,
     "decade": 3_652,
 }  # about as many as a unit has
-_SECONDS_PER_UNIT: Final = (5, 15, 60, 300, 900, 3_600, 21_600)  # seconds of the units of a day
-_MAX_SECONDS_OF_SPAN: Final = 7_200  # seconds; of times further apart, minutes are enough
-_MAX_DAYS_OFF: Final = 2  # days by which a unit differs from that at most
+_SECONDS_PER_UNIT: Final = (5, 15, 60, 300, 900, 3_600, 21_600)  # from 5 seconds to 6 hours
+_MAX_SECONDS_OF_SPAN: Final = 7_200  # for times further apart, minutes are fine enough
+_MAX_DAYS_OFF: Final = 2  # a unit's days differ from `_DAYS_PER_UNIT` by at most so many
 
 _Units = Callable[[CountArray, int, Exact], tuple[CountArray, CountArray, CountArray]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounding:
-    """A column of numbers or dates on a grid, and the round steps that its intervals begin and end with.
+    """A column of numbers or dates on a grid, and the round steps to which ends of intervals are rounded.
 
     An interval is rounded outwards to the widest step that goes into it three times: ages 23 to 27 stay
     ``[23, 28)``, 23 to 41 become ``[20, 45)``, dates of three years become whole years.
@@ -69,15 +69,15 @@ class Rounding:
 
     kind: Kind
     grid: Exact  # the width of a cell; of dates, in units
-    first: int  # how many cells the first one is away from 0, or days from 1970
+    first: int  # the number of the first cell, counted from 0, or from 1970 in days
     place: CodeArray = field(repr=False)  # of every value; values of one cell share one
     cells: CountArray = field(repr=False)  # the cell of every place, ascending from 0
-    value_width: float  # what a value covers of a cell: all where the grid is as fine as the values
-    # About how many cells the units of each level have, each whole ones of the level before
+    value_width: float  # the share of a cell that a value covers: 1 if the grid is as fine as the values
+    # By level, about how many cells a unit has; each unit is made of whole units of the level before
     steps: CountArray = field(repr=False)
     starts: CountArray = field(repr=False)  # (n_levels, n_places), in cells: where the unit over each place begins
     ends: CountArray = field(repr=False)  # where it ends, no further than the column reaches
-    unit: str = "day"  # of dates, what a cell is: a day, or the month, quarter or year that all of them are given as
+    unit: str = "day"  # of dates, the unit of a cell: a day, or a month, quarter or year if all dates are such
 
     @classmethod
     def from_column(cls, column: Column, grid: Exact | None = None) -> Rounding:
@@ -104,11 +104,11 @@ class Rounding:
     @classmethod
     def _from_cells(cls, column: Column, grid: Exact, index: CountArray, value_width: float, units: _Units) -> Rounding:
         first = int(index[0])
-        found, place = np.unique(index - first, return_inverse=True)
-        steps, starts, ends = units(found, first, grid)
-        ends = np.minimum(ends, found[-1] + 1)
+        occupied, place = np.unique(index - first, return_inverse=True)
+        steps, starts, ends = units(occupied, first, grid)
+        ends = np.minimum(ends, occupied[-1] + 1)
         return cls(
-            column.kind, grid, first, place.astype(np.int32), found, value_width, steps, np.maximum(starts, 0), ends
+            column.kind, grid, first, place.astype(np.int32), occupied, value_width, steps, np.maximum(starts, 0), ends
         )
 
     @property
@@ -123,31 +123,31 @@ class Rounding:
 
     @property
     def width(self) -> float:
-        """The width of the column in cells, a single value counting nothing; at least something."""
+        """The width of the column in cells, less that of a value; above 0, as shares are divided by it."""
         return max(self.n_cells - self.value_width, 1e-9)
 
     @property
     def least(self) -> CountArray:
-        """How many cells an interval has at least that is rounded to each level, shape (n_levels,)."""
+        """The fewest cells of an interval that is rounded to each level, shape (n_levels,)."""
         return np.asarray(_MIN_STEPS_PER_INTERVAL * self.steps)
 
     def round_outwards(self, low: CodeArray, high: CodeArray) -> tuple[CountArray, CountArray]:
-        """Return the cell that the round interval over each run of places begins with, and the one after its last."""
+        """Round each run of places outwards; return the first cell, and one after the last."""
         level = np.searchsorted(self.least, self.cells[high] - self.cells[low] + 1, side="right") - 1
         level = np.maximum(level, 0)
         return self.starts[level, low], self.ends[level, high]
 
     def n_before(self, edges: CountArray) -> CountArray:
-        """Count the values of the column that lie in cells before others."""
+        """Count the values of the column in cells before each edge."""
         return np.searchsorted(self.cells[self.place], edges)
 
     def shares(self, low: CodeArray, high: CodeArray) -> FloatArray:
-        """Return what the round interval over each run of places covers of the column."""
+        """Return the share of the column that the round interval over each run of places covers."""
         begin, end = self.round_outwards(low, high)
         return np.asarray((end - begin - self.value_width) / self.width)
 
     def format_interval(self, begin: int, end: int) -> str:
-        """Write a round interval; the outermost ones are open, and one value or calendar unit is written as such."""
+        """Format a round interval: open at the column's ends; a single value or calendar unit as such."""
         if self._are_answers and end - begin < self.n_cells:
             inside = [self._format_edge(cell) for cell in self.cells.tolist() if begin <= cell < end]
             return cells.format_value(inside[0]) if len(inside) == 1 else cells.format_set(inside, between=",")
@@ -161,7 +161,7 @@ class Rounding:
 
     @property
     def _are_answers(self) -> bool:
-        """Whether the values are a few numbers of one digit, as 0 for no and 1 for yes, which are no range."""
+        """Whether the values are a few one-digit numbers, as 0 for no and 1 for yes: lists suit them, not ranges."""
         is_whole = self.kind != "time" and not self.is_calendar and self.grid == 1 and self.value_width == 1
         return is_whole and len(self.cells) <= _MAX_ANSWERS and self.first > -10 and self.first + self.n_cells <= 10
 
@@ -173,22 +173,22 @@ class Rounding:
         return format_exact((self.first + cell) * self.grid)
 
     def _format_ends(self, *at: int) -> list[str]:
-        """Write the ends of an interval: of dates as years or months, where all of them are first days of such."""
+        """Format the ends of an interval; dates as years or months if all ends are first days of these."""
         if not self.is_calendar:
             return [self._format_edge(cell) for cell in at]
         return cells.without_first_days([str(self.first_day(cell)) for cell in at])
 
     def first_day(self, cell: int) -> np.datetime64:
-        """Return the day that a cell of dates begins with."""
+        """Return the first day of a cell of dates."""
         return np.datetime64(int(first_day(np.array(self.first + cell), self.unit)), "D")
 
     def _format_unit(self, begin: int, end: int) -> str | None:
-        """Return the label of the calendar unit that an interval is, if it is one."""
+        """Return the label of the calendar unit that equals an interval; None if there is none."""
         if not self.is_calendar:
             return None
         days = np.array([self.first_day(begin), self.first_day(end)])
         for name, about in zip(_units_from(self.unit), self.steps.tolist(), strict=True):
-            # Most intervals are no unit, which their length tells at once.
+            # Fast exit: the length shows that most intervals are no unit.
             if abs(end - begin - about) > _MAX_DAYS_OFF:
                 continue
             unit, after = unit_of(days, name)
@@ -198,12 +198,12 @@ class Rounding:
 
 
 def finest_grid(low: Exact, high: Exact, most_cells: int = _MOST_CELLS) -> Exact:
-    """Return the smallest of 1, 2 and 5 times a power of ten that is not below a 200th (or so) of a range."""
-    least = Fraction(high - low) / most_cells
-    power = len(str(least.numerator)) - len(str(least.denominator)) - 1
+    """Return the smallest of 1, 2 and 5 times a power of ten with at most `most_cells` cells in a range."""
+    min_width = Fraction(high - low) / most_cells
+    power = len(str(min_width.numerator)) - len(str(min_width.denominator)) - 1
     candidates = (digit * Fraction(10) ** (power + shift) for shift in range(3) for digit in (1, 2, 5))
-    found = next(each for each in candidates if each >= least)
-    return found.numerator if found.denominator == 1 else found
+    width = next(each for each in candidates if each >= min_width)
+    return width.numerator if width.denominator == 1 else width
 
 
 def _exact_value(value: Any) -> Exact:
@@ -211,19 +211,19 @@ def _exact_value(value: Any) -> Exact:
 
 
 def _find_resolution(column: Column) -> Exact:
-    """Return the power of ten that all values are multiples of, at most 1; 0 where they have too many decimals."""
+    """Return the power of ten, at most 1, of which all values are multiples; 0 if they have too many decimals."""
     values = column.values
     if column.kind == "integer":
         return 1
     most = np.abs(values[[0, -1]]).max()
-    # Further out, several decimals of that length are one float.
+    # Above 2^53, floats no longer tell such decimals apart.
     shown = (n for n in range(_MOST_DECIMALS) if most * 10.0**n < 2**53 and (np.round(values, n) == values).all())
     n_decimals = next(shown, None)
     return 0 if n_decimals is None else Fraction(1, 10**n_decimals)
 
 
 def _number_cells(column: Column, width: Exact) -> CountArray:
-    """Number the cells of all values: exactly, where rounding could put one on the wrong side of an edge."""
+    """Return the cell of every value; computed exactly near edges, where floats could choose the wrong side."""
     if column.kind == "integer" and isinstance(width, int) and width < 2**62:
         return np.asarray(column.values.astype(np.int64) // width)
     about = column.values / float(width)
@@ -234,44 +234,44 @@ def _number_cells(column: Column, width: Exact) -> CountArray:
     return cells_
 
 
-def _number_units(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
+def _number_units(occupied: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
     """Return the units of 5, 10, 50 ... times a power of ten that hold whole cells."""
     steps = [1]
     power = len(str(Fraction(grid).numerator)) - len(str(Fraction(grid).denominator)) - 1
     step = Fraction(10) ** power
     factor = 5
-    while step <= (int(found[-1]) + 1) * grid:
+    while step <= (int(occupied[-1]) + 1) * grid:
         n_cells = step / grid
         if n_cells.denominator == 1 and n_cells > steps[-1]:
             steps.append(int(n_cells))
         step *= factor
         factor = 7 - factor
-    # Python's integers: cells may lie at the end of the 64 bits.
-    starts = np.array([[(first + cell) // step * step - first for cell in found.tolist()] for step in steps])
+    # In Python's integers: near the end of 64 bits, numpy's would overflow.
+    starts = np.array([[(first + cell) // step * step - first for cell in occupied.tolist()] for step in steps])
     return np.array(steps), starts, starts + np.array(steps)[:, None]
 
 
 def _clock_cells(column: Column) -> tuple[int, CountArray, float]:
-    """Return the seconds of a cell of times of a day, every value's cell, and what a value covers of one."""
+    """Return the seconds of a cell of times, every value's cell, and the share of a cell that a value covers."""
     seconds = column.values.astype("datetime64[s]").astype(np.int64)
     width = 60 if (seconds % 60 == 0).all() or seconds[-1] - seconds[0] > _MAX_SECONDS_OF_SPAN else 1
     is_as_fine = bool((column.values == (seconds // width * width).astype("datetime64[s]")).all())
     return width, seconds // width, 1.0 if is_as_fine else 0.0
 
 
-def _clock_units(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
+def _clock_units(occupied: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
     """Return the units of minutes, quarter hours, hours and six hours that hold whole cells."""
     steps = np.array([1, *(step // int(grid) for step in _SECONDS_PER_UNIT if step > grid)])[:, None]
-    starts = (first + found) // steps * steps - first
+    starts = (first + occupied) // steps * steps - first
     return steps.ravel(), starts, starts + steps
 
 
 def _calendar_units(
-    found: CountArray, first: int, grid: Exact, *, unit: str
+    occupied: CountArray, first: int, grid: Exact, *, unit: str
 ) -> tuple[CountArray, CountArray, CountArray]:
-    """Return the calendar units of days, months, quarters or years."""
+    """Return the calendar units of at least the given one."""
     names = _units_from(unit)
-    days = first_day(found + first, unit).astype("datetime64[D]")
+    days = first_day(occupied + first, unit).astype("datetime64[D]")
     starts, ends = (
         np.stack([first_place(unit_of(days, name) + after, name, unit) - first for name in names]) for after in (0, 1)
     )
@@ -283,16 +283,16 @@ def _calendar_units(
 
 
 def _units_from(unit: str) -> list[str]:
-    """Return the calendar units that are no finer than one."""
+    """List the calendar units from one on, from fine to coarse."""
     return list(UNITS)[list(UNITS).index(unit) :]
 
 
-_MOST_LISTED: Final = 256  # beyond it, a label that lists its values is no longer read by anyone
+_MOST_LISTED: Final = 256  # nobody reads labels that list more values
 _SHARE_OF_TAIL: Final = 0.01
 _FINEST_CELLS: Final = 16
 _N_WIDTHS: Final = 4
-_SHARE_OF_CODES: Final = 0.95  # of the values of a column of codes
-_END_CELLS: Final = 50  # of the grid that ends of tails lie on, about so many lie between the ends
+_SHARE_OF_CODES: Final = 0.95  # so many values have to be codes in a column of codes
+_END_CELLS: Final = 50  # the grid for ends of tails has about so many cells between the ends
 
 
 def propose(column: Column, counts: CountArray | None = None) -> Rule:
@@ -334,29 +334,29 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
 def propose_tails(
     column: Column, counts: CountArray, n_low: int, n_high: int, least: int = MIN_TAIL_RECORDS
 ) -> Tails | None:
-    """Propose ends for numbers or dates, with so many records beyond each; None where too few lie between.
+    """Propose ends for numbers or dates, with so many records beyond each; None if too few lie between.
 
     Ends are multiples of 1, 2 or 5 times a power of ten, or first days of calendar units, on a grid of about 50 cells
-    over what lies between the tails. Where one lies between the outermost record that must be in a tail and
-    the next one inside, it is the end; else the first one further inside: then more records are in the tail.
+    between the tails. The end is the grid point between the last record that must be in a tail and the next one
+    inside. If there is none, it is the first grid point further inside: then the tail has more records.
     """
-    reached, places = np.cumsum(counts), places_of(column)
-    # Of the outermost values, those that must be in a tail; between them the values from `first` to before `after`.
+    reached, positions = np.cumsum(counts), places_of(column)
+    # Values before `first` and from `after` on must be in the tails.
     first = int(np.searchsorted(reached, n_low)) + 1 if n_low else 0
     after = int(np.searchsorted(reached, reached[-1] - n_high, side="right")) if n_high else column.n_values
     if first >= after:
         return None
-    floor = _build_grid_floor(column, places[first], places[after - 1])
+    floor = _build_grid_floor(column, positions[first], positions[after - 1])
     low = high = None
     if n_low:
-        low = floor(places[first], 0)
-        low = low if low > places[first - 1] else floor(places[first - 1], 1)
+        low = floor(positions[first], 0)
+        low = low if low > positions[first - 1] else floor(positions[first - 1], 1)
     if n_high:
-        high = floor(places[after - 1], 1)
-        high = high if high <= places[after] else floor(places[after], 0)
+        high = floor(positions[after - 1], 1)
+        high = high if high <= positions[after] else floor(positions[after], 0)
     is_between = np.ones(column.n_values, dtype=bool)
-    is_between &= True if low is None else (places >= low).astype(bool)
-    is_between &= True if high is None else (places < high).astype(bool)
+    is_between &= True if low is None else (positions >= low).astype(bool)
+    is_between &= True if high is None else (positions < high).astype(bool)
     if counts[is_between].sum() < least:
         return None
     low_end, high_end = (None if end is None else _format_end(column, end) for end in (low, high))
@@ -364,7 +364,7 @@ def propose_tails(
 
 
 def _build_grid_floor(column: Column, low: Exact, high: Exact) -> Callable[[Exact, int], Exact]:
-    """Return what finds the last point of a grid up to a place, or one some cells further."""
+    """Return a function that finds the last grid point up to a position, plus some cells."""
     if is_calendar(column):
         unit = next((unit for unit, days in _DAYS_PER_UNIT.items() if days * _END_CELLS >= high - low), "decade")
         return lambda day, more: int(first_day(unit_of(np.array([day], dtype="datetime64[D]"), unit) + more, unit)[0])
@@ -386,7 +386,7 @@ def code_lengths(column: Column) -> tuple[int, ...]:
 
 
 def length_of_codes(texts: list[str]) -> int:
-    """Return the length that nearly all codes reach at most; words among them, which hold no digit, have no say."""
+    """Return the length that nearly all codes do not exceed; words without a digit are ignored if there are others."""
     lengths = sorted(len(text) for text in texts if any(map(str.isdigit, text))) or sorted(map(len, texts))
     return lengths[math.ceil(_SHARE_OF_CODES * (len(lengths) - 1))]
 
@@ -394,7 +394,7 @@ def length_of_codes(texts: list[str]) -> int:
 def prefix_lengths_of(column: Column) -> tuple[int, ...]:
     """Return the prefix lengths of codes of digits or letters, all of one length and without spaces."""
     if column.separator is not None:
-        # What begins with some characters of one item says nothing of the others.
+        # A set of items has no meaningful prefix.
         return ()
     texts = column.texts()
     is_code = len({len(text) for text in texts}) == 1 and all(text.isalnum() for text in texts)
@@ -416,7 +416,7 @@ def _round_intervals(column: Column, counts: CountArray | None) -> Rule:
         for share in (_SHARE_OF_TAIL, 1 - _SHARE_OF_TAIL)
     )
     if first == last:
-        # Nearly everyone has one value: only the tails are left to generalize.
+        # Nearly all records have one value: use the whole range, else nothing is left to generalize.
         first, last = numbers[0], numbers[-1]
     span = Fraction(last - first)
     finest = _round_down(span / _FINEST_CELLS)
@@ -437,7 +437,7 @@ def _round_down(number: Fraction) -> Fraction:
 
 
 def _to_number(exact: Exact) -> Number:
-    """Return a number as YAML writes it best: an integer, else a float where that is exact, else its text."""
+    """Return a number in YAML's best form: an integer, else an exact float, else a text."""
     text = format_exact(exact)
     if "." not in text:
         return int(text)

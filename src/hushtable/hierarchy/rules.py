@@ -1,7 +1,7 @@
 """Rules: ladders that follow from the values of a column, complete whatever the values are.
 
-A rule is a few numbers, so that it can be written in a policy and compared there. It becomes a hierarchy once it meets
-a column. A dictionary's file has lines of values with commas between them, a tab, and their labels from fine to coarse.
+A rule is a few numbers, so that policies can hold and compare it. Applied to a column, it gives a hierarchy.
+A line of a dictionary's file: values with commas between them, a tab, and their labels from fine to coarse.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from hushtable.hierarchy.ladder import (
 )
 from hushtable.models import entries
 
-MIN_TAIL_RECORDS: Final = 5  # records that a tail holds at least where nobody says how many
-_MAX_CELLS_BETWEEN_ENDS: Final = 100  # of the finest intervals, about so many lie between the ends
+MIN_TAIL_RECORDS: Final = 5  # the default of `Tails.least`
+_MAX_CELLS_BETWEEN_ENDS: Final = 100  # at most about so many intervals lie between the ends
 _DAYS_PER_DECADE: Final = 3_652  # days
 
 
@@ -98,7 +98,7 @@ class Tails:
     def __post_init__(self) -> None:
         for end in ("low", "high"):
             if isinstance(getattr(self, end), dt.date):
-                # As a policy without quotes has it; a manifest has texts only.
+                # YAML reads a date without quotes as a date; a manifest has texts only.
                 object.__setattr__(self, end, getattr(self, end).isoformat())
         ends = [_parse_end(end, given) for end, given in (("low", self.low), ("high", self.high)) if given is not None]
         if not ends:
@@ -118,17 +118,17 @@ class Tails:
             )
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
-        """Return the tails, and values and intervals between them; raise where a tail holds too few records."""
+        """Return the tails, with values and intervals between them; raise if a tail holds too few records."""
         low, high = self._parse_ends(column)
         if not column.n_values:
             return Ladder([empty_level(), empty_level()])
-        places = places_of(column)
-        first = 0 if low is None else bisect_left(places, low)
-        after = column.n_values if high is None else bisect_left(places, high)
+        positions = places_of(column)
+        first = 0 if low is None else bisect_left(positions, low)
+        after = column.n_values if high is None else bisect_left(positions, high)
         if counts is not None:
             self._check_tail(column.name, "low", int(counts[:first].sum()))
             self._check_tail(column.name, "high", int(counts[after:].sum()))
-        centre = _Centre(column, places, (low, high), (first, after))
+        centre = _Centre(column, positions, (low, high), (first, after))
         lowest = np.ones(column.n_values, dtype=np.int32)
         lowest[first:after] = 0
         return Ladder(
@@ -144,17 +144,17 @@ class Tails:
         if not column.is_measured or column.kind == "time":
             hint = "`runs` makes levels of ordered categories, `frequency` of others"
             raise unfit_kind_error(self.name, column, "numbers and dates", hint)
-        found: list[Exact | None] = []
-        for name, given in (("low", self.low), ("high", self.high)):
-            end, is_date = (None, is_calendar(column)) if given is None else _parse_end(name, given)
+        ends: list[Exact | None] = []
+        for name, declared in (("low", self.low), ("high", self.high)):
+            end, is_date = (None, is_calendar(column)) if declared is None else _parse_end(name, declared)
             if is_date != is_calendar(column):
                 what, wanted = ("a date", "a number") if is_date else ("a number", "a date as '2024-05-31'")
                 raise HierarchyError(
-                    f"tails: {name} = {given!r} is {what}, but column {column.name!r} is of the kind {column.kind}.",
+                    f"tails: {name} = {declared!r} is {what}, but column {column.name!r} is of the kind {column.kind}.",
                     hint=f"give {wanted}, or declare the kind of the column.",
                 )
-            found.append(end)
-        return found[0], found[1]
+            ends.append(end)
+        return ends[0], ends[1]
 
     def _check_tail(self, name: str, end: str, n_records: int) -> None:
         if 0 < n_records < self.least:
@@ -165,15 +165,15 @@ class Tails:
 
 
 class _Centre:
-    """What lies between the ends, and the tails beside it. Values are in order: every node is a run of them."""
+    """Builds the levels between the ends, and adds the tails. Values are in order: every node is a run of them."""
 
     def __init__(
-        self, column: Column, places: ValueArray, ends: tuple[Exact | None, Exact | None], run: tuple[int, int]
+        self, column: Column, positions: ValueArray, ends: tuple[Exact | None, Exact | None], run: tuple[int, int]
     ) -> None:
-        self.column, self.places, self.ends = column, places[slice(*run)], ends
+        self.column, self.places, self.ends = column, positions[slice(*run)], ends
         self.n_below, self.n_above = run[0], column.n_values - run[1]
         resolution = int(column.kind in ("integer", "date"))
-        self.span = _distance_between_ends(places, ends, resolution)
+        self.span = _distance_between_ends(positions, ends, resolution)
         self.widths = [] if is_calendar(column) else _list_round_widths(self.span, resolution)
         widest = _DAYS_PER_DECADE if is_calendar(column) else self.widths[-1] if self.widths else self.span
         self.tail = min(self.span, widest)
@@ -209,7 +209,7 @@ class _Centre:
     def _cell_level(
         self, keys: ValueArray, begin_of: Callable[[Any], Any], name_of: Callable[[int], str] | None = None
     ) -> Level:
-        """Return the level of cells by number, from where each begins; a cell across an end stops there."""
+        """Return the level of the cells numbered by `keys`; a cell across an end stops there."""
         low, high = self.ends
         distinct, codes = np.unique(keys, return_inverse=True)
         labels, shares = [], []
@@ -217,7 +217,7 @@ class _Centre:
             is_cut = (low is not None and begin < low) or (high is not None and end > high)
             begin, end = begin if low is None else max(begin, low), end if high is None else min(end, high)
             labels.append(self._format_cell(begin, end) if name_of is None or is_cut else name_of(key))
-            # What an end leaves of a cell may be narrower than the one integer in it.
+            # A cell cut by an end may be narrower than the one integer in it.
             shares.append(max(self.leaf_share, self._share_of_width(end - begin)))
         return self._add_tails(codes, labels, shares)
 
@@ -237,7 +237,7 @@ class _Centre:
         return float(Fraction(min(width, self.span)) / self.domain)
 
     def _format_cell(self, begin: Exact | None, end: Exact | None) -> str:
-        """Write a cell; without a beginning or an end it is open there."""
+        """Format a cell; it is open on the side without an end."""
         if begin is not None and end is not None:
             return cells.format_half_open(self._format_end(begin), self._format_end(end))
         return (
@@ -257,29 +257,29 @@ def is_calendar(column: Column) -> bool:
 
 
 def places_of(column: Column) -> ValueArray:
-    """Return where the values of a measured column lie: numbers exactly, dates in whole days from 1970 on."""
+    """Return the positions of a measured column's values: exact numbers, or whole days from 1970 on."""
     return column.values.astype("datetime64[D]").astype(np.int64) if is_calendar(column) else exact_numbers(column)
 
 
-def _parse_end(name: str, given: Any) -> tuple[Exact, bool]:
-    """Return a number, or a date in days from 1970 on, and whether it is a date."""
+def _parse_end(name: str, end: Any) -> tuple[Exact, bool]:
+    """Parse an end: a number, or a date in days from 1970 on; return also whether it is a date."""
     try:
-        return to_exact(given), False
+        return to_exact(end), False
     except (ValueError, ArithmeticError):
         pass
     try:
-        day = dt.date.fromisoformat(given)
+        day = dt.date.fromisoformat(end)
     except (ValueError, TypeError):
-        raise HierarchyError(f"tails: {name} = {given!r}.", hint="give a number, or a date as '2024-05-31'.") from None
+        raise HierarchyError(f"tails: {name} = {end!r}.", hint="give a number, or a date as '2024-05-31'.") from None
     return int(np.datetime64(day, "D").astype(np.int64)), True
 
 
-def _distance_between_ends(places: ValueArray, ends: tuple[Exact | None, Exact | None], resolution: int) -> Exact:
-    """Return how far it is from end to end; without an end, as far as values reach on that side."""
+def _distance_between_ends(positions: ValueArray, ends: tuple[Exact | None, Exact | None], resolution: int) -> Exact:
+    """Return the distance between the ends; a missing end is replaced by the outermost value."""
     low, high = ends
-    begin = places[0] if low is None else low
-    end = places[-1] + resolution if high is None else high
-    # Nothing may lie between an end and where values reach.
+    begin = positions[0] if low is None else low
+    end = positions[-1] + resolution if high is None else high
+    # 1 if all values lie beyond the only end: nothing is between.
     return end - begin if end > begin else 1
 
 
@@ -294,9 +294,9 @@ def _list_round_widths(span: Exact, resolution: int) -> list[Exact]:
 DICTIONARIES: Final = MappingProxyType(
     {"countries": ("region", "continent"), "education": ("level", "group of levels")},
 )
-"""The dictionaries, each with what its levels are."""
+"""The dictionaries, with the titles of their levels."""
 
-OTHER: Final = "other"  # the label of all values that a dictionary does not know, in English
+OTHER: Final = "other"  # the English label of all values that a dictionary does not know
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,8 +333,8 @@ class Dictionary:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the labels of the canonical texts."""
-        known, unknown = _read_paths(self.of), (OTHER,) * len(DICTIONARIES[self.of])
-        paths = [known.get(fold_text(text), unknown) for text in column.texts()]
+        paths_by_value, unknown = _read_paths(self.of), (OTHER,) * len(DICTIONARIES[self.of])
+        paths = [paths_by_value.get(fold_text(text), unknown) for text in column.texts()]
         levels = ([translate_label(path[level], self.language) for path in paths] for level in range(len(unknown)))
         return Ladder([level_of_labels(labels) for labels in levels])
 
@@ -361,14 +361,14 @@ def _read_translations() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _read_paths(of: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the labels of every folded value, and of every label: where a value is one, it is in its own branch."""
+    """Map every folded value to its labels. A label is a value too, in its own branch."""
     rows = _read_rows(of)
-    found = {fold_text(value): labels for values, labels in rows for value in values}
+    paths = {fold_text(value): labels for values, labels in rows for value in values}
     for _, labels in rows:
         for level, label in enumerate(labels):
             for language in LANGUAGES:
-                found.setdefault(fold_text(translate_label(label, language)), (label,) * level + labels[level:])
-    return MappingProxyType(found)
+                paths.setdefault(fold_text(translate_label(label, language)), (label,) * level + labels[level:])
+    return MappingProxyType(paths)
 
 
 def _read_rows(of: str) -> list[tuple[list[str], tuple[str, ...]]]:
@@ -417,8 +417,8 @@ class Prefix:
 class Codes(Prefix):
     """The first characters of codes, and ranges of codes in their order: ``201*``, ``[20*, 45*]``.
 
-    It says what recodings that cut codes in their order publish. A label covers all codes that begin with it,
-    a range those from its first end up to all that begin with its last one.
+    Recodings that cut codes in their order publish these cells. A label covers all codes that begin with it. A range
+    covers the codes from its first end up to all that begin with its last one.
     """
 
     name: ClassVar[str] = "codes"
@@ -516,24 +516,24 @@ RULES: Final[entries.Registry[Callable[..., Rule]]] = entries.Registry(
     ("name", "ladder", "titles"),
     HierarchyError,
 )
-"""Every rule by the name that a policy writes it by."""
+"""Every rule by its name in policies."""
 
 register = RULES.register
 
 
 def is_known(written: Mapping[str, Any]) -> bool:
-    """Tell whether a rule that a manifest tells may be used: one of hushtable, or one that somebody has named."""
+    """Tell whether a rule from a manifest may be used: one of hushtable, or one that the user allowed."""
     return RULES.find_allowed(str(next(iter(written), "")))
 
 
 def from_dict(entry: Mapping[str, Any]) -> Rule:
-    """Make a rule from the way a policy writes it: ``{"prefix": [3, 2]}``."""
+    """Build a rule from its form in a policy: ``{"prefix": [3, 2]}``."""
     made: Rule = RULES.read(entry)
     return made
 
 
 def to_dict(rule: Rule) -> dict[str, Any]:
-    """Return a rule as plain values, the way a policy writes it."""
+    """Return a rule as plain values, in its form in a policy."""
     return entries.to_entry(rule, sparse=False)
 
 

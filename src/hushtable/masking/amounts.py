@@ -1,4 +1,4 @@
-"""Texts that are numbers with a unit ("25k", "4 %", "€ 1,200"): read as amounts where all leave no doubt."""
+"""Read texts such as "25k", "4 %" or "€ 1,200" as amounts, if a whole column leaves no doubt."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FACTOR_OF_UNIT: Final[Mapping[str, float]] = MappingProxyType(
     | dict.fromkeys(("M", "Mio", "Mio.", "mio", "Mill.", "million"), 1e6)
     | dict.fromkeys(("bn", "Mrd", "Mrd.", "mrd", "billion"), 1e9)
 )
-"""What units of different cells say beside one another; `m` may be a metre, `B` a byte: they stand alone only."""
+"""Factors of units that a column may mix. Not `m` (a metre?) or `B` (a byte?): these only if all cells have them."""
 
 _CURRENCY: Final = r"[$€£¥₹₩₽]|[A-Z]{3}"
 _AMOUNT: Final = re.compile(
@@ -38,7 +38,7 @@ _AMOUNT: Final = re.compile(
 
 
 def convert_amounts(table: Table, names: tuple[str, ...]) -> tuple[Table, tuple[str, ...]]:
-    """Return a table in which columns of text that are amounts are numbers, and which these are."""
+    """Convert columns of amounts to numbers; return the table and the names of these columns."""
     read = {name: amounts for name in table.names if name in names and (amounts := read_amounts(table.column(name)))}
     columns = tuple(read[column.name][0] if column.name in read else column for column in table.columns)
     codes = table.codes.copy()
@@ -49,7 +49,7 @@ def convert_amounts(table: Table, names: tuple[str, ...]) -> tuple[Table, tuple[
 
 
 def read_amounts(column: Column) -> tuple[Column, CodeArray] | None:
-    """Read a category's values as amounts, with the code of each; None where numbers or units do not fit."""
+    """Read a category's values as amounts, with the new code of each; None if numbers or units do not fit."""
     if column.kind != "category" or not column.n_values:
         return None
     matches = [_AMOUNT.fullmatch(text.strip()) for text in column.values.tolist()]
@@ -63,7 +63,7 @@ def read_amounts(column: Column) -> tuple[Column, CodeArray] | None:
         return None
     times = np.array([_FACTOR_OF_UNIT.get(part["unit"], 1.0) for part in parts])
     readings = [numbers * times for numbers in _parse_numbers([part["number"] for part in parts])]
-    # By a point or a comma: where one reading is a thousand times the other everywhere, they agree on what counts.
+    # A point or comma may be decimal or group thousands. Readings that differ only by one factor order cells alike.
     if not readings or any(
         not np.allclose(each / np.abs(each).max(), readings[0] / np.abs(readings[0]).max()) for each in readings
     ):
@@ -73,7 +73,7 @@ def read_amounts(column: Column) -> tuple[Column, CodeArray] | None:
 
 
 def _parse_numbers(cells: list[str]) -> list[FloatArray]:
-    """Return the numbers of texts, in every way that their marks may be read; none where a text is no number."""
+    """Parse texts in every way that their marks allow; an empty list if a text is no number."""
     texts = text_series("", cells)
     marks = find_ambiguities(texts, ColumnSpec(), points_may_group=True)[1]
     specs = [ColumnSpec(decimal=decimal, thousands=thousands) for decimal, thousands in marks]

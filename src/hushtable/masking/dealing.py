@@ -1,7 +1,7 @@
-"""Dealings: records of equal-sized clusters dealt into groups of one from each, by counts of equal records.
+"""Dealings: groups with one record from each of several equal-sized clusters, by counts of equal records.
 
 A group publishes the cells on which all its records agree and stars elsewhere. Records that agree on every column of A
-are one *type*, so that a dealing is as large as its types, not as its records.
+are one *type*, so the size of a dealing depends on its types, not on its records.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class Dealing:
         freeze_array(self.counts)
 
     def cost(self, types: Types) -> float:
-        """Return what the stars cost: for every group, its clusters times the weight of what it hides."""
+        """Return the cost of the stars: over groups, the number of clusters times the weight of the starred columns."""
         hidden = find_patterns(types, self) == STAR
         return float(types.n_clusters * ((hidden @ types.weights) @ self.counts))
 
     def remaining_types(self, types: Types) -> Types:
-        """Return the records that are not dealt."""
+        """Return the types with the counts of records that are not dealt."""
         supply = types.supply.copy()
         for cluster, row in enumerate(supply):
             np.subtract.at(row, self.members[:, cluster], self.counts)
@@ -65,10 +65,10 @@ class Dealing:
 
 
 def find_patterns(types: Types, dealing: Dealing, without: int | None = None) -> CodeArray:
-    """Return the cells on which the members of every group agree, perhaps without one cluster, and `STAR` elsewhere."""
-    asked = [cluster for cluster in range(types.n_clusters) if cluster != without]
-    cells = types.values[dealing.members[:, asked[0]]]
-    for cluster in asked[1:]:
+    """Return the cells on which all members of each group agree (maybe without one cluster), `STAR` elsewhere."""
+    clusters = [cluster for cluster in range(types.n_clusters) if cluster != without]
+    cells = types.values[dealing.members[:, clusters[0]]]
+    for cluster in clusters[1:]:
         cells = np.where(types.values[dealing.members[:, cluster]] == cells, cells, np.int32(STAR))
     return cells
 
@@ -79,11 +79,11 @@ def list_subsets(n_columns: int) -> list[tuple[int, ...]]:
 
 
 def label_equal_cells(values: CodeArray, columns: Sequence[int]) -> CodeArray:
-    """Label the types that could publish the same cells in some columns alike; -1 where a cell agrees with nothing."""
+    """Label types by their cells in some columns: equal cells, equal label; -1 if a cell agrees with nothing."""
     cells = values[:, list(columns)]
     labels = np.zeros(len(values), dtype=np.int32)
     for column in cells.T:
-        # Made dense after each column, so that keys stay small.
+        # Renumbered densely after each column, so that keys do not overflow.
         keys = labels.astype(np.int64) * (int(column.max(initial=0)) + 2) + column + 1
         labels = np.unique(keys, return_inverse=True)[1].astype(np.int32)
     labels[(cells == STAR).any(axis=1)] = -1
@@ -91,36 +91,36 @@ def label_equal_cells(values: CodeArray, columns: Sequence[int]) -> CodeArray:
 
 
 def poorest_counts(supply: CountArray, labels: CodeArray) -> CountArray:
-    """Count the groups that each label can give: what the poorest cluster holds of it; -1 is no label."""
+    """Count the groups that each label allows: the least number of its records in any cluster; -1 is no label."""
     n_labels = int(labels.max(initial=-1)) + 1
-    named = labels >= 0
-    held = [np.bincount(labels[named], weights=row[named], minlength=n_labels) for row in supply]
-    return np.asarray(np.min(held, axis=0), dtype=np.int64)
+    has_label = labels >= 0
+    counts = [np.bincount(labels[has_label], weights=row[has_label], minlength=n_labels) for row in supply]
+    return np.asarray(np.min(counts, axis=0), dtype=np.int64)
 
 
 def deal_greedily(types: Types) -> Dealing:
-    """Deal together records that agree on much, the most agreeing sets of columns first.
+    """Deal records that agree on many columns into groups, the heaviest sets of columns first.
 
-    O(2^d n_types n_clusters). Its first step deals as many groups without a star as any dealing can. Every other group
-    costs at least u in any dealing and at most u d here: the cost is at most d times the least. With weights that ratio
-    is their sum over the smallest; with a weight of 0 there is none.
+    O(2^d n_types n_clusters), d columns. The first step deals as many groups without a star as any dealing can. Every
+    other group costs at least u in any dealing and at most u d here, for u clusters: the cost is at most d times the
+    least. With weights that ratio is their sum over the smallest; with a weight of 0 there is none.
     """
-    left = types.supply.copy()
+    remaining = types.supply.copy()
     by_weight: dict[float, list[tuple[int, ...]]] = {}
     for columns in list_subsets(len(types.weights)):
         by_weight.setdefault(round(float(types.weights[list(columns)].sum()), 9), []).append(columns)
     parts = []
     for weight in sorted(by_weight, reverse=True):
         labels = [label_equal_cells(types.values, columns) for columns in by_weight[weight]]
-        for each in sorted(labels, key=lambda each: -int(poorest_counts(left, each).sum())):
-            part, taken = _deal_label(left, each)
-            left -= taken
+        for each in sorted(labels, key=lambda each: -int(poorest_counts(remaining, each).sum())):
+            part, dealt = _deal_label(remaining, each)
+            remaining -= dealt
             parts.append(part)
     return merge_dealings(parts)
 
 
 def merge_dealings(parts: Sequence[Dealing]) -> Dealing:
-    """Return the groups of several dealings as one, equal groups counted together."""
+    """Merge several dealings into one, with equal groups counted together."""
     members = np.concatenate([part.members for part in parts])
     counts = np.concatenate([part.counts for part in parts])
     distinct, inverse = np.unique(members, axis=0, return_inverse=True)
@@ -130,30 +130,30 @@ def merge_dealings(parts: Sequence[Dealing]) -> Dealing:
 
 
 def align_runs(runs: Sequence[CountArray]) -> tuple[list[CountArray], CountArray]:
-    """Cut rows of runs, of one total length, wherever one begins a new run; return runs by row and lengths."""
+    """Cut several sequences of runs, of one total length, at the ends of all; return each one's runs, and lengths."""
     ends = [np.cumsum(lengths) for lengths in runs]
     cuts = np.unique(np.concatenate([[0], *ends]))
     return [np.searchsorted(each, cuts[:-1], side="right") for each in ends], np.diff(cuts)
 
 
-def _deal_label(left: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
-    """Deal as many groups of one label as there are; return them and what was taken of every type."""
-    wanted = poorest_counts(left, labels)
+def _deal_label(remaining: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
+    """Deal as many groups of each label as possible; return them, and the records dealt of every type."""
+    n_groups = poorest_counts(remaining, labels)
     by_label = np.argsort(labels, kind="stable")
     by_label = by_label[np.searchsorted(labels[by_label], 0) :]
-    starts = np.searchsorted(labels[by_label], np.arange(len(wanted)))
-    taken = np.zeros_like(left)
-    for row, out in zip(left, taken, strict=True):
+    starts = np.searchsorted(labels[by_label], np.arange(len(n_groups)))
+    dealt = np.zeros_like(remaining)
+    for row, out in zip(remaining, dealt, strict=True):
         before = np.concatenate(([0], np.cumsum(row[by_label])))[:-1]
         before -= before[starts][labels[by_label]]
-        out[by_label] = np.clip(wanted[labels[by_label]] - before, 0, row[by_label])
-    return deal_in_runs([(by_label, row[by_label]) for row in taken]), taken
+        out[by_label] = np.clip(n_groups[labels[by_label]] - before, 0, row[by_label])
+    return deal_in_runs([(by_label, row[by_label]) for row in dealt]), dealt
 
 
 def deal_in_runs(runs: Sequence[tuple[CountArray, CountArray]]) -> Dealing:
-    """Make groups of what every cluster gives in turn: its types, and how many records of each."""
+    """Form groups from each cluster's sequence of types and numbers of records, in this order."""
     places, counts = align_runs([lengths for _, lengths in runs])
     members = np.empty((len(counts), len(runs)), dtype=np.int32)
-    for cluster, ((given, _), place) in enumerate(zip(runs, places, strict=True)):
-        members[:, cluster] = given[place]
+    for cluster, ((member_types, _), place) in enumerate(zip(runs, places, strict=True)):
+        members[:, cluster] = member_types[place]
     return Dealing(members, counts)

@@ -35,12 +35,12 @@ Clustering = Literal["auto", "runs", "median", "kmeans"] | RowDistance | Sequenc
 CLUSTERINGS: Final = ("auto", "runs", "median", "kmeans")
 
 _MAX_ROUNDS = 50
-_MAX_RECORDS_TO_ASSIGN = 2_000  # records that an assignment still places in about a second
+_MAX_RECORDS_TO_ASSIGN = 2_000  # an optimal assignment of so many records takes about a second
 
 
 def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance, rng: np.random.Generator) -> CodeArray:
-    """Label every row of a table of B columns with one of equally large clusters, of one ordered column in order."""
-    # Rows are shuffled once: every stable sort below then breaks ties at random.
+    """Label every row with its cluster, all equally large; for one ordered column they are runs in its order."""
+    # Shuffled once, so that every stable sort below breaks ties at random.
     shuffled = rng.permutation(table.n_rows)
     if callable(clustering):
         keys = _build_distance_keys(table.take(shuffled), clustering)
@@ -63,7 +63,7 @@ def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance,
 
 
 def number_clusters(given: Sequence[Any], n_records: int, n_clusters: int) -> CodeArray:
-    """Check the clusters that someone brings along and number them in their order."""
+    """Check the user's own clusters, and number them in sorted order of their labels."""
     if not hasattr(given, "__len__"):
         raise InputError(
             f"clustering was given as {type(given).__name__}.", hint="a name, a distance, or a label by record."
@@ -84,7 +84,7 @@ def number_clusters(given: Sequence[Any], n_records: int, n_clusters: int) -> Co
 
 
 def _cell_positions(column: Column, codes: CodeArray) -> FloatArray:
-    """Place cells on [0, 1]: by value, or by how frequent a category is; missing ones behind the last."""
+    """Place cells on [0, 1], by value, or by frequency for categories; missing values come after the last value."""
     if column.is_ordered:
         places = np.append(column.positions(), 1.0 + 1.0 / max(1, column.n_values))
         return np.asarray(places[codes])
@@ -95,23 +95,23 @@ def _cell_positions(column: Column, codes: CodeArray) -> FloatArray:
 
 
 def _cut_rows(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], FloatArray]) -> CountArray:
-    """Halve the clusters and cut the rows in the same proportion, in the order of their keys, until one is left."""
+    """Cut rows in two in the order of their keys, again and again, until each part is one cluster."""
     labels = np.zeros(len(rows), dtype=np.int64)
     todo = [(rows, 0, n_clusters)]
     while todo:
-        ours, first, n_ours = todo.pop()
-        if n_ours == 1:
-            labels[ours] = first
+        part, first_label, n_parts = todo.pop()
+        if n_parts == 1:
+            labels[part] = first_label
             continue
-        low = n_ours // 2
-        ordered = ours[np.argsort(keys(ours), kind="stable")]
-        at = len(ours) // n_ours * low
-        todo += [(ordered[:at], first, low), (ordered[at:], first + low, n_ours - low)]
+        n_low = n_parts // 2
+        ordered = part[np.argsort(keys(part), kind="stable")]
+        at = len(part) // n_parts * n_low
+        todo += [(ordered[:at], first_label, n_low), (ordered[at:], first_label + n_low, n_parts - n_low)]
     return labels
 
 
 def _build_distance_keys(table: Table, distance: RowDistance) -> Callable[[CountArray], FloatArray]:
-    """Order rows by how much nearer they are to one of two far ends than to the other."""
+    """Return a function that orders rows: by how much nearer they are to one of two far rows than to the other."""
     distinct, of_row = table.collapse()
     cells = [
         tuple(None if code < 0 else column.values[code] for column, code in zip(table.columns, row, strict=True))
@@ -122,7 +122,7 @@ def _build_distance_keys(table: Table, distance: RowDistance) -> Callable[[Count
         try:
             distances: FloatArray = np.array([float(distance(cells[place], cells[other])) for other in places.tolist()])
         except Exception as error:
-            # What somebody else's function says may hold a cell.
+            # Its message is not shown, for it may contain a cell.
             msg = f"the distance function failed with {type(error).__name__}."
             hint = "it is called with the cells of two records, a tuple each, and returns a number: lambda x, y: ..."
             raise InputError(msg, hint=hint) from error
@@ -141,7 +141,7 @@ def _build_distance_keys(table: Table, distance: RowDistance) -> Callable[[Count
 
 
 def _cell_coordinates(table: Table, points: FloatArray) -> FloatArray:
-    """Return points whose squared distances count 1 for different categories, and positions as they are."""
+    """Return coordinates: positions, and categories such that different ones have a squared distance of 1."""
     width = sum(1 if column.is_ordered else column.n_values + 1 for column in table.columns)
     check_memory(
         16.0 * table.n_rows * width,
@@ -160,36 +160,39 @@ def _cell_coordinates(table: Table, points: FloatArray) -> FloatArray:
 def _move_to_means(points: FloatArray, labels: CountArray, n_clusters: int) -> CountArray:
     """Move records to the nearest means that have room, while that helps."""
     size = len(labels) // n_clusters
-    best, least = labels, np.inf
+    best, least_spread = labels, np.inf
     for _ in range(_MAX_ROUNDS):
         means = np.array([points[labels == label].mean(axis=0) for label in range(n_clusters)])
         spread = float(((points - means[labels]) ** 2).sum())
-        if spread >= least * (1 - 1e-9):
+        if spread >= least_spread * (1 - 1e-9):
             break
-        best, least = labels, spread
-        far = ((points**2).sum(axis=1)[:, None] - 2 * points @ means.T) + (means**2).sum(axis=1)
-        labels = _fill_clusters(far, size)
+        best, least_spread = labels, spread
+        squared_distances = ((points**2).sum(axis=1)[:, None] - 2 * points @ means.T) + (means**2).sum(axis=1)
+        labels = _fill_clusters(squared_distances, size)
     return best
 
 
-def _fill_clusters(far: FloatArray, size: int) -> CountArray:
-    """Give every record a cluster: at least distance together, or, of many records, the nearest with room."""
-    n_rows, n_clusters = far.shape
+def _fill_clusters(squared_distances: FloatArray, size: int) -> CountArray:
+    """Assign records to clusters of `size` each, at least total squared distance.
+
+    With many records greedily: nearest first, and who would lose most by waiting goes before the others.
+    """
+    n_rows, n_clusters = squared_distances.shape
     if n_rows <= _MAX_RECORDS_TO_ASSIGN:
         from scipy.optimize import linear_sum_assignment
 
-        return np.asarray(linear_sum_assignment(np.repeat(far, size, axis=1))[1] // size, dtype=np.int64)
+        return np.asarray(linear_sum_assignment(np.repeat(squared_distances, size, axis=1))[1] // size, dtype=np.int64)
     labels = np.full(n_rows, -1, dtype=np.int64)
     room = np.full(n_clusters, size)
     waiting = np.arange(n_rows)
     while len(waiting):
         open_ = np.flatnonzero(room)
-        distances = np.sort(far[np.ix_(waiting, open_)], axis=1)
-        loss = distances[:, min(1, len(open_) - 1)] - distances[:, 0]
-        wanted = open_[np.argmin(far[np.ix_(waiting, open_)], axis=1)]
+        distances = np.sort(squared_distances[np.ix_(waiting, open_)], axis=1)
+        regret = distances[:, min(1, len(open_) - 1)] - distances[:, 0]
+        nearest = open_[np.argmin(squared_distances[np.ix_(waiting, open_)], axis=1)]
         for cluster in open_:
-            asking = np.flatnonzero(wanted == cluster)
-            asking = asking[np.argsort(-loss[asking], kind="stable")][: room[cluster]]
+            asking = np.flatnonzero(nearest == cluster)
+            asking = asking[np.argsort(-regret[asking], kind="stable")][: room[cluster]]
             labels[waiting[asking]] = cluster
             room[cluster] -= len(asking)
         waiting = waiting[labels[waiting] < 0]
@@ -197,7 +200,7 @@ def _fill_clusters(far: FloatArray, size: int) -> CountArray:
 
 
 _MOST_COLUMNS = 12
-_MAX_RECORDS_TO_GUESS = 100_000  # records that the guess from C looks at
+_MAX_RECORDS_TO_GUESS = 100_000  # the guess from C uses a sample of so many records
 
 
 def mask_dependence(
@@ -267,7 +270,7 @@ def mask_dependence(
     budget : Budget, optional
         Where it ends, the best so far is released. Nodes are those of the integer programme.
     seed : int
-        Of the records removed, the ties, and which of equal records is masked.
+        Of the random choices: which records are removed, how ties are broken, which of equal records is masked.
 
     Returns
     -------
@@ -319,21 +322,21 @@ def mask_dependence(
     _check_cells(table, a, b, clusters)
 
     rng = np.random.default_rng(seed)
-    is_ours = isinstance(clustering, str)
-    # Somebody who said what a column is wants no other reading of it.
+    is_named = isinstance(clustering, str)
+    # Columns with a declared kind or order are not read as amounts.
     declared = [name for name, spec in (specs or {}).items() if spec.kind is not None or spec.order is not None]
-    of_b, amounts = convert_amounts(table.select(b), tuple(name for name in b if is_ours and name not in declared))
-    kept, labels = _cluster_records(of_b, clusters, clustering, rng)
-    table = table.take(kept)
+    b_table, amounts = convert_amounts(table.select(b), tuple(name for name in b if is_named and name not in declared))
+    kept_rows, labels = _cluster_records(b_table, clusters, clustering, rng)
+    table = table.take(kept_rows)
     distinct, of_record = table.select(a).collapse()
     types = _count_types(distinct, labels, of_record, clusters, missing, weights or {})
     if optimise_ties:
         _, tie_of = table.select(b).collapse()
         labels = settle_ties(tie_of, labels, of_record, types, rng)
         types = _count_types(distinct, labels, of_record, clusters, missing, weights or {})
-    found = mask_types(types, method, budget or Budget())
-    stars = _draw_stars(types, found.dealing, labels, of_record, rng)
-    trace = _build_trace(found, method, clusters, seed, time.perf_counter() - began)
+    masking = mask_types(types, method, budget or Budget())
+    stars = _draw_stars(types, masking.dealing, labels, of_record, rng)
+    trace = _build_trace(masking, method, clusters, seed, time.perf_counter() - began)
     return MaskedRelease(
         source=source,
         table=table,
@@ -342,29 +345,29 @@ def mask_dependence(
         c=c,
         label=label,
         labels=labels,
-        kept=kept,
+        kept=kept_rows,
         stars=stars,
-        cost=found.cost,
+        cost=masking.cost,
         publish=publish,
         ties_optimised=optimise_ties,
-        guesses=_guess_cells(source, table, c, kept, stars, labels, specs or {}, rng),
+        guesses=_guess_cells(source, table, c, kept_rows, stars, labels, specs or {}, rng),
         trace=trace,
         specs=dict(specs or {}),
         inputs=drafts.paths_among(data),
         amounts=amounts,
-        clustered_as_text=tuple(each.name for each in of_b.columns if is_ours and not each.is_ordered),
+        clustered_as_text=tuple(each.name for each in b_table.columns if is_named and not each.is_ordered),
     )
 
 
-def _build_trace(found: Masking, method: str, clusters: int, seed: int, seconds: float) -> Trace:
+def _build_trace(masking: Masking, method: str, clusters: int, seed: int, seconds: float) -> Trace:
     return Trace(
         f"mask_dependence(method={method!r}, clusters={clusters})",
-        found.n_nodes,
+        masking.n_nodes,
         seconds,
-        complete=found.complete,
-        optimal=found.optimal,
-        bound=found.bound,
-        gap=(found.cost - found.bound) / found.cost if found.cost > 0 else 0.0,
+        complete=masking.complete,
+        optimal=masking.optimal,
+        bound=masking.bound,
+        gap=(masking.cost - masking.bound) / masking.cost if masking.cost > 0 else 0.0,
         seed=seed,
     )
 
@@ -372,24 +375,24 @@ def _build_trace(found: Masking, method: str, clusters: int, seed: int, seconds:
 def _check_roles(
     a: Sequence[str], b: Sequence[str], c: Sequence[str] | None, names: Sequence[str], label: str
 ) -> tuple[str, ...]:
-    for what, wanted in (("a", a), ("b", b)):
-        if not wanted:
+    for what, columns in (("a", a), ("b", b)):
+        if not columns:
             raise ColumnError(
                 f"{what} names no column.", hint="a is what is masked, b what it shall be independent of."
             )
-        check_columns(wanted, names, what)
-    kept = tuple(name for name in names if name not in (*a, *b)) if c is None else tuple(c)
-    check_columns(kept, names, "c")
-    twice = [name for name in names if [name in a, name in b, name in kept].count(True) > 1]
+        check_columns(columns, names, what)
+    c_columns = tuple(name for name in names if name not in (*a, *b)) if c is None else tuple(c)
+    check_columns(c_columns, names, "c")
+    twice = [name for name in names if [name in a, name in b, name in c_columns].count(True) > 1]
     if twice:
         raise ColumnError(
             f"column {quote_names(twice)} is in more than one of a, b and c.", hint="put every column into one."
         )
-    if label in (*a, *kept):
+    if label in (*a, *c_columns):
         raise ColumnError(
             f"the table has a column {label!r} already.", hint="pass another name for the cluster as label=."
         )
-    return kept
+    return c_columns
 
 
 def _check_no_sets(specs: Mapping[str, ColumnSpec] | None) -> None:
@@ -450,15 +453,15 @@ def _cluster_records(
     n_records = table.n_rows
     n_removed = n_records % clusters
     if isinstance(clustering, str) or callable(clustering):
-        kept = np.sort(rng.permutation(n_records)[n_removed:])
+        kept_rows = np.sort(rng.permutation(n_records)[n_removed:])
         if clustering == "auto":
             clustering = "runs" if len(table.columns) == 1 and table.columns[0].is_ordered else "median"
-        return kept, equal_clusters(table.take(kept), clusters, clustering, rng)
+        return kept_rows, equal_clusters(table.take(kept_rows), clusters, clustering, rng)
     labels = number_clusters(clustering, n_records, clusters)
     sizes = np.bincount(labels)
-    gone = [int(rng.choice(np.flatnonzero(labels == one))) for one in np.flatnonzero(sizes > n_records // clusters)]
-    kept = np.setdiff1d(np.arange(n_records), np.array(gone, dtype=np.int64))
-    return kept, labels[kept]
+    removed = [int(rng.choice(np.flatnonzero(labels == one))) for one in np.flatnonzero(sizes > n_records // clusters)]
+    kept_rows = np.setdiff1d(np.arange(n_records), np.array(removed, dtype=np.int64))
+    return kept_rows, labels[kept_rows]
 
 
 def _count_types(
@@ -469,7 +472,7 @@ def _count_types(
     missing: Missing,
     weights: Mapping[str, float],
 ) -> Types:
-    # A missing cell is either one more value or agrees with nothing, as the star's code does.
+    # -1 agrees with nothing, as a star: shifted by 1 a missing cell becomes a value of its own.
     shift = np.int32(1 if missing == "category" else 0)
     supply = np.bincount(labels.astype(np.int64) * distinct.n_rows + of_record, minlength=clusters * distinct.n_rows)
     per_column: FloatArray = np.array([float(weights.get(name, 1.0)) for name in distinct.names])
@@ -479,15 +482,16 @@ def _count_types(
 def _draw_stars(
     types: Types, dealing: Dealing, labels: CodeArray, of_record: CodeArray, rng: np.random.Generator
 ) -> BoolArray:
-    """Tell for every column and record whether its cell is masked; which of equal records is, is drawn."""
-    hidden = find_patterns(types, dealing) == STAR
+    """Choose the masked cells, by column and record; which of equal records is masked is random."""
+    is_hidden = find_patterns(types, dealing) == STAR
     shuffled = rng.permutation(len(labels))
-    stars = np.empty((hidden.shape[1], len(labels)), dtype=bool)
+    stars = np.empty((is_hidden.shape[1], len(labels)), dtype=bool)
     for cluster in range(types.n_clusters):
-        ours = shuffled[labels[shuffled] == cluster]
-        ours = ours[np.argsort(of_record[ours], kind="stable")]
+        cluster_rows = shuffled[labels[shuffled] == cluster]
+        cluster_rows = cluster_rows[np.argsort(of_record[cluster_rows], kind="stable")]
+        # Both sorted by type: the i-th record of the cluster gets the i-th place in its groups.
         groups = np.argsort(dealing.members[:, cluster], kind="stable")
-        stars[:, ours] = hidden[np.repeat(groups, dealing.counts[groups])].T
+        stars[:, cluster_rows] = is_hidden[np.repeat(groups, dealing.counts[groups])].T
     return stars
 
 
@@ -495,14 +499,16 @@ def _guess_cells(
     source: Frame | Table,
     table: Table,
     c: Sequence[str],
-    kept: CountArray,
+    kept_rows: CountArray,
     stars: BoolArray,
     labels: CodeArray,
     specs: Mapping[str, ColumnSpec],
     rng: np.random.Generator,
 ) -> tuple[measures.Guess, ...]:
-    """Guess the masked cells of the first columns, A, from C; on a sample where there are very many records."""
-    seen = np.sort(rng.permutation(len(kept))[:_MAX_RECORDS_TO_GUESS])
-    known = encode_evidence(source, c, specs, kept[seen])
+    """Guess the masked cells of A, the first columns of the table, from C; on a sample if there are many records."""
+    rows = np.sort(rng.permutation(len(kept_rows))[:_MAX_RECORDS_TO_GUESS])
+    evidence = encode_evidence(source, c, specs, kept_rows[rows])
     a = table.names[: len(stars)]
-    return measures.guess_stars(a, table.codes[: len(stars), seen], stars[:, seen], list(known.values()), labels[seen])
+    return measures.guess_stars(
+        a, table.codes[: len(stars), rows], stars[:, rows], list(evidence.values()), labels[rows]
+    )

@@ -31,7 +31,7 @@ class Dependence:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What two columns say of one another, before and after.
+    """How far two columns determine one another, before and after.
 
     It is the normalised mutual information, in [0, 1]: both in bits over the geometric mean of the entropies of the
     original columns, so that their ratio is the share of bits that is kept.
@@ -108,17 +108,17 @@ class Guess:
 
 def measure_dependence(first: CodeArray, second: CodeArray) -> Dependence:
     """Measure how far two coded columns are from independent."""
-    held = _CountedPairs.from_codes(first, second)
-    expected = held.first_counts[held.rows] * held.second_counts[held.columns] / held.n_records
-    # The sum over empty cells of (0 - expected)^2 / expected is what the others' expectations leave.
-    chi_square = float(((held.counts - expected) ** 2 / expected).sum() + held.n_records - expected.sum())
-    freedom = max(0, int((held.first_counts > 0).sum()) - 1) * max(0, int((held.second_counts > 0).sum()) - 1)
+    pairs = _CountedPairs.from_codes(first, second)
+    expected = pairs.first_counts[pairs.rows] * pairs.second_counts[pairs.columns] / pairs.n_records
+    # Empty cells add (0 - expected)^2 / expected = expected each: in all n minus the expectations of the others.
+    chi_square = float(((pairs.counts - expected) ** 2 / expected).sum() + pairs.n_records - expected.sum())
+    freedom = max(0, int((pairs.first_counts > 0).sum()) - 1) * max(0, int((pairs.second_counts > 0).sum()) - 1)
     return Dependence(mutual_information(first, second), max(0.0, chi_square), freedom)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CountedPairs:
-    """How many records hold a cell of one column, of another, and of both; places are two higher than codes."""
+    """Record counts of each cell of two columns and of each pair; indices are codes + 2."""
 
     n_records: int
     rows: CountArray
@@ -129,33 +129,33 @@ class _CountedPairs:
 
     @classmethod
     def from_codes(cls, first: CodeArray, second: CodeArray) -> _CountedPairs:
-        # From -2, the star, on; -1 is a missing cell.
+        # Codes begin at -2, the star; -1 is a missing cell. Hence + 2, and a width of the highest code + 3.
         width = int(second.max(initial=-1)) + 3
         pairs, counts = np.unique((first.astype(np.int64) + 2) * width + second + 2, return_counts=True)
-        ours, theirs = np.bincount(first + 2), np.bincount(second + 2)
-        return cls(max(1, len(first)), pairs // width, pairs % width, counts, ours, theirs)
+        first_counts, second_counts = np.bincount(first + 2), np.bincount(second + 2)
+        return cls(max(1, len(first)), pairs // width, pairs % width, counts, first_counts, second_counts)
 
     def find_rules(self, support: float, confidence: float) -> set[tuple[int, int]]:
-        """Return the pairs of codes that reach a support and a confidence; a star and a missing cell are in none."""
+        """Find the pairs of codes that reach support and confidence, without stars and missing cells."""
         reached = (self.counts >= support * self.n_records) & (self.rows > 1) & (self.columns > 1)
         reached &= self.counts >= confidence * self.first_counts[self.rows]
         return set(zip((self.rows[reached] - 2).tolist(), (self.columns[reached] - 2).tolist(), strict=True))
 
-    def rule_figures(self, one: int, two: int) -> tuple[float, float, float]:
+    def rule_figures(self, first: int, second: int) -> tuple[float, float, float]:
         """Return support, confidence and lift of a rule; 0 where no record publishes both cells."""
-        n = int(self.counts[(self.rows == one + 2) & (self.columns == two + 2)].sum())
+        n = int(self.counts[(self.rows == first + 2) & (self.columns == second + 2)].sum())
         if not n:
             return 0.0, 0.0, 0.0
-        of_ours = n / int(self.first_counts[one + 2])
-        return n / self.n_records, of_ours, of_ours * self.n_records / int(self.second_counts[two + 2])
+        confidence = n / int(self.first_counts[first + 2])
+        return n / self.n_records, confidence, confidence * self.n_records / int(self.second_counts[second + 2])
 
 
 def mutual_information(first: CodeArray, second: CodeArray) -> float:
     """Return the mutual information of two coded columns in bits; -1 and -2 are values."""
-    held = _CountedPairs.from_codes(first, second)
-    # Whole numbers first: their ratio is exactly 1 in independent columns.
-    ratio = (held.counts * held.n_records) / (held.first_counts[held.rows] * held.second_counts[held.columns])
-    return max(0.0, float((held.counts * np.log2(ratio)).sum() / held.n_records))
+    pairs = _CountedPairs.from_codes(first, second)
+    # Products of integers first: for independent columns their ratio is exactly 1.
+    ratio = (pairs.counts * pairs.n_records) / (pairs.first_counts[pairs.rows] * pairs.second_counts[pairs.columns])
+    return max(0.0, float((pairs.counts * np.log2(ratio)).sum() / pairs.n_records))
 
 
 def entropy(codes: CodeArray) -> float:
@@ -209,26 +209,26 @@ def compare_pairs(
     c: Mapping[str, CodeArray],
     labels: CodeArray,
 ) -> tuple[Pair, ...]:
-    """Compare what pairs of columns say of one another before and after masking; codes are binned, stars -2.
+    """Compare the dependence of pairs of columns before and after masking; codes are binned, a star is -2.
 
-    A star taken for a value would make columns that are starred together seem to say something of one another. B and C
-    are published as they are: those correlations are kept whole.
+    Stars are left out: as a value, they would make columns that are starred together look dependent. Columns of C are
+    published as they are, B is replaced by the cluster.
     """
-    published = {
+    codes_by_column = {
         **a,
         **{name: (codes, labels) for name, codes in b.items()},
         **{n: (codes, codes) for n, codes in c.items()},
     }
     kinds = {"A": combinations(a, 2), "AC": product(a, c), "BC": product(b, c)}
-    return tuple(_compare_pair(kind, one, two, published) for kind, names in kinds.items() for one, two in names)
+    return tuple(_compare_pair(kind, one, two, codes_by_column) for kind, names in kinds.items() for one, two in names)
 
 
-def _compare_pair(kind: str, one: str, two: str, published: Mapping[str, tuple[CodeArray, CodeArray]]) -> Pair:
-    """Compare two columns before, and after on the records that publish both, both by the entropies of before."""
-    (first, masked), (second, other_masked) = published[one], published[two]
+def _compare_pair(kind: str, left: str, right: str, columns: Mapping[str, tuple[CodeArray, CodeArray]]) -> Pair:
+    """Compare two columns: before, and after on records that publish both cells; scaled by the original entropies."""
+    (first, masked), (second, other_masked) = columns[left], columns[right]
     known = (masked != _STAR) & (other_masked != _STAR)
     after = _normalize_bits(mutual_information(masked[known], other_masked[known]), first, second)
-    return Pair(kind, one, two, normalize_mutual_information(first, second), after, int(known.sum()))
+    return Pair(kind, left, right, normalize_mutual_information(first, second), after, int(known.sum()))
 
 
 def association_rules(
@@ -240,7 +240,7 @@ def association_rules(
 ) -> AssociationRules:
     """Find the rules "this cell, therefore that cell" before and after masking; a star (-2) takes part in none."""
     cells = {**a, **{name: (codes, codes) for name, codes in c.items()}}
-    found = []
+    rules = []
     for pair_of_columns in (*combinations(a, 2), *product(a, c)):
         for given, then in (pair_of_columns, pair_of_columns[::-1]):
             before, after = (_CountedPairs.from_codes(cells[given][at], cells[then][at]) for at in (0, 1))
@@ -249,10 +249,10 @@ def association_rules(
                 one_text, other_text = texts[given][pair[0]], texts[then][pair[1]]
                 support_, confidence_, lift = zip(before.rule_figures(*pair), after.rule_figures(*pair), strict=True)
                 is_in = (pair in at[0], pair in at[1])
-                found.append(AssociationRule(given, one_text, then, other_text, support_, confidence_, lift, *is_in))
-    found.sort(key=lambda rule: -rule.support[0])
-    n_before, n_kept = sum(rule.is_before for rule in found), sum(rule.is_before and rule.is_after for rule in found)
-    return AssociationRules(support, confidence, n_before, n_kept, len(found) - n_before, tuple(found))
+                rules.append(AssociationRule(given, one_text, then, other_text, support_, confidence_, lift, *is_in))
+    rules.sort(key=lambda rule: -rule.support[0])
+    n_before, n_kept = sum(rule.is_before for rule in rules), sum(rule.is_before and rule.is_after for rule in rules)
+    return AssociationRules(support, confidence, n_before, n_kept, len(rules) - n_before, tuple(rules))
 
 
 def guess_stars(
@@ -260,36 +260,36 @@ def guess_stars(
 ) -> tuple[Guess, ...]:
     """Guess the masked cells of every column from C, as a reader of the published table could.
 
-    Naive Bayes, taught by the records whose cell is published, with one added to every count: O(n d) for each column of
-    C and value of A. It is a weak reader; a stronger one gets back more.
+    Naive Bayes, trained on the records whose cell is published, with one added to every count: O(n d) for each column
+    of C and value of A. It is a weak attacker; a stronger one restores more.
     """
     guesses = []
-    for name, codes, hidden in zip(names, raw, masked, strict=True):
+    for name, codes, is_hidden in zip(names, raw, masked, strict=True):
         restored = codes.copy()
-        restored[hidden] = _predict_codes(codes + 1, hidden, evidence) - 1
-        n_masked = int(hidden.sum())
-        right = float((restored[hidden] == codes[hidden]).mean()) if n_masked else 0.0
+        restored[is_hidden] = _predict_codes(codes + 1, is_hidden, evidence) - 1
+        n_masked = int(is_hidden.sum())
+        right = float((restored[is_hidden] == codes[is_hidden]).mean()) if n_masked else 0.0
         guesses.append(
             Guess(name, n_masked, right, mutual_information(codes, labels), mutual_information(restored, labels))
         )
     return tuple(guesses)
 
 
-def _predict_codes(codes: CodeArray, hidden: BoolArray, evidence: Sequence[CodeArray]) -> CodeArray:
+def _predict_codes(codes: CodeArray, is_hidden: BoolArray, evidence: Sequence[CodeArray]) -> CodeArray:
     width = int(codes.max(initial=0)) + 1
-    known = ~hidden
-    frequencies = np.bincount(codes[known], minlength=width)
-    scores: FloatArray = np.tile(np.log(np.where(frequencies, frequencies, 1e-9)), (int(hidden.sum()), 1))
+    is_known = ~is_hidden
+    frequencies = np.bincount(codes[is_known], minlength=width)
+    scores: FloatArray = np.tile(np.log(np.where(frequencies, frequencies, 1e-9)), (int(is_hidden.sum()), 1))
     for column in evidence:
         n_values = int(column.max(initial=-1)) + 2
-        held = np.bincount((column[known] + 1) * width + codes[known], minlength=n_values * width)
-        shares = (held.reshape(n_values, width) + 1) / (frequencies + n_values)
-        scores += np.log(shares)[column[hidden] + 1]
+        joint_counts = np.bincount((column[is_known] + 1) * width + codes[is_known], minlength=n_values * width)
+        shares = (joint_counts.reshape(n_values, width) + 1) / (frequencies + n_values)
+        scores += np.log(shares)[column[is_hidden] + 1]
     return np.asarray(scores.argmax(axis=1), dtype=np.int32)
 
 
 def warnings_of(guesses: Sequence[Guess]) -> tuple[str, ...]:
-    """Say in words where C gives the hidden correlation back."""
+    """Return a warning for each column of A whose hidden correlation C gives back."""
     return tuple(
         f"the other columns give {guess.column!r} back: a guess is right in {guess.right_rate:.0%} of its "
         f"{guess.n_masked:,} masked cells and restores {guess.restored_rate:.0%} of what it says of the label"

@@ -309,15 +309,15 @@ class MaskedRelease(StatesFacts):
         )
 
     def _rewrite_column(self, name: str, stars: BoolArray) -> Rewritten:
-        """Say what a column of A publishes, for every row of the source; those that are not kept are anything."""
+        """Return the published cells of a column of A, for every row of the source; removed rows get any cell."""
         codes, texts = self.table.codes[self.table.index(name)], self.table.column(name).texts()
-        spread = np.zeros(self.source.n_rows, dtype=np.int32)
+        all_codes = np.zeros(self.source.n_rows, dtype=np.int32)
         known = np.where(codes < 0, np.int32(len(texts)), codes)
-        spread[self.kept] = np.where(stars, np.int32(len(texts) + 1), known)
-        return Rewritten(spread, (*texts, None, SUPPRESSED), self.table.column(name).kind)
+        all_codes[self.kept] = np.where(stars, np.int32(len(texts) + 1), known)
+        return Rewritten(all_codes, (*texts, None, SUPPRESSED), self.table.column(name).kind)
 
     def _encode_a(self) -> Table:
-        """Code what A publishes: a column is a category whose values are its cells."""
+        """Encode the published cells of A; every column is a category."""
         columns, codes = [], []
         for name, stars in zip(self.a, self.stars, strict=True):
             raw = self.table.codes[self.table.index(name)]
@@ -345,14 +345,14 @@ class MaskedRelease(StatesFacts):
         return like.build_alike(_count_values(b, self.labels, self.label, in_bins=self.publish == "bins"))
 
     def _encode_b(self) -> Table:
-        """Code B as it was clustered: text that was read as amounts is numbers."""
+        """Return B as it was clustered: texts that were read as amounts are numbers."""
         return convert_amounts(self.table.select(self.b), self.amounts)[0]
 
 
 def encode_evidence(
     source: Frame | Table, c: Sequence[str], specs: Mapping[str, ColumnSpec], rows: CountArray
 ) -> dict[str, CodeArray]:
-    """Code the columns of C in some rows; those whose cells cannot be grouped, such as lists, are passed over."""
+    """Encode the columns of C in some rows, without those whose cells cannot be grouped, such as lists."""
     tables = _encode_columns(source, c, specs, rows)
     return {name: measures.bin_codes(table, name) for name, table in tables.items()}
 
@@ -368,14 +368,14 @@ def _encode_columns(
 
 
 def _count_values(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[Any]:
-    """List how often every value of every column occurs in every cluster."""
+    """Count every value of every column by cluster, as the columns of a frame."""
     rows: list[tuple[int, str, str | None, int]] = []
     for column, codes in zip(b.columns, b.codes, strict=True):
         texts, place_of = _round_bins(column) if in_bins else (column.texts(), np.arange(column.n_values))
-        shown, places = [*texts, None], np.append(place_of, len(texts))[codes]
-        pairs, n_records = np.unique(np.stack((labels, places)), axis=1, return_counts=True)
+        all_texts, text_numbers = [*texts, None], np.append(place_of, len(texts))[codes]
+        pairs, n_records = np.unique(np.stack((labels, text_numbers)), axis=1, return_counts=True)
         for cluster, place, n in zip(*pairs.tolist(), n_records.tolist(), strict=True):
-            rows.append((cluster + 1, column.name, shown[place], n))
+            rows.append((cluster + 1, column.name, all_texts[place], n))
     clusters, columns, values, counts = zip(*rows, strict=True)
     return [
         integer_series(label, np.array(clusters, dtype=np.int64)),
@@ -386,15 +386,15 @@ def _count_values(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> 
 
 
 def _round_bins(column: Column) -> tuple[list[str], CountArray]:
-    """Name bins of a round width, and say in which of them every value lies; other kinds keep their values."""
+    """Return labels of bins of a round width, and the bin of every value; other kinds keep their values."""
     from hushtable.columns import format_half_open
 
     if column.kind not in ("integer", "decimal") or column.n_values < 2:
         return column.texts(), np.arange(column.n_values)
     values = column.values.astype(np.float64)
-    wanted = float(values[-1] - values[0]) / _N_BINS
-    power = 10.0 ** np.floor(np.log10(wanted))
-    width = next(step * power for step in _ROUND_DIGITS if step * power >= wanted * (1 - 1e-9))
+    min_width = float(values[-1] - values[0]) / _N_BINS
+    power = 10.0 ** np.floor(np.log10(min_width))
+    width = next(step * power for step in _ROUND_DIGITS if step * power >= min_width * (1 - 1e-9))
     numbers = np.floor(values / width).astype(np.int64)
     distinct, place = np.unique(numbers, return_inverse=True)
     return [

@@ -32,72 +32,72 @@ _HINT = "choose method='greedy', or fewer columns a: their sets double with each
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Programme:
-    """How many groups publish which cells, and which types give each of them.
+    """The integer programme: how many groups publish each pattern, and from which types.
 
-    A pattern is a set of columns and the cells published there. Every cluster is a transport from its types to the
-    patterns, and all serve the same demand. Given a whole demand, a transport has a whole solution: only that is
-    integer.
+    A pattern is a set of columns and the cells published there. Every cluster is a transport problem from its types to
+    the patterns, and all clusters serve the same demand. If the demand is integer, each transport has an integer
+    solution: so only the demand needs integer variables.
     """
 
     types: Types
     kept: FloatArray  # the weight of the cells that a pattern publishes
-    room: CountArray  # what the poorest cluster holds of it: more groups cannot publish it
-    cluster: CountArray  # by edge: whose records
-    member: CountArray  # of which type
-    pattern: CountArray  # could publish which pattern
+    room: CountArray  # the most groups that can publish it: the least number of its records in any cluster
+    cluster: CountArray  # by edge: the cluster of the records
+    member: CountArray  # by edge: their type
+    pattern: CountArray  # by edge: the pattern that they could publish
 
     @classmethod
     def from_types(cls, types: Types) -> Programme:
         """List the patterns that every cluster can take part in."""
         n_sets, (n_types, n_columns) = 2.0 ** len(types.weights), types.values.shape
         check_memory(24.0 * n_sets * n_types, f"the programme of {n_types} types and {n_columns} columns", _HINT)
-        owners, kept, room = [], [], []
+        owners, weights, room = [], [], []
         n_patterns = 0
         for columns in list_subsets(len(types.weights))[:-1]:
             labels = label_equal_cells(types.values, columns)
-            least = poorest_counts(types.supply, labels)
-            shared = least > 0
+            group_counts = poorest_counts(types.supply, labels)
+            shared = group_counts > 0
             numbers = np.append(np.where(shared, np.cumsum(shared) - 1 + n_patterns, -1), -1)
             owners.append(numbers[labels])
-            kept.append(np.full(int(shared.sum()), float(types.weights[list(columns)].sum())))
-            room.append(least[shared])
+            weights.append(np.full(int(shared.sum()), float(types.weights[list(columns)].sum())))
+            room.append(group_counts[shared])
             n_patterns += int(shared.sum())
         owner = np.array(owners)
         subset, member = np.nonzero(owner >= 0)
         check_memory(9.0 * types.n_clusters * len(member), f"the programme of {len(member)} published types", _HINT)
         cluster, edge = np.nonzero(types.supply[:, member] > 0)
         return cls(
-            types, np.concatenate(kept), np.concatenate(room), cluster, member[edge], owner[subset, member][edge]
+            types, np.concatenate(weights), np.concatenate(room), cluster, member[edge], owner[subset, member][edge]
         )
 
     @property
     def n_edges(self) -> int:
-        """How large the programme is."""
+        """The number of edges, the size of the programme."""
         return len(self.cluster)
 
     def with_fewer_edges(self, n_edges: int) -> Programme:
-        """Return the programme of the patterns that promise most for their edges, of so many edges at most."""
+        """Restrict the programme to the patterns with the most published weight per edge, up to so many edges."""
         lengths = np.bincount(self.pattern, minlength=len(self.kept))
         order = np.argsort(-self.room * self.kept / lengths, kind="stable")
-        chosen = np.zeros(len(self.kept), dtype=bool)
-        chosen[order[np.cumsum(lengths[order]) <= n_edges]] = True
-        edges = chosen[self.pattern]
-        numbers = np.cumsum(chosen) - 1
+        is_chosen = np.zeros(len(self.kept), dtype=bool)
+        is_chosen[order[np.cumsum(lengths[order]) <= n_edges]] = True
+        edges = is_chosen[self.pattern]
+        numbers = np.cumsum(is_chosen) - 1
         return Programme(
             self.types,
-            self.kept[chosen],
-            self.room[chosen],
+            self.kept[is_chosen],
+            self.room[is_chosen],
             self.cluster[edges],
             self.member[edges],
             numbers[self.pattern[edges]],
         )
 
     def cost(self, kept: float) -> float:
-        """Return what the stars cost where cells of this weight are published per cluster."""
+        """Return the cost of stars if cells of this weight are published per cluster."""
         return self.types.n_clusters * (float(self.types.weights.sum()) * self.types.n_groups - kept)
 
     def solve_relaxation(self, seconds: float | None = None) -> tuple[FloatArray, float] | None:
-        """Return how many groups, in fractions, publish each pattern, and a floor under all costs; None: time ended."""
+        """Solve the linear relaxation: groups of each pattern, in fractions, and a floor; None if the time ended."""
         matrix, right = self.build_constraints()
         solution = solver.linprog(
             self.objective_weights(),
@@ -113,7 +113,7 @@ class Programme:
         return groups, floor_of(self.cost(float(self.kept @ groups)), self.types)
 
     def solve_exactly(self, n_nodes: int, seconds: float | None = None) -> tuple[CountArray | None, float, int]:
-        """Return the groups of every pattern in the best dealing found, a floor under all costs, and the nodes."""
+        """Solve the integer programme: groups of each pattern (None if none was found), a floor, and the nodes."""
         from scipy.optimize import Bounds, LinearConstraint
 
         matrix, right = self.build_constraints()
@@ -131,25 +131,25 @@ class Programme:
         return groups, floor, int(solution.mip_node_count or 0)
 
     def deal_groups(self, groups: CountArray) -> Dealing:
-        """Deal so many groups of every pattern, as the clusters can serve, and what is left as it agrees."""
+        """Deal groups of every pattern as far as the clusters can serve them, and the remaining records greedily."""
         runs = []
         for cluster in range(self.types.n_clusters):
-            ours = np.flatnonzero((self.cluster == cluster) & (groups[self.pattern] > 0))
-            if not len(ours):
+            edges = np.flatnonzero((self.cluster == cluster) & (groups[self.pattern] > 0))
+            if not len(edges):
                 return deal_greedily(self.types)
-            flow = _transport_supply(self.member[ours], self.pattern[ours], self.types.supply[cluster], groups)
+            flow = _transport_supply(self.member[edges], self.pattern[edges], self.types.supply[cluster], groups)
             used = np.flatnonzero(flow)
-            used = used[np.argsort(self.pattern[ours][used], kind="stable")]
-            runs.append((self.member[ours][used], flow[used]))
+            used = used[np.argsort(self.pattern[edges][used], kind="stable")]
+            runs.append((self.member[edges][used], flow[used]))
         dealt = deal_in_runs(runs)
         return merge_dealings([dealt, deal_greedily(dealt.remaining_types(self.types))])
 
     def objective_weights(self) -> FloatArray:
-        """Return what is to be least: the weight of the published cells, negative."""
+        """Return the objective to minimise: minus the weight of the published cells."""
         return np.concatenate((-self.kept, np.zeros(self.n_edges)))
 
     def build_constraints(self) -> tuple[Any, FloatArray]:
-        """No type gives more records than there are; no pattern has more groups than records of any cluster."""
+        """Build the constraints: no type gives more records than it has, no pattern has more groups than records."""
         from scipy import sparse
 
         n_patterns = len(self.kept)
@@ -171,54 +171,52 @@ def _time_options(seconds: float | None) -> Any:
 
 
 def floor_of(cost: float, types: Types) -> float:
-    """Round a computed floor so that it stays one: up to a cost that can be, where weights are whole numbers."""
+    """Make a computed floor safe: with integer weights round up to a possible cost, else subtract an error."""
     if not (types.weights % 1 == 0).all():
         return max(0.0, cost - 1e-6 * max(1.0, abs(cost)))
     return float(types.n_clusters * max(0, math.ceil(cost / types.n_clusters - 1e-3)))
 
 
 def _transport_supply(sources: CountArray, sinks: CountArray, supply: CountArray, demand: CountArray) -> CountArray:
-    """Return what goes along every edge when as much as possible does: a maximum flow."""
+    """Return a maximum flow from types to patterns, by edge."""
     from scipy import sparse
     from scipy.sparse.csgraph import maximum_flow
 
-    ours, source = np.unique(sources, return_inverse=True)
-    theirs, sink = np.unique(sinks, return_inverse=True)
-    n_ours, last = len(ours), 1 + len(ours) + len(theirs)
-    start = np.concatenate((np.zeros(n_ours, dtype=np.int64), 1 + source, 1 + n_ours + np.arange(len(theirs))))
-    end = np.concatenate((1 + np.arange(n_ours), 1 + n_ours + sink, np.full(len(theirs), last)))
-    room = np.concatenate((supply[ours], supply[sources], demand[theirs])).astype(np.int32)
+    types, source = np.unique(sources, return_inverse=True)
+    patterns, sink = np.unique(sinks, return_inverse=True)
+    n_types, last = len(types), 1 + len(types) + len(patterns)
+    start = np.concatenate((np.zeros(n_types, dtype=np.int64), 1 + source, 1 + n_types + np.arange(len(patterns))))
+    end = np.concatenate((1 + np.arange(n_types), 1 + n_types + sink, np.full(len(patterns), last)))
+    room = np.concatenate((supply[types], supply[sources], demand[patterns])).astype(np.int32)
     network = sparse.csr_array((room, (start, end)), shape=(last + 1, last + 1))
     flow = maximum_flow(network, 0, last).flow.tocoo()
     keys = flow.row.astype(np.int64) * (last + 1) + flow.col
     order = np.argsort(keys)
-    places = order[np.searchsorted(keys[order], (1 + source) * (last + 1) + 1 + n_ours + sink)]
+    places = order[np.searchsorted(keys[order], (1 + source) * (last + 1) + 1 + n_types + sink)]
     return np.asarray(flow.data[places], dtype=np.int64)
 
 
-_MAX_RECORDS_TO_ASSIGN = (
-    1_000  # a cost matrix of this many rows is solved in a blink; past it, a linear programme is quicker
-)
+_MAX_RECORDS_TO_ASSIGN = 1_000  # an assignment of more records is slower than a linear programme over types
 
 
 def match_to_pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
-    """Match every cluster to one of them at least cost; return the dealing and a floor under the cost of all.
+    """Match every cluster to a pivot cluster at least cost; return the dealing and a floor under all costs.
 
-    A group hides no more than what its members differ in from the pivot's, cell by cell, and no dealing costs less than
-    the dearest of these matchings times the number of clusters: the cost is at most u - 1 times the least.
+    A group stars only cells in which some member differs from the pivot's. No dealing costs less than the dearest of
+    these matchings times the number of clusters u. So the cost is at most u - 1 times the least.
     """
-    ours = types.supply[cluster]
+    pivot = types.supply[cluster]
     columns, runs = [], []
     dearest = 0.0
-    for other, theirs in enumerate(types.supply):
+    for other, supply in enumerate(types.supply):
         if other == cluster:
-            matched, given, counts = np.arange(len(ours)), np.arange(len(ours)), ours
+            matched, partners, counts = np.arange(len(pivot)), np.arange(len(pivot)), pivot
         else:
-            matched, given, counts = _match_types(types.values, ours, types.values, theirs, types.weights)
-            lost = _weigh_losses(types.values[matched], types.values[given], types.weights)
+            matched, partners, counts = _match_types(types.values, pivot, types.values, supply, types.weights)
+            lost = _weigh_losses(types.values[matched], types.values[partners], types.weights)
             dearest = max(dearest, float(lost @ counts))
         order = np.argsort(matched, kind="stable")
-        columns.append(given[order])
+        columns.append(partners[order])
         runs.append(counts[order])
     places, counts = align_runs(runs)
     members = np.array([column[place] for column, place in zip(columns, places, strict=True)], dtype=np.int32)
@@ -226,15 +224,15 @@ def match_to_pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
 
 
 def redeal_clusters(types: Types, dealing: Dealing, n_sweeps: int) -> Dealing:
-    """Take one cluster after another out of all groups and put its records back at least cost, while that helps."""
+    """Improve a dealing: take one cluster at a time out of all groups and deal it again at least cost."""
     cost = dealing.cost(types)
     unchanged = 0
     for step in range(n_sweeps * types.n_clusters):
         candidate = _redeal_cluster(types, dealing, step % types.n_clusters)
-        found = candidate.cost(types)
-        unchanged = 0 if found < cost - 1e-9 else unchanged + 1
-        if found <= cost:
-            dealing, cost = candidate, found
+        new_cost = candidate.cost(types)
+        unchanged = 0 if new_cost < cost - 1e-9 else unchanged + 1
+        if new_cost <= cost:
+            dealing, cost = candidate, new_cost
         if unchanged == types.n_clusters:
             break
     return dealing
@@ -245,21 +243,21 @@ def _redeal_cluster(types: Types, dealing: Dealing, cluster: int) -> Dealing:
     of_group = of_group.ravel()
     demand = np.zeros(len(cells), dtype=np.int64)
     np.add.at(demand, of_group, dealing.counts)
-    matched, given, counts = _match_types(cells, demand, types.values, types.supply[cluster], types.weights)
+    matched, partners, counts = _match_types(cells, demand, types.values, types.supply[cluster], types.weights)
     groups, pairs = np.argsort(of_group, kind="stable"), np.argsort(matched, kind="stable")
     (group, pair), lengths = align_runs([dealing.counts[groups], counts[pairs]])
     members = dealing.members[groups[group]]
-    members[:, cluster] = given[pairs[pair]]
+    members[:, cluster] = partners[pairs[pair]]
     return merge_dealings([Dealing(members, lengths)])
 
 
 def _match_types(
     cells: CodeArray, demand: CountArray, values: CodeArray, supply: CountArray, weights: FloatArray
 ) -> tuple[CountArray, CountArray, CountArray]:
-    """Match what groups publish with types so that the least weight of published cells is lost.
+    """Match patterns of groups with types so that the least weight of published cells is lost.
 
-    Patterns that publish every column get their own type first, which costs nothing later: by the triangle inequality
-    the partners that two equal ones leave can be matched at no more than what they cost apart.
+    Patterns without a star get their own type first. By the triangle inequality this is optimal: the two partners that
+    become free can be matched with one another at no more than their former costs.
     """
     own = _equal_rows(cells, values)
     full = np.flatnonzero(own >= 0)
@@ -272,12 +270,12 @@ def _match_types(
     if demand.any():
         solve = _match_by_record if demand.sum() <= _MAX_RECORDS_TO_ASSIGN else _match_by_count
         parts.append(solve(cells, demand, values, supply, weights))
-    matched, given, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return matched, given, counts
+    matched, partners, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return matched, partners, counts
 
 
 def _equal_rows(cells: CodeArray, values: CodeArray) -> CodeArray:
-    """Return for every pattern without a star the type that it equals; -1 where there is none."""
+    """Return the type that each pattern without a star equals; -1 if there is none."""
     _, labels = np.unique(np.concatenate((values, cells)), axis=0, return_inverse=True)
     labels = labels.ravel()
     type_of = np.full(len(labels), -1, dtype=np.int32)
@@ -286,7 +284,7 @@ def _equal_rows(cells: CodeArray, values: CodeArray) -> CodeArray:
 
 
 def _weigh_losses(cells: CodeArray, values: CodeArray, weights: FloatArray) -> FloatArray:
-    """Weigh the published cells that are lost where types join; the last axis is the column."""
+    """Return the weight of published cells that are lost if types join patterns; the last axis is the column."""
     return np.asarray(((cells != STAR) & (cells != values)) @ weights)
 
 
@@ -295,19 +293,19 @@ def _match_by_record(
 ) -> tuple[CountArray, CountArray, CountArray]:
     from scipy.optimize import linear_sum_assignment
 
-    ours, theirs = np.flatnonzero(demand), np.flatnonzero(supply)
-    cost = _weigh_losses(cells[ours, None], values[None, theirs], weights)
-    row = np.repeat(np.arange(len(ours)), demand[ours])
-    column = np.repeat(np.arange(len(theirs)), supply[theirs])
+    patterns, types = np.flatnonzero(demand), np.flatnonzero(supply)
+    cost = _weigh_losses(cells[patterns, None], values[None, types], weights)
+    row = np.repeat(np.arange(len(patterns)), demand[patterns])
+    column = np.repeat(np.arange(len(types)), supply[types])
     rows, columns = linear_sum_assignment(cost[np.ix_(row, column)])
-    pairs, counts = np.unique(row[rows] * len(theirs) + column[columns], return_counts=True)
-    return ours[pairs // len(theirs)], theirs[pairs % len(theirs)], counts
+    pairs, counts = np.unique(row[rows] * len(types) + column[columns], return_counts=True)
+    return patterns[pairs // len(types)], types[pairs % len(types)], counts
 
 
 def _match_by_count(
     cells: CodeArray, demand: CountArray, values: CodeArray, supply: CountArray, weights: FloatArray
 ) -> tuple[CountArray, CountArray, CountArray]:
-    """Solve the programme of two clusters, whose vertices are whole numbers."""
+    """Match by a programme of two clusters, whose linear relaxation has integer solutions."""
     pair = Types(
         np.concatenate((cells, values)),
         np.array([np.append(demand, np.zeros_like(supply)), np.append(np.zeros_like(demand), supply)]),
@@ -323,21 +321,19 @@ def _match_by_count(
 MaskingMethod = Literal["auto", "exact", "greedy", "pivot"]
 METHODS: Final = ("auto", "exact", "greedy", "pivot")
 
-_MAX_EDGES_EXACT = 12_000  # edges of a programme that the integer solver ends within about a second
-_MAX_EDGES_OF_RELAXATION = 140_000  # and the linear one within about half a minute
-_MAX_EDGES_KEPT = 125_000  # kept of a larger one, which takes most of a minute
-_MAX_EDGES_OF_LARGEST = (
-    80_000  # kept of one so large that most of it goes: the rest says little, and shall not take as long
-)
-_MAX_NODES = 2_000  # of the integer solver, where no budget says
+_MAX_EDGES_EXACT = 12_000  # the integer solver takes about a second for so many edges
+_MAX_EDGES_OF_RELAXATION = 140_000  # the linear solver takes about half a minute
+_MAX_EDGES_KEPT = 125_000  # of a larger programme; takes most of a minute
+_MAX_EDGES_OF_LARGEST = 80_000  # of a very large programme: what is kept says little of it, so less time is spent
+_MAX_NODES = 2_000  # of the integer solver, without a budget
 _MAX_SWEEPS = 20
-_MAX_COLUMNS_AGREEING = 9  # columns of A whose sets make a small programme
-_RELATIVE_TOLERANCE = 2e-6  # how far below the truth a floor may be that was computed with fractional weights
+_MAX_COLUMNS_AGREEING = 9  # columns of A: a programme over their 2^9 sets is small
+_RELATIVE_TOLERANCE = 2e-6  # a floor with fractional weights may lie this far below the optimum
 
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """A dealing, and what is known of the best one."""
+    """A dealing, and a lower bound of the cost of all dealings."""
 
     dealing: Dealing
     cost: float  # stars, each times its column's weight
@@ -366,10 +362,10 @@ def mask_types(types: Types, method: MaskingMethod, budget: Budget) -> Masking:
 
 
 def agreement_bound(types: Types) -> float:
-    """Return a cost that no dealing goes below: what sets of columns could be kept at most, put together.
+    """Return a lower bound of the cost from how many groups can keep each set of columns.
 
-    A linear programme over the 2^d sets of columns: at most as many groups keep a set as the poorest cluster holds of
-    its cells, summed. It contains the bound by the groups without a star and the bounds by single columns.
+    A linear programme over the 2^d sets of columns. The groups that keep a set are limited by the poorest cluster,
+    summed over the set's cells. It is at least as good as both bounds of `_simple_bound`.
     """
     n_columns = len(types.weights)
     if n_columns > _MAX_COLUMNS_AGREEING:
@@ -377,17 +373,17 @@ def agreement_bound(types: Types) -> float:
     sets = list_subsets(n_columns)
     masks = np.array([sum(1 << column for column in columns) for columns in sets])
     holds = (masks[None, :] & masks[:, None]) == masks[:, None]
-    kept = np.array([types.weights[list(columns)].sum() for columns in sets])
+    weights = np.array([types.weights[list(columns)].sum() for columns in sets])
     room = np.array([_max_groups(types, columns) for columns in sets])
-    solution = solver.linprog(-kept, A_ub=holds.astype(np.float64), b_ub=room, bounds=(0, None), method="highs-ds")
+    solution = solver.linprog(-weights, A_ub=holds.astype(np.float64), b_ub=room, bounds=(0, None), method="highs-ds")
     if solution.x is None:
         return _simple_bound(types)
-    hidden = float(types.weights.sum()) * types.n_groups - float(kept @ solution.x)
+    hidden = float(types.weights.sum()) * types.n_groups - float(weights @ solution.x)
     return floor_of(types.n_clusters * hidden, types)
 
 
 def _simple_bound(types: Types) -> float:
-    """Return the better of two floors: by the groups that keep everything, and by each column alone."""
+    """Return the better of two floors: by the groups without a star, and by each column alone."""
     everything = range(len(types.weights))
     starred = (types.n_groups - _max_groups(types, everything)) * float(types.weights.min())
     alone = [
@@ -397,7 +393,7 @@ def _simple_bound(types: Types) -> float:
 
 
 def _max_groups(types: Types, columns: Sequence[int]) -> int:
-    """Return how many groups could keep these columns: over the cells there, what the poorest cluster holds."""
+    """Return how many groups could keep these columns: the poorest cluster's records, summed over cells."""
     return int(poorest_counts(types.supply, label_equal_cells(types.values, columns)).sum())
 
 
@@ -411,7 +407,7 @@ class _MaskSearch:
     began: float
 
     def seconds_left(self) -> float | None:
-        """Return the seconds that are left, if any end is set."""
+        """Return the seconds that are left; None without a limit."""
         return None if self.budget.seconds is None else self.budget.seconds - (time.perf_counter() - self.began)
 
     def is_late(self) -> bool:
@@ -454,7 +450,7 @@ class _MaskSearch:
         best = deal_greedily(self.types)
         if not programme.n_edges:
             return best, best.cost(self.types), 0, True
-        # Nearly always the linear relaxation is whole, or is once rounded down: no branching is needed.
+        # Nearly always the relaxation is integer, at least rounded down: then no branching is needed.
         relaxed = programme.solve_relaxation(self.seconds_left())
         if relaxed is None:
             return best, 0.0, 0, False
@@ -487,10 +483,10 @@ _MAX_EDGES_OF_TIES = 60_000  # edges of the programme
 def settle_ties(
     tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types, rng: np.random.Generator
 ) -> CodeArray:
-    """Deal the records of every parted tie (equal B cells) anew, so that few stars are needed.
+    """Deal the records of every tie (equal B cells) that clusters split anew, so that few stars are needed.
 
-    The programme of masking, relaxed, with one more choice: how many records of a type and a tie each cluster takes.
-    What it takes in fractions is rounded down, and whoever has room takes the rest: near the fewest stars, not proven.
+    The relaxed programme of masking, which also chooses how many records of each type and tie a cluster takes.
+    Fractions are rounded down, and clusters with room take the rest: near the fewest stars, without a proof.
     """
     n_clusters = types.n_clusters
     pairs = np.unique(tie_of.astype(np.int64) * n_clusters + labels)
@@ -499,33 +495,33 @@ def settle_ties(
     if not loose.any():
         return labels
     cells = np.unique(np.column_stack((tie_of[loose], labels[loose])), axis=0)
-    taken = _solve_tie_shares(cells, tie_of[loose], labels[loose], type_of[loose], types)
-    settled = labels.copy()
+    n_taken = _solve_tie_shares(cells, tie_of[loose], labels[loose], type_of[loose], types)
+    new_labels = labels.copy()
     for tie in np.unique(cells[:, 0]):
         rows = rng.permutation(np.flatnonzero(tie_of == tie))
-        ours = cells[:, 0] == tie
-        settled[rows] = _deal_records(
-            type_of[rows], cells[ours, 1], np.bincount(labels[rows], minlength=n_clusters), taken[ours]
+        is_in_tie = cells[:, 0] == tie
+        new_labels[rows] = _deal_records(
+            type_of[rows], cells[is_in_tie, 1], np.bincount(labels[rows], minlength=n_clusters), n_taken[is_in_tie]
         )
-    return settled
+    return new_labels
 
 
 def _solve_tie_shares(
     cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types
 ) -> CountArray:
-    """Return how many records of every type a cluster takes of a tie, for all pairs of both; whole, rounded down."""
+    """Return how many records of each type a cluster takes from a tie, by pair of tie and cluster, rounded down."""
     from scipy import sparse
 
     n_types = types.supply.shape[1]
     ties, tie = np.unique(tie_of, return_inverse=True)
-    held = np.zeros((len(ties), n_types), dtype=np.int64)
-    np.add.at(held, (tie, type_of), 1)
-    place = np.searchsorted(ties, cells[:, 0])
+    tie_counts = np.zeros((len(ties), n_types), dtype=np.int64)
+    np.add.at(tie_counts, (tie, type_of), 1)
+    tie_index = np.searchsorted(ties, cells[:, 0])
     fixed = types.supply.copy()
     np.subtract.at(fixed, (labels, type_of), 1)
-    programme = _loosen_ties(fixed, cells, held[place], types)
+    programme = _loosen_ties(fixed, cells, tie_counts[tie_index], types)
     matrix, _ = programme.build_constraints()
-    pair, member = np.nonzero(held[place])
+    pair, member = np.nonzero(tie_counts[tie_index])
     n_choices, n_before = len(pair), matrix.shape[1]
     sources, row, bound = _find_sources(programme, cells[pair, 1].astype(np.int64) * n_types + member)
     right: FloatArray = np.zeros(matrix.shape[0])
@@ -533,7 +529,7 @@ def _solve_tie_shares(
     entries = (-np.ones(int(bound.sum())), (row[bound], np.flatnonzero(bound)))
     choices: Any = sparse.csr_array(entries, shape=(matrix.shape[0], n_choices))
     # Every record of a tie goes somewhere, and every cluster takes as many as before.
-    kinds, kind = np.unique(place[pair] * n_types + member, return_inverse=True)
+    kinds, kind = np.unique(tie_index[pair] * n_types + member, return_inverse=True)
     room = np.zeros(len(cells))
     np.add.at(room, _find_positions(cells, tie_of, labels), 1)
     where = (np.concatenate((kind, len(kinds) + pair)), n_before + np.tile(np.arange(n_choices), 2))
@@ -545,21 +541,21 @@ def _solve_tie_shares(
         A_ub=both,
         b_ub=right,
         A_eq=all_of,
-        b_eq=np.concatenate((held.ravel()[kinds], room)),
+        b_eq=np.concatenate((tie_counts.ravel()[kinds], room)),
         method="highs-ds",
     )
     if solution.x is None:
         raise InputError("the programme that settles ties of B was not solved.", hint="leave optimise_ties off.")
-    taken = np.zeros((len(cells), n_types), dtype=np.int64)
-    taken[pair, member] = np.floor(solution.x[n_before:] + 1e-6)
-    return taken
+    n_taken = np.zeros((len(cells), n_types), dtype=np.int64)
+    n_taken[pair, member] = np.floor(solution.x[n_before:] + 1e-6)
+    return n_taken
 
 
-def _loosen_ties(fixed: CountArray, cells: CodeArray, held: CountArray, types: Types) -> Programme:
-    """Return the programme of clusters that could take all the records of their ties."""
-    most = fixed.copy()
-    np.add.at(most, cells[:, 1], held)
-    programme = Programme.from_types(Types(types.values, most, types.weights))
+def _loosen_ties(fixed: CountArray, cells: CodeArray, tie_counts: CountArray, types: Types) -> Programme:
+    """Build the programme in which every cluster could take all records of its ties."""
+    max_supply = fixed.copy()
+    np.add.at(max_supply, cells[:, 1], tie_counts)
+    programme = Programme.from_types(Types(types.values, max_supply, types.weights))
     if programme.n_edges > _MAX_EDGES_OF_TIES:
         raise InputError(
             f"the ties of {len(types.values)} distinct vectors of A are too many to settle.",
@@ -568,12 +564,12 @@ def _loosen_ties(fixed: CountArray, cells: CodeArray, held: CountArray, types: T
     return programme
 
 
-def _find_sources(programme: Programme, wanted: CountArray) -> tuple[CountArray, CountArray, BoolArray]:
-    """Return the programme's pairs of cluster and type, and where among them some are, if they are."""
+def _find_sources(programme: Programme, keys: CountArray) -> tuple[CountArray, CountArray, BoolArray]:
+    """Return the programme's pairs of cluster and type, and the index of each key in them, and whether it is there."""
     sources = np.unique(programme.cluster * len(programme.types.values) + programme.member)
-    row = np.searchsorted(sources, wanted)
-    is_wanted = np.append(sources, -1)[row] == wanted
-    return sources, row, np.asarray(is_wanted)
+    row = np.searchsorted(sources, keys)
+    is_found = np.append(sources, -1)[row] == keys
+    return sources, row, np.asarray(is_found)
 
 
 def _find_positions(cells: CodeArray, tie_of: CodeArray, labels: CodeArray) -> CountArray:
@@ -582,11 +578,11 @@ def _find_positions(cells: CodeArray, tie_of: CodeArray, labels: CodeArray) -> C
     return np.searchsorted(keys, tie_of.astype(np.int64) * width + labels)
 
 
-def _deal_records(types: CodeArray, clusters: CodeArray, room: CountArray, taken: CountArray) -> CodeArray:
-    """Give records to clusters: as many of each type as they take, then to whoever has room."""
+def _deal_records(types: CodeArray, clusters: CodeArray, room: CountArray, n_taken: CountArray) -> CodeArray:
+    """Give records to clusters: as many of each type as they take, the rest to clusters with room."""
     labels = np.full(len(types), -1, dtype=np.int32)
     for member in np.unique(types):
-        ours = np.flatnonzero(types == member)
-        labels[ours[: taken[:, member].sum()]] = np.repeat(clusters, taken[:, member])
-    labels[labels < 0] = np.repeat(clusters, room[clusters] - taken.sum(axis=1))
+        rows = np.flatnonzero(types == member)
+        labels[rows[: n_taken[:, member].sum()]] = np.repeat(clusters, n_taken[:, member])
+    labels[labels < 0] = np.repeat(clusters, room[clusters] - n_taken.sum(axis=1))
     return labels

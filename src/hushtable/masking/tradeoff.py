@@ -21,7 +21,7 @@ from hushtable.wording import table_html
 
 @dataclass(frozen=True, slots=True)
 class TradeoffPoint:
-    """What one number of clusters costs and keeps."""
+    """The cost and the kept correlation of one number of clusters."""
 
     clusters: int
     n_stars: int

@@ -1,7 +1,7 @@
-"""Axes: how the values of each quasi-identifier are laid out for cutting, and what a run of them publishes.
+"""Axes: the layout of each quasi-identifier's values for cutting, and what a run of them publishes.
 
-A search sees *places*: 0 is the missing value. A plain column keeps its codes; the leaves of a hierarchy stand in the
-order of its branches, so that every node is a run of places; values of a grid share the place of their cell.
+A search sees *places*: 0 is the missing value. In a plain column places are codes + 1. The leaves of a hierarchy are in
+the order of its branches, so that every node is a run of places. Values in one cell of a grid share a place.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from hushtable.tables import Table
 
 _CODES_PER_BYTE = 256  # how many codes a byte tells apart
 _MOST_CELLS = 1_000_000
-_MAX_VALUES_WITHOUT_PATTERN = 20  # of more values, texts of one pattern are codes
-_LIST_WEIGHT = 1.8  # how much more a list weighs than an interval of the same share: it is several times as long
+_MAX_VALUES_WITHOUT_PATTERN = 20  # only with more values, texts of one pattern count as codes
+_LIST_WEIGHT = 1.8  # a list weighs more than an interval of the same share, as it is several times as long
 
 
 class Lists(NamedTuple):
-    """What lists hold at most, and whether groups by frequency, whose members no reader knows, are named beyond."""
+    """The limits of lists, and whether longer ones become groups by frequency, whose members no reader knows."""
 
     max_listed: int  # values
     max_length: int  # characters
     names_groups: bool = True
-    least: int = 1  # how many people have a value at least that names its group
+    least: int = 1  # the fewest people who have a value that may name its group
     person: str | None = None  # says whose record a row is; without it every record is a person's own
     language: str = "en"  # of the names of groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """What short lists of a category hold: its values, or the labels below the top of its hierarchy."""
+    """The entries of a category's short lists: its values, or the labels below the top of its hierarchy."""
 
-    # Published where no list is: groups by frequency, or the hierarchy; its nodes are runs of places
+    # Its nodes are published instead of long lists: groups by frequency, or the hierarchy; they are runs of places
     tree: Hierarchy = field(repr=False)
     # (n_values + 1,): the entry in a list of the missing value (0, always 0) and of every code
     unit: CodeArray = field(repr=False)
@@ -75,18 +75,18 @@ class Axis:
 
     @property
     def tree(self) -> Hierarchy | None:
-        """What a class publishes the lowest node of: always, or where it has no short list."""
+        """The tree whose lowest node a class publishes: always, or if it has no short list."""
         return self.listing.tree if self.listing else self.hierarchy
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the lowest and highest place of a class tell what it publishes."""
+        """Whether the lowest and highest place of a class determine what it publishes."""
         is_in_order = self.codes is not None or self.column.is_ordered
         return self.hierarchy is not None or (is_in_order and self.listing is None)
 
     @property
     def is_cut_in_order(self) -> bool:
-        """Whether a cut sends the lower places left, and not any set of them."""
+        """Whether a cut sends the lower places left, not an arbitrary set of places."""
         return self.is_ordered and self.hierarchy is None
 
     def code_at(self) -> CodeArray:
@@ -97,7 +97,7 @@ class Axis:
 
 
 def check_grid(grid: Mapping[str, float]) -> None:
-    """Raise InputError where a grid is no mapping of columns to widths above 0."""
+    """Raise InputError if a grid is not a mapping of columns to widths above 0."""
     if not isinstance(grid, Mapping):
         raise InputError(f"grid = {grid!r}.", hint='a width for every column, for instance {"age": 5}.')
     for name, width in grid.items():
@@ -112,7 +112,7 @@ def lay_out(
     grid: Mapping[str, float],
     readable: Lists | None = None,
 ) -> tuple[Axis, ...]:
-    """Lay out the quasi-identifiers of a table; to be read, with lists of so much at most."""
+    """Lay out the quasi-identifiers of a table; `readable` gives the limits of lists in readable recodings."""
     check_columns(tuple(grid), quasi_identifiers, "grid")
     both = [name for name in grid if name in hierarchies]
     if both:
@@ -148,7 +148,7 @@ def places_of_rows(table: Table, axes: Sequence[Axis]) -> CodeArray:
 
 
 def pack_rows(table: Table, axes: Sequence[Axis]) -> NDArray[Any]:
-    """Return the places of a table's rows in the smallest type that kernels know, with zeros up to a whole word."""
+    """Return the places of a table's rows in the smallest type of the kernels, padded with zeros to whole words."""
     packed = room_for_rows(table.n_rows, [axis.n_places for axis in axes])
     by = places_for_kernels(table, axes)
     run_in_threads(lambda run: rows.pack_rows(table.codes, *by, packed, run), table.n_rows)
@@ -156,21 +156,21 @@ def pack_rows(table: Table, axes: Sequence[Axis]) -> NDArray[Any]:
 
 
 def room_for_rows(n_rows: int, n_places: Sequence[int]) -> NDArray[Any]:
-    """Return zeros for rows of columns of so many places, up to a whole word."""
+    """Allocate zeros for rows of columns with so many places, padded to whole words."""
     dtype: type[np.unsignedinteger[Any]] = np.uint8 if max(n_places) <= _CODES_PER_BYTE else np.uint32
     to_word = 8 // np.dtype(dtype).itemsize
     return np.zeros((n_rows, -(-len(n_places) // to_word) * to_word), dtype=dtype)
 
 
 def places_for_kernels(table: Table, axes: Sequence[Axis]) -> tuple[CountArray, CodeArray, CountArray]:
-    """Tell kernels the places of a table's codes: each axis's column, its places, missing first, and their begins."""
+    """Return arrays for kernels: the column of each axis, the places of its codes (missing first), their offsets."""
     columns = np.array([table.index(axis.column.name) for axis in axes])
     begins = np.cumsum([0, *(len(axis.place) for axis in axes)])
     return columns, np.concatenate([axis.place for axis in axes]), begins
 
 
 def pack_axes(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
-    """Put axes into arrays for the kernels."""
+    """Pack axes into arrays for the kernels."""
     begins = np.cumsum([0, *(axis.n_places for axis in axes)])
     n_levels = max((max(_n_rounds(axis), _tree_depth(axis)) for axis in axes), default=0)
     columns, places = np.zeros(len(axes), dtype=class_profile.AXIS), np.zeros(begins[-1], dtype=class_profile.PLACE)
@@ -185,15 +185,15 @@ def pack_axes(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
         if axis.tree:
             _set_tree_nodes(axis, axis.tree, levels[:, run])
         if axis.rounding:
-            # Half a cell below, past all noise of floats; from the first cell to the last is one less than there are.
+            # Compared with last cell - first cell, one less than their number; half a cell less for float noise.
             rounded = levels[: len(axis.rounding.steps), run]
             rounded["step"] = ((axis.rounding.least - 1.5) / axis.rounding.width)[:, None]
             rounded["start"][:, 1:], rounded["end"][:, 1:] = _unit_edges(axis.column, axis.rounding)
         if axis.codes:
             _set_code_ranges(axis.codes, levels[: len(axis.codes.least), run])
     to_read = [_LIST_WEIGHT if axis.listing and not axis.is_ordered else 1.0 for axis in axes]
-    given = [weights.get(axis.column.name, 1.0) for axis in axes]
-    columns["weight"] = scale_weights([weight * more for weight, more in zip(given, to_read, strict=True)])
+    weight_by_axis = [weights.get(axis.column.name, 1.0) for axis in axes]
+    columns["weight"] = scale_weights([weight * more for weight, more in zip(weight_by_axis, to_read, strict=True)])
     return Axes(columns, places, levels)
 
 
@@ -214,7 +214,7 @@ def _build_header(axis: Axis, begin: int) -> NDArray[Any]:
     header["is_plain"] = not header["depth"] and not header["n_rounds"]
     header["keeps_labels"] = axis.codes is not None and axis.codes.keeps_labels
     if axis.listing:
-        # The list has one character more than all entries with their separators.
+        # A list is one character longer than the sum of its entries' lengths.
         header["most_units"], header["most_chars"] = axis.listing.most.max_listed, axis.listing.most.max_length - 1
     elif not axis.is_ordered:
         header["most_units"] = axis.n_places
@@ -222,7 +222,7 @@ def _build_header(axis: Axis, begin: int) -> NDArray[Any]:
 
 
 def _set_listing(axis: Axis, listing: Listing, places: NDArray[Any]) -> None:
-    """Set what a list writes of every place, how long that is, and its share."""
+    """Set the list entry of every place, its length in characters, and its share."""
     entry = np.empty(axis.n_places, dtype=np.int32)
     entry[axis.place] = listing.unit
     _, first, inverse = np.unique(entry, return_index=True, return_inverse=True)
@@ -233,7 +233,7 @@ def _set_listing(axis: Axis, listing: Listing, places: NDArray[Any]) -> None:
 
 def _set_tree_nodes(axis: Axis, tree: Hierarchy, levels: NDArray[Any]) -> None:
     """Set the node of every place at every level of its tree, and its share."""
-    # Entry 0 is the missing value's, which no node but the top holds.
+    # Entry 0 is the missing value, which only the top node covers.
     levels["node"][: tree.n_levels, 0] = -1
     known, codes = levels[:, 1:], axis.code_at()
     for level in range(tree.n_levels):
@@ -242,7 +242,7 @@ def _set_tree_nodes(axis: Axis, tree: Hierarchy, levels: NDArray[Any]) -> None:
 
 
 def _set_code_ranges(codes: CodeGrid, levels: NDArray[Any]) -> None:
-    """Set what ranges of codes cover of the values; a single one, the first level, covers nothing beyond itself."""
+    """Set the share of the values that ranges of codes cover, by level; a single value, level 0, has none."""
     n_values = len(codes.texts)
     levels["step"] = ((codes.least - 1.5) / n_values)[:, None]
     levels["start"][:, 1:], levels["end"][:, 1:] = codes.starts / n_values, codes.ends / n_values
@@ -250,7 +250,7 @@ def _set_code_ranges(codes: CodeGrid, levels: NDArray[Any]) -> None:
 
 
 def _unit_edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:
-    """Return where the unit over every place begins and ends, on the scale that the column is measured on."""
+    """Return where the unit over every place begins and ends, on the column's scale: values or ranks."""
     if not column.by_rank:
         starts, ends = rounding.starts / rounding.width, (rounding.ends - rounding.value_width) / rounding.width
         return np.asarray(starts), np.asarray(ends, dtype=np.float64)
@@ -259,10 +259,10 @@ def _unit_edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatAr
     return np.asarray(first / last), np.asarray((after - 1) / last)
 
 
-def _lay_out_listing(table: Table, column: Column, domain: int, most: Lists) -> Axis:
-    if most.names_groups:
-        counts, may_name = count_frequencies(table, column, most)
-        tree = groups_of(column, counts, may_name, language=most.language, max_length=most.max_length)
+def _lay_out_listing(table: Table, column: Column, domain: int, lists: Lists) -> Axis:
+    if lists.names_groups:
+        counts, may_name = count_frequencies(table, column, lists)
+        tree = groups_of(column, counts, may_name, language=lists.language, max_length=lists.max_length)
     else:
         tree = Hierarchy.build(Suppression(), column)
     axis = _lay_out_tree(column, domain, tree)
@@ -270,15 +270,15 @@ def _lay_out_listing(table: Table, column: Column, domain: int, most: Lists) -> 
     texts = (None, *column.texts())
     unit = np.arange(len(texts), dtype=np.int32)
     widths = np.full(len(texts), 1 / max(1, domain))
-    return replace(axis, hierarchy=None, listing=_build_listing(axis.hierarchy, unit, texts, widths, most))
+    return replace(axis, hierarchy=None, listing=_build_listing(axis.hierarchy, unit, texts, widths, lists))
 
 
-def count_frequencies(table: Table, column: Column, most: Lists) -> tuple[CountArray, BoolArray]:
-    """Count the records of every value, and tell which values so many people have that a name may tell them."""
+def count_frequencies(table: Table, column: Column, lists: Lists) -> tuple[CountArray, BoolArray]:
+    """Count the records of every value, and tell which values enough people have to be shown in a name."""
     codes = table.codes[table.index(column.name)]
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
     counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
-    return counts, (counts if most.person is None else _n_persons(table, codes, column, most.person)) >= most.least
+    return counts, (counts if lists.person is None else _n_persons(table, codes, column, lists.person)) >= lists.least
 
 
 def _n_persons(table: Table, codes: CodeArray, column: Column, person: str) -> CountArray:
@@ -292,10 +292,10 @@ def _n_persons(table: Table, codes: CodeArray, column: Column, person: str) -> C
 
 
 def _build_listing(
-    tree: Hierarchy, unit: CodeArray, texts: tuple[str | None, ...], widths: FloatArray, most: Lists
+    tree: Hierarchy, unit: CodeArray, texts: tuple[str | None, ...], widths: FloatArray, lists: Lists
 ) -> Listing:
     lengths = np.array([length_in_list(text) for text in texts])
-    return Listing(tree, unit, texts, lengths, widths, most)
+    return Listing(tree, unit, texts, lengths, widths, lists)
 
 
 def _lay_out_rounding(column: Column, domain: int, step: float | None) -> Axis:
@@ -308,7 +308,7 @@ def _lay_out_rounding(column: Column, domain: int, step: float | None) -> Axis:
 
 
 def _code_grid(column: Column, hierarchy: Hierarchy | None) -> CodeGrid | None:
-    """Lay out a category of codes: one with prefixes as its hierarchy, or one of many values without any."""
+    """Build the grid of a category of codes, if it has prefixes as hierarchy, or many values and none; else None."""
     if column.kind != "category" or column.separator is not None or column.n_values < 2:
         return None
     if hierarchy is None:
@@ -320,7 +320,7 @@ def _code_grid(column: Column, hierarchy: Hierarchy | None) -> CodeGrid | None:
     if not isinstance(hierarchy.rule, Prefix) or not are_codes(column.texts()):
         return None
     codes = CodeGrid.from_texts(column.texts(), hierarchy.rule.lengths)
-    # Prefixes that all values share tell no class from another.
+    # Useless if all values share every prefix.
     return codes if len(codes.lengths) > 1 else None
 
 
@@ -330,29 +330,29 @@ def _lay_out_codes(column: Column, domain: int, codes: CodeGrid) -> Axis:
     return Axis(column, place, len(place), positions, domain, codes=codes)
 
 
-def _lay_out_tree(column: Column, domain: int, hierarchy: Hierarchy, most: Lists | None = None) -> Axis:
-    # The last key is the first to sort by: the top of the hierarchy.
+def _lay_out_tree(column: Column, domain: int, hierarchy: Hierarchy, lists: Lists | None = None) -> Axis:
+    # `lexsort` sorts by the last key first: the top of the hierarchy.
     order = np.lexsort(hierarchy.level_codes) if column.n_values else np.empty(0, dtype=np.int64)
     place = np.zeros(column.n_values + 1, dtype=np.int32)
     place[order + 1] = np.arange(1, column.n_values + 1)
     is_listed = hierarchy.rule is not None and hierarchy.n_levels > 2 and not column.is_measured
-    listing = _list_below_top(hierarchy, most) if most and is_listed else None
+    listing = _list_below_top(hierarchy, lists) if lists and is_listed else None
     return Axis(column, place, len(place), np.zeros(len(place)), domain, hierarchy, listing=listing)
 
 
-def _list_below_top(hierarchy: Hierarchy, most: Lists) -> Listing | None:
-    """List the labels below the top of a rule's hierarchy, where they are no lists or intervals."""
+def _list_below_top(hierarchy: Hierarchy, lists: Lists) -> Listing | None:
+    """Build lists of the labels below the top of a rule's hierarchy; None if these are lists or intervals."""
     level = hierarchy.n_levels - 2
     labels = hierarchy.labels[level]
     if any(cells.parse_cell(label).form != "value" for label in labels):
         return None
     unit = np.append(0, hierarchy.level_codes[level] + 1).astype(np.int32)
     widths = np.append(hierarchy.leaf_share, hierarchy.shares[level])
-    return _build_listing(hierarchy, unit, (None, *labels), widths, most)
+    return _build_listing(hierarchy, unit, (None, *labels), widths, lists)
 
 
 def _lay_out_grid(column: Column, domain: int, step: float) -> Axis:
-    """Put the values that lie between the same two multiples of a step in one place."""
+    """Lay out a number column on a grid: values between the same two multiples of `step` share a place."""
     _check_cells(column, step)
     width = Fraction(str(step))
     cells = np.array([Fraction(text) // width for text in column.texts()], dtype=object)
@@ -379,13 +379,13 @@ def _check_cells(column: Column, step: float) -> None:
 
 
 def scale_weights(weights: Sequence[float]) -> FloatArray:
-    """Scale weights by a power of two, exactly, so that the largest is near 1 and no sum of them overflows."""
-    given = np.array(weights, dtype=np.float64)
-    return np.asarray(np.ldexp(given, 1 - np.frexp(given.max(initial=0.0))[1]))
+    """Scale weights by a power of two, which is exact, so that the largest is near 1 and sums do not overflow."""
+    unscaled = np.array(weights, dtype=np.float64)
+    return np.asarray(np.ldexp(unscaled, 1 - np.frexp(unscaled.max(initial=0.0))[1]))
 
 
 def sort_by_content(table: Table, population: CountArray | None = None) -> CountArray:
-    """Return the rows by their codes, columns by name, ties in the table's order; rows of no record come last."""
+    """Return the order of rows by codes, columns by name, ties in the table's order; rows without records last."""
     order = np.lexsort([table.counts] if population is None else [population, table.counts])
     for name in sorted(table.names, reverse=True):
         codes = table.codes[table.index(name), order] + np.int32(1)

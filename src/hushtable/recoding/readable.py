@@ -1,4 +1,4 @@
-"""What classes publish to be read and used: round intervals, short lists of values, and names of groups of values."""
+"""Cells that people can read and use: round intervals, ranges of codes, short lists, and names of groups."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _OFFSETS: Final = "offsets"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classwise:
-    """Base of what classes publish in a column; its arrays are read-only, and again after pickling."""
+    """Base of the published cells of classes in a column; its arrays are read-only, also after pickling."""
 
     per_class: ClassVar[tuple[str, ...]] = ()  # the arrays with an entry for every class
-    # The array of which `offsets` gives every class a run; other attributes are of the whole column
+    # The array that `offsets` splits into a run for every class; other attributes are of the whole column
     run: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -32,18 +32,18 @@ class Classwise:
     __reduce__ = reduce_to_fields
 
     def take(self, classes: CountArray | BoolArray) -> Self:
-        """Return what some classes publish, in the order in which they are named, or all that are marked."""
-        taken = {name: getattr(self, name)[classes] for name in self.per_class}
+        """Return the cells of some classes, given by numbers in any order, or by a mask."""
+        arrays = {name: getattr(self, name)[classes] for name in self.per_class}
         if self.run:
             offsets = getattr(self, _OFFSETS)
             begins, lengths = offsets[:-1][classes], np.diff(offsets)[classes]
-            taken[_OFFSETS] = np.append(0, np.cumsum(lengths))
-            shifts = np.repeat(begins - taken[_OFFSETS][:-1], lengths)
-            taken[self.run] = getattr(self, self.run)[np.arange(len(shifts)) + shifts]
-        return replace(self, **taken)
+            arrays[_OFFSETS] = np.append(0, np.cumsum(lengths))
+            shifts = np.repeat(begins - arrays[_OFFSETS][:-1], lengths)
+            arrays[self.run] = getattr(self, self.run)[np.arange(len(shifts)) + shifts]
+        return replace(self, **arrays)
 
     def find_difference(self, other: object) -> str | None:
-        """Return what keeps two records from being parts of one: an attribute, ``"kind"``, or None for nothing."""
+        """Return the attribute in which two records differ so that they cannot be joined, ``"kind"``, or None."""
         if type(self) is not type(other):
             return "kind"
         own = {*self.per_class, *((_OFFSETS, self.run) if self.run else ())}
@@ -51,7 +51,7 @@ class Classwise:
         return next((name for name in shared if not are_alike(getattr(self, name), getattr(other, name))), None)
 
     def concatenate_with(self, others: Sequence[Self]) -> Self:
-        """Return what the classes of this and of other records publish in a row; none differs from it."""
+        """Concatenate the classes of this record and of others, which must not differ (see `find_difference`)."""
         parts = (self, *others)
         arrays = (*self.per_class, self.run) if self.run else self.per_class
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
@@ -61,48 +61,48 @@ class Classwise:
         return replace(self, **joined)
 
 
-def are_alike(one: Any, other: Any) -> bool:
-    """Tell whether records, arrays or plain values have the same content, wherever they were made."""
-    if one is other:
+def are_alike(left: Any, right: Any) -> bool:
+    """Tell whether two records, arrays or plain values have the same content."""
+    if left is right:
         return True
-    if type(one) is not type(other):
+    if type(left) is not type(right):
         return False
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other)
-    if is_dataclass(one):
-        names = (each.name for each in fields(one) if each.compare)
-        return all(are_alike(getattr(one, name), getattr(other, name)) for name in names)
-    if isinstance(one, tuple):
-        return len(one) == len(other) and all(map(are_alike, one, other))
-    return bool(one == other)
+    if isinstance(left, np.ndarray):
+        return np.array_equal(left, right)
+    if is_dataclass(left):
+        names = (each.name for each in fields(left) if each.compare)
+        return all(are_alike(getattr(left, name), getattr(right, name)) for name in names)
+    if isinstance(left, tuple):
+        return len(left) == len(right) and all(map(are_alike, left, right))
+    return bool(left == right)
 
 
 def runs_of(offsets: CountArray, codes: CodeArray) -> Iterator[bytes]:
-    """Return the codes of every class as bytes, which can be looked up."""
-    whole, ends = codes.tobytes(), (offsets * codes.itemsize).tolist()
-    return (whole[begin:end] for begin, end in pairwise(ends))
+    """Return the codes of every class as bytes, which are hashable."""
+    all_bytes, ends = codes.tobytes(), (offsets * codes.itemsize).tolist()
+    return (all_bytes[begin:end] for begin, end in pairwise(ends))
 
 
 def number_keys(keys: Iterable[Hashable]) -> tuple[CodeArray, CountArray]:
-    """Number keys by first appearance, equal ones alike; return also where each number appears first."""
+    """Number distinct keys by first appearance; return also the first position of each number."""
     seen: dict[Hashable, int] = {}
     numbers = np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int32)
     return numbers, np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1))
 
 
 def distinct_pairs(first: CountArray, second: CountArray) -> tuple[list[tuple[int, int]], CodeArray]:
-    """Return the distinct pairs of two arrays in ascending order, and which of them stands at each place."""
+    """Return the distinct pairs of two arrays, ascending, and the index of the pair at each position."""
     (firsts, place), (seconds, beside) = (np.unique(each, return_inverse=True) for each in (first, second))
     keys, number = np.unique(place * len(seconds) + beside, return_inverse=True)
     pairs = firsts[keys // len(seconds)].tolist(), seconds[keys % len(seconds)].tolist()
     return list(zip(*pairs, strict=True)), number.astype(np.int32)
 
 
-_MAX_NUMBERS_IN_TABLE: Final = 65_536  # numbers that are looked up in a table, however few classes have one
+_MAX_NUMBERS_IN_TABLE: Final = 65_536  # so many numbers beyond the classes' own still fit a look-up table
 
 
 def distinct_numbers(numbers: CountArray, n_numbers: int) -> tuple[CountArray, CodeArray]:
-    """Return which of the numbers from 0 on there are, ascending, and which of those stands at each place."""
+    """Return the distinct numbers below `n_numbers`, ascending, and the index of each position's number."""
     if n_numbers > len(numbers) + _MAX_NUMBERS_IN_TABLE:
         distinct, place = np.unique(numbers, return_inverse=True)
         return distinct, place.astype(np.int32)
@@ -111,7 +111,7 @@ def distinct_numbers(numbers: CountArray, n_numbers: int) -> tuple[CountArray, C
     return np.flatnonzero(is_there), (np.cumsum(is_there, dtype=np.int32) - np.int32(1))[numbers]
 
 
-_ROUNDING_ERROR: Final = 1e-9  # what rounding does to a sum of shares
+_ROUNDING_ERROR: Final = 1e-9  # of a sum of shares
 
 Labels = tuple[CodeArray, Sequence[str | None]]
 """The label of every class, as an index into distinct texts; None is a published missing value."""
@@ -119,7 +119,7 @@ Labels = tuple[CodeArray, Sequence[str | None]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans(Classwise):
-    """Base of what classes publish in a column in order: from the first place that a class holds to the last."""
+    """Base of cells of ordered columns: from the first place in a class to the last."""
 
     low: CodeArray = field(repr=False)  # -1 where only missing values are
     high: CodeArray = field(repr=False)  # included; -1 where only missing values are
@@ -129,13 +129,13 @@ class Spans(Classwise):
 
     @property
     def is_star(self) -> BoolArray:
-        """Which classes publish ``*``: those with missing values beside others, for no span holds them."""
+        """The classes that publish ``*``: those with missing and known values, as no span covers both."""
         return self.has_missing & (self.high >= 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounded(Spans):
-    """What classes publish of numbers and dates: round intervals."""
+    """Round intervals of numbers and dates."""
 
     rounding: Rounding = field(repr=False)
 
@@ -167,7 +167,7 @@ class Rounded(Spans):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodeRanges(Spans):
-    """What classes publish of codes: prefixes, and ranges in their order."""
+    """Prefixes of codes, and ranges of codes in their order."""
 
     codes: CodeGrid
 
@@ -192,7 +192,7 @@ class CodeRanges(Spans):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed(Classwise):
-    """What classes publish of a category: a short list of what they hold, else a node of a tree."""
+    """Cells of a category: a short list of a class's values, else a node of a tree."""
 
     offsets: CountArray = field(repr=False)
     # Class c holds `members[offsets[c]:offsets[c + 1]]`, ascending, indices into `texts`
@@ -214,7 +214,7 @@ class Listed(Classwise):
         shares = np.where(n_listed > 1, shares, 0.0)
         for level in range(self.tree.n_levels):
             at = self.level == level
-            # A single value is not coarser than itself.
+            # Level 0 is a single value, which loses nothing.
             shares[at] = self.tree.shares[level][self.node[at]] if level else 0.0
         return shares
 
@@ -229,12 +229,12 @@ class Listed(Classwise):
         if level >= 0:
             return self.tree.labels[level][node]
         run = self.members[self.offsets[label] : self.offsets[label + 1]]
-        listed = [self.texts[member] for member in run]
-        if len(listed) == 1:
-            return listed[0] if listed[0] is None else cells.format_value(listed[0])
+        texts = [self.texts[member] for member in run]
+        if len(texts) == 1:
+            return texts[0] if texts[0] is None else cells.format_value(texts[0])
         if self.widths[run].sum() > 1 - _ROUNDING_ERROR:
             return cells.SUPPRESSED
-        return cells.format_set(listed, between=",")
+        return cells.format_set(texts, between=",")
 
     def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""

@@ -1,4 +1,4 @@
-"""Recoding: what every class publishes in every quasi-identifier, as codes; texts are made when asked for."""
+"""Recoding: what every class publishes in every quasi-identifier, as codes; texts are formatted on demand."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from hushtable.recoding.readable import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Written(Classwise):
-    """What classes publish, as texts."""
+    """Published cells as texts."""
 
     label: CodeArray = field(repr=False)  # which of the texts
     lost: FloatArray = field(repr=False)  # the published share of the column, by values
     lost_by_rank: FloatArray = field(repr=False)  # the same, by ranks
     texts: tuple[str | None, ...] = field(repr=False)  # each once; None is a missing cell
-    # What labels among the texts mean that no hierarchy of the column tells
+    # The meaning of labels among the texts that are not in the column's own hierarchy
     means: Hierarchy | Rule | None = field(default=None, repr=False)
 
     per_class: ClassVar[tuple[str, ...]] = ("label", "lost", "lost_by_rank")
@@ -58,7 +58,7 @@ class Written(Classwise):
         return self.means
 
 
-_MAX_CLASSES_CACHED: Final = 2**22  # classes whose labels are kept, so that nobody waits for them twice
+_MAX_CLASSES_CACHED: Final = 2**22  # with more classes, labels are not cached
 
 _ROUND_STEPS: Final = (
     *(("Y", 10), ("Y", 1), ("M", 1), ("D", 1), ("h", 1)),
@@ -70,29 +70,29 @@ _STEPS_OF_QUARTERS: Final = (("Y", 10), ("Y", 1), ("M", 3))
 
 
 def cut_point(column: Column, code: int) -> str:
-    """Write the roundest value above the one before ``code`` and not above its own: where a cut falls.
+    """Return the edge of a cut before ``code``, as text: the roundest value above that of the code before it.
 
-    A round number tells less of the people on either side than the value of one of them.
+    A round number reveals less about the people on either side than the value of one of them.
     """
     low, high = column.values[code - 1], column.values[code]
     if column.kind in ("integer", "decimal"):
         ends = Decimal(column.text(code - 1)), Decimal(column.text(code))
         if column.kind == "integer":
             return str(int(_roundest_number(*ends, lambda number: number > ends[0])))
-        # Between neighbouring floats a rounder decimal may be read as the lower of them.
+        # Compared as float: between neighbouring floats, a rounder decimal may be read as the lower one.
         return value_text("decimal", float(_roundest_number(*ends, lambda number: float(number) > low)))
     moments = low.astype("datetime64[us]"), high.astype("datetime64[us]")
     if not all(isinstance(moment.item(), dt.datetime) for moment in moments):
-        # Outside the years 1 to 9999, which the calendar of the standard library ends at.
+        # The standard library's calendar ends outside the years 1 to 9999.
         return column.text(code)
     if column.precision == "quarter":
-        # An interval of quarters ends with a month: what stands between brackets is a number or a date.
+        # Ends of intervals have to be numbers or dates, so a quarter is written as its first month.
         return str(_roundest_moment(*moments, _STEPS_OF_QUARTERS).astype("datetime64[M]"))
     return value_text(column.kind, _roundest_moment(*moments).astype(column.values.dtype))
 
 
 def grid_point(rounding: Rounding, low: int, high: int) -> str:
-    """Write the roundest point of the grid behind the cell of one place, and not behind the begin of another's."""
+    """Return the roundest grid point from the end of one place's cell to the beginning of another's, as text."""
     if rounding.is_calendar:
         before, after = (rounding.first_day(int(cell)) for cell in rounding.cells[[low, high]])
         moment = _roundest_moment(before, after, _STEPS_OF_QUARTERS if rounding.unit == "quarter" else _ROUND_STEPS)
@@ -106,7 +106,7 @@ def grid_point(rounding: Rounding, low: int, high: int) -> str:
 
 
 def _roundest_number(low: Decimal, high: Decimal, is_above: Callable[[Decimal], bool]) -> Decimal:
-    """Return a multiple of the widest step that has one above ``low``: below ``high``, or where none is, that."""
+    """Return the roundest number above ``low`` and below ``high``, or ``high`` if no other is as round."""
     # Enough digits for any two floats.
     with localcontext(prec=1_100):
         power = max(end.adjusted() for end in (low, high) if end) + 1
@@ -124,26 +124,26 @@ def _roundest_number(low: Decimal, high: Decimal, is_above: Callable[[Decimal], 
 def _roundest_moment(
     low: np.datetime64, high: np.datetime64, steps: Sequence[tuple[str, int]] = _ROUND_STEPS
 ) -> np.datetime64:
-    """Return a multiple of the widest step that has one above ``low``: below ``high``, or where none is, that."""
+    """Return the roundest moment above ``low`` and below ``high``, or ``high`` if no other is as round."""
     candidates = (each for unit, step in steps for each in _last_multiples(high, unit, step))
     roundest: np.datetime64 = next(each for each in candidates if each > low)
     return roundest
 
 
 def _last_multiples(moment: np.datetime64, unit: str, step: int) -> tuple[Any, ...]:
-    """Return the last multiple of a step up to a moment; of a moment that is one, the one before as well."""
+    """Return the last multiple of a step up to a moment; if that is the moment itself, also the one before."""
     kind = f"datetime64[{unit}]"
     number = moment.astype(kind).astype(np.int64)
-    # Counted in units, since numpy guesses the unit of a bare number no more.
+    # With an explicit unit: numpy no longer guesses it for bare numbers.
     before, last = np.array([number - number % step - step, number - number % step]).astype(kind)
     return (before, last) if last == moment else (last,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedIntervals(Spans):
-    """What classes publish in an ordered column: its places are codes."""
+    """Intervals of an ordered column, whose places are codes."""
 
-    # Ends are those of a cut's cell (open, half way to the next value), not values of the class
+    # Whether ends are those of a cut's cell, between two values, not values of the class
     are_cells: bool = False
 
     def shares(self, column: Column) -> FloatArray:
@@ -160,7 +160,7 @@ class PublishedIntervals(Spans):
     def format_labels(self, column: Column) -> Labels:
         """Write the cells, each distinct one once."""
         width = column.n_values + 1
-        # Where only missing values are, it does not matter what the lowest place is.
+        # One key for all stars, one for all classes of missing values only; else low and high in one number.
         known = (self.low.astype(np.int64) + 1) * width + self.high + 2
         keys = np.where(self.is_star, 0, np.where(self.high < 0, 1, known))
         distinct, label_of_class = distinct_numbers(keys, width * width + 1)
@@ -194,7 +194,7 @@ class PublishedIntervals(Spans):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetNames:
-    """How long sets of a column are named: by the most frequent value that may be, and how many more there are."""
+    """Names of long sets of a column: the most frequent value that may be shown, and how many more there are."""
 
     counts: CountArray = field(repr=False)  # records of each value
     may_name: BoolArray = field(repr=False)  # which values many enough people have
@@ -206,36 +206,36 @@ class SetNames:
     def shorten_texts(
         self, column: Column, texts: Sequence[str | None]
     ) -> tuple[list[str | None], dict[str, tuple[str | None, ...]]]:
-        """Return texts with names instead of long sets, no two alike, and what each name holds."""
+        """Replace long sets by distinct names; return the texts, and the members under each name."""
         code_of = {text: code for code, text in enumerate(column.texts())}
-        taken = {*code_of, *texts}
-        named: dict[str, tuple[str | None, ...]] = {}
-        found: list[str | None] = []
+        used_names = {*code_of, *texts}
+        members_by_name: dict[str, tuple[str | None, ...]] = {}
+        shortened: list[str | None] = []
         for text in texts:
             cell = None if text is None or len(text) <= self.max_length else cells.parse_cell(text)
             if cell is None or cell.form != "set":
-                found.append(text)
+                shortened.append(text)
                 continue
             codes = [code_of[member] for member in cell.members if member is not None]
             first = self._name_set([code for code in codes if self.may_name[code]], len(cell.members), column)
             name, number = first, 1
-            while name in taken or name in named:
+            while name in used_names or name in members_by_name:
                 number += 1
                 name = f"{first} ({number})"
-            named[name] = cell.members
-            found.append(name)
-        return found, named
+            members_by_name[name] = cell.members
+            shortened.append(name)
+        return shortened, members_by_name
 
     def _name_set(self, codes: Sequence[int], n_members: int, column: Column) -> str:
         words = words_of(self.language)
-        most = max(codes, key=lambda code: (self.counts[code], -code), default=None)
-        name = None if most is None else name_of(column.text(most), n_members, words, self.max_length)
+        most_frequent = max(codes, key=lambda code: (self.counts[code], -code), default=None)
+        name = None if most_frequent is None else name_of(column.text(most_frequent), n_members, words, self.max_length)
         return name or words.name_other_group(None, n_members)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sets(Classwise):
-    """What classes publish in a categorical column."""
+    """Sets of values of a categorical column."""
 
     offsets: CountArray = field(repr=False)
     # Class c publishes `codes[offsets[c]:offsets[c + 1]]`, ascending; -1 is the missing value
@@ -274,7 +274,7 @@ class Sets(Classwise):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nodes(Classwise):
-    """What classes publish in a column with a hierarchy: one node each."""
+    """Nodes of a column's hierarchy: one for each class."""
 
     level: CodeArray = field(repr=False)  # 0 is a single value; -1 where only missing values are
     node: CodeArray = field(repr=False)
@@ -308,7 +308,7 @@ class Nodes(Classwise):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeSets(Classwise):
-    """What classes publish in a column with a hierarchy: the nodes they reach, all of one level in a class."""
+    """Sets of nodes of a column's hierarchy: those with records of a class, all of one level."""
 
     offsets: CountArray = field(repr=False)
     # Class c publishes `members[offsets[c]:offsets[c + 1]]`, indices into `texts`
@@ -343,7 +343,7 @@ class NodeSets(Classwise):
         return cells.format_value(texts[0]) if texts[0] is not None and members[0] < self.n_leaves else texts[0]
 
     def _list_node_texts(self, member: int) -> list[str | None]:
-        """Return what a set lists for a node: its label, and of a label that is a set itself the members."""
+        """Return the list entries of a node: its label, or the members if the label is itself a set."""
         text = self.texts[member]
         cell = None if text is None or member < self.n_leaves else cells.parse_cell(text)
         return [*cell.members] if cell and cell.form == "set" else [text]
@@ -351,7 +351,7 @@ class NodeSets(Classwise):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridCells(Spans):
-    """What classes publish in a column with a grid: a run of its cells."""
+    """Runs of cells of a column with a grid."""
 
     edges: tuple[str, ...] = field(repr=False)  # where every cell begins, and where the last one ends
 
@@ -381,7 +381,7 @@ class GridCells(Spans):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Centres(Classwise):
-    """What classes publish in a column: one central value of their own."""
+    """Central values: one value of each class."""
 
     code: CodeArray = field(repr=False)  # -1 is the missing value
     spans: FloatArray = field(repr=False)  # the share of the column that the class spans, which is what is lost
@@ -400,7 +400,7 @@ class Centres(Classwise):
 
 
 def format_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArray], str | None]) -> Labels:
-    """Write the members of every class, each distinct run of them once."""
+    """Format the members of every class, each distinct run once."""
     label_of_class, first = number_keys(runs_of(offsets, members))
     return label_of_class, [write(members[offsets[label] : offsets[label + 1]]) for label in first.tolist()]
 
@@ -414,8 +414,8 @@ class Recoding:
 
     columns: tuple[Column, ...]
     cells: tuple[Cells, ...] = field(repr=False)
-    style: str  # the method's word for it: "tight", "cut" ...
-    # What `format_labels` has made: an index a class and the texts.
+    style: str  # as the method names it: "tight", "cut" ...
+    # The cache of `format_labels`
     _labels_by_column: dict[str, Labels] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     __reduce__ = reduce_to_fields
@@ -441,7 +441,7 @@ class Recoding:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Recoding]) -> Recoding:
-        """Return what the classes of several parts of one table, coded and laid out alike, publish in a row."""
+        """Concatenate the classes of several parts of one table that are coded and laid out alike."""
         if not parts:
             raise InputError("no recodings were given to be concatenated.", hint="give one or more.")
         first = parts[0]
@@ -455,7 +455,7 @@ class Recoding:
         return replace(first, cells=tuple(joined))
 
     def _describe_difference(self, other: Recoding) -> str | None:
-        """Say what keeps two recodings from being parts of one."""
+        """Describe the first difference that prevents concatenating two recodings; None if there is none."""
         if self.style != other.style:
             return f"its style: {other.style!r} and not {self.style!r}"
         own, others = ([column.name for column in each.columns] for each in (self, other))
@@ -470,14 +470,14 @@ class Recoding:
         return None
 
     def number_combinations(self) -> CodeArray:
-        """Number the combinations of published cells, readers' classes: of each class, then of suppressed records."""
+        """Number the distinct combinations of cells: an entry for each class, and a last one for suppressed records."""
         n_classes = len(self.cells[0].shares(self.columns[0]))
         numbers, n_numbers = np.zeros(n_classes + 1, dtype=np.int32), 1
         for column in self.columns:
             label_of_class, labels = self.format_labels(column.name)
             place_of_text: dict[str | None, int] = {}
             places = [place_of_text.setdefault(text, len(place_of_text)) for text in (*labels, cells.SUPPRESSED)]
-            # As columns are: arrays that may be written would be compiled for once more.
+            # Read-only, as columns are: for writable arrays numba would compile the kernel again.
             codes = freeze_array(np.array(places, dtype=np.int32)[np.append(label_of_class, len(labels))])
             refined = np.empty_like(numbers)
             n_numbers = group.refine_classes(numbers, n_numbers, codes, len(place_of_text), refined)
@@ -485,14 +485,14 @@ class Recoding:
         return numbers
 
     def meanings(self) -> dict[str, Hierarchy | Rule]:
-        """Return what the labels mean of columns that publish such without a hierarchy of their own."""
+        """Return the meaning of labels in columns without a hierarchy of their own."""
         pairs = zip(self.columns, self.cells, strict=True)
         tells = (Rounded, CodeRanges, Listed, Sets, Written)
-        found = {column.name: cell.meaning(column) for column, cell in pairs if isinstance(cell, tells)}
-        return {name: meaning for name, meaning in found.items() if meaning is not None}
+        meanings_by_name = {column.name: cell.meaning(column) for column, cell in pairs if isinstance(cell, tells)}
+        return {name: meaning for name, meaning in meanings_by_name.items() if meaning is not None}
 
     def format_labels(self, name: str) -> Labels:
-        """Write what a column publishes, once unless memory is short: an index for every class into texts."""
+        """Return a column's published texts, and the index of each class's text; cached, if not too large."""
         if name in self._labels_by_column:
             return self._labels_by_column[name]
         place = {column.name: j for j, column in enumerate(self.columns)}[name]
@@ -504,10 +504,10 @@ class Recoding:
 
 
 def _cell_ends(column: Column) -> FloatArray:
-    """Place the ends of cells on [0, 1]: entry i is where a cell beginning at code i begins."""
+    """Return the edges of cells on [0, 1]: entry i is the beginning of a cell that begins at code i."""
     if column.n_values < 2:
         return np.zeros(2)
-    # The cut points become values of a column of the same range, whose positions are then theirs.
+    # Positions of cut points: those of a column of the same range that has them as values.
     texts = [cut_point(column, code) for code in range(1, column.n_values)]
     if column.kind == "time":
         times, codes = from_texts(column.name, texts, "time")

@@ -1,7 +1,7 @@
 """What every search stands on: a budget, a clock, a trace, threads and memory, and a solver of programmes.
 
-In comes what may be spent; out go how far a search came, and whether it may go on. SciPy is loaded when a programme
-is solved, and not before. Nothing here knows what is searched for.
+In comes a budget; out go how far a search came, and whether it may go on. SciPy is loaded only when a programme is
+solved. Nothing here knows what is searched for.
 """
 
 import lazy_loader

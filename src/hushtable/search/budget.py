@@ -1,4 +1,4 @@
-"""What every optimizer is given and gives back beside its result: a budget, its clock, free memory, and a trace."""
+"""Budget, clock, trace, threads and free memory: what every search needs and reports."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from hushtable._types import Progress
 from hushtable.errors import InputError, check_type
 
 THREADS: Final = "HUSHTABLE_THREADS"
-_LOSS_TOLERANCE: Final = 1e-7  # of a loss: what rounding does to a sum
+_LOSS_TOLERANCE: Final = 1e-7  # relative: rounding errors of sums
 
 _MAX_THREADS: Final = 8
 _ANNOUNCED_KERNELS: Final[list[Any]] = []
 _BYTES_FOR_POLARS: Final = 400_000_000
 _BYTES_PER_THREAD: Final = 220_000_000
-_MIN_ROWS_PER_THREAD: Final = 50_000  # rows: some milliseconds, far more than it takes to start a thread
+_MIN_ROWS_PER_THREAD: Final = 50_000  # some milliseconds of work, far more than starting a thread takes
 
 
 def n_threads() -> int:
-    """Return how many threads a search may use whose answer does not depend on their number.
+    """Return how many threads a search may use; the result must not depend on their number.
 
-    What ``HUSHTABLE_THREADS`` says (the command's ``--threads``), else the cores that this process may run on, 8 at the
-    most: each thread keeps notes of its own.
+    The value of ``HUSHTABLE_THREADS`` (the command's ``--threads``), else the cores that this process may use, at most
+    8, as each thread needs memory of its own.
     """
-    asked = os.environ.get(THREADS, "")
-    if not asked:
+    setting = os.environ.get(THREADS, "")
+    if not setting:
         return min(
             _MAX_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         )
-    if not asked.isdecimal() or int(asked) < 1:
-        raise InputError(f"{THREADS} = {asked!r}.", hint="a whole number of threads, 1 or more.")
-    return int(asked)
+    if not setting.isdecimal() or int(setting) < 1:
+        raise InputError(f"{THREADS} = {setting!r}.", hint="a whole number of threads, 1 or more.")
+    return int(setting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Effort:
 class Trade:
     """What suppressing records changed; those that the models cannot be met with are not counted."""
 
-    n_suppressed: int  # records that went because the loss falls without them
+    n_suppressed: int  # records suppressed because that lowers the loss
     loss_before: float  # without suppressing; a suppressed record loses everything
     loss_after: float
 
@@ -153,7 +153,7 @@ class Trace:
     asked_models: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the trace as plain values; no effort, trade and asked models where there were none."""
+        """Return the trace as plain values, without empty effort, trade and asked models."""
         entries = dataclasses.asdict(self)
         rare = ("effort", "trade", "asked_models")
         return {name: entry for name, entry in entries.items() if entry or name not in rare}
@@ -164,17 +164,16 @@ Moment = tuple[float, float | None, float]
 
 @dataclass(slots=True, eq=False)
 class Clock:
-    """When a search began, when its budget ends, and who watches it; the parts of a search share it.
+    """The time and progress of a search, shared by all its parts.
 
-    Every loop that can take a second looks at it, that of a start-up too, and a kernel runs in slices between two
-    looks.
+    Every loop that can take a second looks at the clock, and kernels run in slices between two looks.
     """
 
     budget: Budget = field(default_factory=Budget)
-    progress: Progress | None = None  # told the share that is done, which never falls
+    progress: Progress | None = None  # called with the share that is done, which never falls
     began: float = field(default_factory=lambda: perf_counter())  # of `time.perf_counter`
-    history: list[Moment] = field(default_factory=list)  # what `record_improvement` wrote down
-    reported_share: float = 0.0  # the share that was told last
+    history: list[Moment] = field(default_factory=list)  # of `record_improvement`
+    reported_share: float = 0.0  # the last one
 
     @property
     def spent(self) -> float:
@@ -191,28 +190,28 @@ class Clock:
         return self.left <= 0 or (self.budget.nodes is not None and nodes >= self.budget.nodes)
 
     def start_part(self, share: float) -> Clock:
-        """Begin a part of the search, which has a share of the seconds that are left, and tells nobody."""
+        """Return the clock of a part of the search: a share of the seconds left, and no progress reports."""
         if self.budget.seconds is None:
             return Clock()
-        # A budget is above 0, what is left of one need not be.
+        # A budget must be above 0, even if no time is left.
         return Clock(Budget(max(math.ulp(0.0), share * self.left)))
 
     def with_default_end(self, seconds: float) -> Clock:
-        """Return the clock with an end after some seconds, where nobody said when."""
+        """Return the clock with a limit of some seconds, if it has no budget."""
         return dataclasses.replace(self, budget=Budget(seconds)) if self.budget == Budget() else self
 
     def with_new_start(self) -> Clock:
-        """Return the clock begun now: what came before was no search, as compiling kernels is none."""
+        """Return the clock restarted now, so that time before the search, as for compiling kernels, does not count."""
         return dataclasses.replace(self, began=perf_counter())
 
     def report_progress(self, share: float) -> None:
-        """Tell whoever watches the share of the search that is done."""
+        """Report the share of the search that is done, if it grew."""
         if self.progress is not None and share > self.reported_share:
             self.reported_share = min(1.0, share)
             self.progress(self.reported_share)
 
     def record_improvement(self, value: float, bound: float | None = None, at: float | None = None) -> None:
-        """Write down that the best loss or the bound became better, now or at a step of one's own count."""
+        """Record a better loss or bound, now (in seconds) or at a count of the caller's own."""
         self.history.append((self.spent if at is None else at, bound, value))
 
     def build_trace(
@@ -226,22 +225,22 @@ class Clock:
         seed: int | None = None,
         effort: Effort | None = None,
     ) -> Trace:
-        """Say how the search went; ``value`` and ``bound`` give the gap, and whether nothing better can be."""
+        """Build the trace; ``value`` and ``bound`` give the gap, and whether the loss is proven optimal."""
         if bound is None:
             return Trace(method, nodes, self.spent, complete, seed=seed, effort=effort)
         is_optimal = bound >= value - _LOSS_TOLERANCE * max(1.0, value)
         gap = 0.0 if is_optimal or value == 0 else (value - bound) / value
-        told = value if is_optimal else bound
-        return Trace(method, nodes, self.spent, complete, is_optimal, told, gap, seed, effort)
+        proven_bound = value if is_optimal else bound
+        return Trace(method, nodes, self.spent, complete, is_optimal, proven_bound, gap, seed, effort)
 
 
 def check_budget(given: Any) -> None:
-    """Raise InputError where a budget is no `Budget`."""
+    """Raise InputError if a budget is no `Budget`."""
     check_type(given, Budget, "a budget", "Budget(seconds=60), for instance")
 
 
 def check_memory(needed: float, what: str, hint: str) -> None:
-    """Raise InputError where arrays would need more bytes than are free, as estimated; ``what`` needs them."""
+    """Raise InputError if ``what`` needs more bytes, by estimate, than are free."""
     free = free_memory()
     if free is not None and needed > free:
         raise InputError(
@@ -251,28 +250,28 @@ def check_memory(needed: float, what: str, hint: str) -> None:
 
 
 def run_in_threads(work: Callable[[tuple[int, int]], None], n_rows: int) -> None:
-    """Have all threads work on runs of rows, given as the first and the one after the last."""
+    """Split rows into runs, and call `work` on each (first row, one after the last) in threads."""
     n_parts = min(n_threads(), 1 + n_rows // _MIN_ROWS_PER_THREAD)
     with ThreadPoolExecutor(n_parts) as pool:
         list(pool.map(work, pairwise(np.linspace(0, n_rows, n_parts + 1).astype(int).tolist())))
 
 
 def say_if_first_run(kernel: Any, seconds: int) -> None:
-    """Tell whoever watches, once, that a kernel of every such search is being compiled, which takes so many seconds."""
+    """Tell an interactive user, once, that the kernel is compiled now, which takes so many seconds."""
     is_watched = sys.stderr.isatty() or hasattr(sys, "ps1")
     if not is_watched or kernel.signatures or kernel in _ANNOUNCED_KERNELS:
         return
-    # Searches may run side by side.
+    # Before it is compiled: searches may run in parallel.
     _ANNOUNCED_KERNELS.append(kernel)
-    # A numba that keeps kernels its own way cannot be asked.
+    # Another numba may have no `is_kept`: then say nothing.
     if not getattr(kernel._cache, "is_kept", True):
         sys.stderr.write(f"Compiling for the first time on this machine; this takes about {seconds} seconds, once.\n")
 
 
 def free_memory() -> int | None:
-    """Return the bytes that this process can still take; None where the system does not tell."""
-    told = [_available_memory(), *_memory_within_limits()]
-    return min((free for free in told if free is not None), default=None)
+    """Return the bytes that this process can still allocate; None if the system does not say."""
+    sizes = [_available_memory(), *_memory_within_limits()]
+    return min((free for free in sizes if free is not None), default=None)
 
 
 def _format_gigabytes(n_bytes: float) -> str:
@@ -280,35 +279,35 @@ def _format_gigabytes(n_bytes: float) -> str:
 
 
 def _available_memory() -> int | None:
-    """Return what the machine has to give without swapping."""
+    """Return the memory that the machine can give without swapping."""
     lines = _read_system_file("/proc/meminfo").splitlines()
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
 
 
 def _memory_within_limits() -> list[int]:
-    """Return what is left of the limits of a shell (``ulimit -v``) and of a container."""
+    """Return the bytes left within the limits of a shell (``ulimit -v``) and of a container."""
     pages = _read_system_file("/proc/self/statm").split()
     if not pages:
         return []
     import resource
 
     size, resident = (int(number) * resource.getpagesize() for number in pages[:2])
-    most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    left = [] if most == resource.RLIM_INFINITY else [max(0, most - size - _bytes_for_polars_threads())]
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    sizes = [] if limit == resource.RLIM_INFINITY else [max(0, limit - size - _bytes_for_polars_threads())]
     of_container = _read_system_file("/sys/fs/cgroup/memory.max").strip()
-    return [*left, max(0, int(of_container) - resident)] if of_container.isdigit() else left
+    return [*sizes, max(0, int(of_container) - resident)] if of_container.isdigit() else sizes
 
 
 def _bytes_for_polars_threads() -> int:
-    """Return the addresses, though hardly any memory, that polars reserves for its threads once it starts them."""
+    """Return the address space that polars will reserve when it starts its threads; 0 if they run."""
     if any(_read_system_file(str(each)).startswith("polars-0") for each in Path("/proc/self/task").glob("*/comm")):
         return 0
-    asked = os.environ.get("POLARS_MAX_THREADS", "")
-    return _BYTES_FOR_POLARS + _BYTES_PER_THREAD * (int(asked) if asked.isdigit() else os.cpu_count() or 1)
+    setting = os.environ.get("POLARS_MAX_THREADS", "")
+    return _BYTES_FOR_POLARS + _BYTES_PER_THREAD * (int(setting) if setting.isdigit() else os.cpu_count() or 1)
 
 
 def _read_system_file(path: str) -> str:
-    """Return a file of the system; nothing where it has none."""
+    """Read a file of the system; return an empty text if there is none."""
     try:
         return Path(path).read_text(encoding="ascii")
     except OSError:

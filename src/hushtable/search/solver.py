@@ -1,4 +1,4 @@
-"""Linear and integer programmes, solved by HiGHS through SciPy: nothing is printed, and Ctrl-C is obeyed."""
+"""Solve linear and integer programmes by HiGHS through SciPy, without output, and interruptible by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import Any
 
-_POLL_SECONDS = 0.2  # seconds; a wait without an end cannot be interrupted everywhere
-_OUTPUT_DESCRIPTORS = (1, 2)  # the descriptors that a solver may write to
+_POLL_SECONDS = 0.2  # some systems cannot interrupt a wait without a timeout
+_OUTPUT_DESCRIPTORS = (1, 2)  # stdout and stderr
 _SILENCE_LOCK = threading.RLock()
 
 
@@ -32,29 +32,29 @@ def milp(*arguments: Any, **options: Any) -> Any:
 
 @contextmanager
 def silence_output() -> Iterator[None]:
-    """Write what C code prints nowhere, by file descriptor; one thread at a time, and for the whole process.
+    """Discard what C code prints, by file descriptor, for the whole process; one thread at a time.
 
     HiGHS prints debug lines in some presolves, whatever its options say.
     """
     with _SILENCE_LOCK:
         _flush_streams()
-        kept = {number: copy for number in _OUTPUT_DESCRIPTORS if (copy := _duplicate_descriptor(number)) is not None}
+        copies = {number: copy for number in _OUTPUT_DESCRIPTORS if (copy := _duplicate_descriptor(number)) is not None}
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
-            for number in kept:
+            for number in copies:
                 os.dup2(nowhere, number)
             yield
         finally:
-            # What is still in the buffers was printed here.
+            # Flush before the descriptors are restored: the buffers hold output of the solver.
             _flush_streams()
-            for number, copy in kept.items():
+            for number, copy in copies.items():
                 os.dup2(copy, number)
                 os.close(copy)
             os.close(nowhere)
 
 
 def _duplicate_descriptor(number: int) -> int | None:
-    """Return a copy of a file descriptor; None where it is closed."""
+    """Return a copy of a file descriptor; None if it is closed."""
     try:
         return os.dup(number)
     except OSError:
@@ -62,9 +62,9 @@ def _duplicate_descriptor(number: int) -> int | None:
 
 
 def _flush_streams() -> None:
-    """Empty the buffers of Python's streams and of the C library's."""
+    """Flush the streams of Python and of the C library."""
     for stream in (sys.stdout, sys.stderr):
-        # A host may have closed its streams, or have none.
+        # The host program may have closed its streams, or have none.
         if stream is not None and not stream.closed:
             stream.flush()
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
@@ -72,7 +72,7 @@ def _flush_streams() -> None:
 
 
 def _solve_in_thread(solve: Callable[[], Any]) -> Any:
-    """Solve in a thread, for a signal waits until the main thread is out of C code; the solver lets go of the GIL."""
+    """Solve in another thread: Ctrl-C reaches the main thread only outside C code. The solver releases the GIL."""
     answer: Future[Any] = Future()
 
     def run() -> None:
