@@ -159,17 +159,17 @@ def find_nearest(word: object, known: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(str(word), list(known), n=1)), None)
 
 
-def check_columns(wanted: Sequence[str], available: Sequence[str], what: str) -> None:
+def check_columns(requested: Sequence[str], available: Sequence[str], what: str) -> None:
     """Raise ColumnError where a wanted column does not exist or is named twice."""
-    wanted = names_in(wanted, what)
-    unknown = [name for name in wanted if name not in available]
+    requested = names_in(requested, what)
+    unknown = [name for name in requested if name not in available]
     if unknown:
         near = [match for name in unknown if (match := find_nearest(name, available)) is not None]
         hint = f"did you mean {quote_names(near)}?" if near else f"the columns are {quote_names(available, limit=20)}."
         raise ColumnError(
             f"no column {quote_names(map(str, unknown))} among the {len(available)} columns ({what}).", hint=hint
         )
-    doubled = sorted({name for name in wanted if list(wanted).count(name) > 1})
+    doubled = sorted({name for name in requested if list(requested).count(name) > 1})
     if doubled:
         raise ColumnError(f"{what} names {quote_names(doubled)} more than once.", hint="name every column once.")
 

@@ -24,7 +24,7 @@ from hushtable.search import Budget, Clock
 __all__ = ["PROMISES", "check_method"]
 
 _QUASI_IDENTIFIERS: Final = ("age", "sex", "town")
-_K: Final = 3
+_CHECKED_K: Final = 3
 _N_TABLES: Final = 4
 
 
@@ -79,7 +79,7 @@ def _draw_tables(seed: int) -> Iterator[pl.DataFrame]:
 
 
 def _protect_table(method: Method, table: pl.DataFrame, **more: Any) -> Any:
-    models: list[Any] = [KAnonymity(_K), DistinctLDiversity(2, "ill")]
+    models: list[Any] = [KAnonymity(_CHECKED_K), DistinctLDiversity(2, "ill")]
     return anonymize(table, quasi_identifiers=_QUASI_IDENTIFIERS, models=models, method=method, roles="trust", **more)
 
 

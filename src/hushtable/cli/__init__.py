@@ -57,15 +57,15 @@ def fault_line(error: BaseException) -> str:
 
     An error's own text may hold a cell of the data: only its type and its place are told.
     """
-    whole = [error]
-    while (before := whole[-1].__cause__ or whole[-1].__context__) is not None and before not in whole:
-        whole.append(before)
-    if any(_is_memory(each) for each in whole):
+    chain = [error]
+    while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:
+        chain.append(before)
+    if any(_is_memory(each) for each in chain):
         return (
             "memory came to its end; give it fewer rows or columns, a folder or --engine stream (anonymize), "
             "or a machine with more."
         )
-    if any(_is_disk(each) for each in whole):
+    if any(_is_disk(each) for each in chain):
         return "the disk came to its end; make room where files are written and in the folder of temporary files."
     return (
         f"a fault of hushtable: {type(error).__name__} at {_locate_fault(error)}; run it again with --traceback, and "
@@ -86,12 +86,12 @@ def _is_disk(error: BaseException) -> bool:
 
 def _locate_fault(error: BaseException) -> str:
     """Return the last line of the package that an error came through."""
-    places = [
+    locations = [
         f"{path.relative_to(_PACKAGE)}:{frame.lineno}"
         for frame in traceback.extract_tb(error.__traceback__)
         if (path := Path(frame.filename)).is_relative_to(_PACKAGE)
     ]
-    return places[-1] if places else "an unknown place"
+    return locations[-1] if locations else "an unknown place"
 
 
 _EXIT_CODES: Final = (
@@ -238,20 +238,20 @@ def _without_traceback(arguments: Sequence[str]) -> tuple[list[str], bool]:
 
 def _choose_language(arguments: list[str]) -> list[str]:
     """Speak the language that any command may be asked for; return the arguments that are left."""
-    for place, each in enumerate(arguments):
+    for position, each in enumerate(arguments):
         name, is_one, value = each.partition("=")
         if each == "--":
             break
-        if name == _LANGUAGE and (is_one or place + 1 < len(arguments)):
+        if name == _LANGUAGE and (is_one or position + 1 < len(arguments)):
             n_taken = 1 if is_one else 2
-            language = value if is_one else arguments[place + 1]
+            language = value if is_one else arguments[position + 1]
             set_language(language)
             # There it is the language of words in cells, which may be one that the command does not speak.
             if arguments[:1] == ["anonymize"]:
                 return arguments
             if language not in LANGUAGES:
                 raise InputError(f"--language {language!r}.", hint=f"choose among {', '.join(LANGUAGES)}.")
-            return [*arguments[:place], *arguments[place + n_taken :]]
+            return [*arguments[:position], *arguments[position + n_taken :]]
     return arguments
 
 
@@ -264,8 +264,8 @@ def _exit_on_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)
 
 
 def _print_warning(told: set[str], message: Warning | str, *_: object, **__: object) -> None:

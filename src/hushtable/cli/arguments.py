@@ -104,20 +104,22 @@ class ReadingOptions:
     encoding: str | None = field(None, "Encoding of the CSV. Default: found.")
     delimiter: str | None = field(None, "Delimiter of the CSV. Default: found.")
 
-    def dialect(self, known: Dialect | None = None) -> Dialect:
+    def dialect(self, declared: Dialect | None = None) -> Dialect:
         """Return how a table is spelled: as these options say, else as is known."""
         from hushtable.io import Dialect
 
-        known = known or Dialect()
-        return replace(known, encoding=self.encoding or known.encoding, delimiter=self.delimiter or known.delimiter)
+        declared = declared or Dialect()
+        return replace(
+            declared, encoding=self.encoding or declared.encoding, delimiter=self.delimiter or declared.delimiter
+        )
 
-    def table(self, file: Path, known: Dialect | None = None) -> Frame:
+    def table(self, file: Path, declared: Dialect | None = None) -> Frame:
         """Read the table that a command is about: a file, or what comes in."""
         from hushtable.io import frames
 
         if file == _STREAM:
-            return _tell_index(frames.read_stream(sys.stdin.buffer.read(), "stdin", self.dialect(known)), file)
-        return _tell_index(frames.read(file, dialect=self.dialect(known)), file)
+            return _tell_index(frames.read_stream(sys.stdin.buffer.read(), "stdin", self.dialect(declared)), file)
+        return _tell_index(frames.read(file, dialect=self.dialect(declared)), file)
 
     def optional_table(self, path: Path | None) -> Frame | None:
         """Read another table, which may not have been given, and never is what comes in."""
@@ -130,7 +132,7 @@ class ReadingOptions:
         return self.table(path) if rules is None else self.table(path, rules.read_as.dialect).with_specs(rules.specs)
 
     def table_with_counts(
-        self, file: Path, columns: Sequence[str], known: Dialect | None = None, *, details: Path | None = None
+        self, file: Path, columns: Sequence[str], declared: Dialect | None = None, *, details: Path | None = None
     ) -> Frame:
         """Read the table that a command is about; of a folder or a pattern the distinct rows, with counts.
 
@@ -139,14 +141,14 @@ class ReadingOptions:
         from hushtable.io import Source, is_many
 
         if file == _STREAM or isinstance(file, Source) or not is_many(file):
-            return self.table(file, known)
+            return self.table(file, declared)
         if details is not None:
             raise InputError("--details numbers the rows of one file, and the input is several.", hint="leave it out.")
         try:
             from hushtable.io import collapse, scan
         except ModuleNotFoundError:
             raise InputError("reading a folder needs a reader.", hint="pip install 'hushtable[stream]'.") from None
-        return collapse(scan(file, self.dialect(known)), list(columns) or None)
+        return collapse(scan(file, self.dialect(declared)), list(columns) or None)
 
 
 def _tell_index(frame: Frame, file: Path) -> Frame:
@@ -227,21 +229,21 @@ def outputs_of(output: Path, *, codebook: bool) -> tuple[Path, ...]:
 
 
 def check_effects(
-    given: Mapping[str, bool], needs: Mapping[str, Sequence[str]], excludes: Mapping[str, Sequence[str]]
+    is_given: Mapping[str, bool], needs: Mapping[str, Sequence[str]], excludes: Mapping[str, Sequence[str]]
 ) -> None:
     """Raise InputError for an option that would do nothing.
 
     Options that are given, of each the others of which it needs one, and of each those that mean nothing beside it.
     """
-    for name, others in needs.items():
-        if given[name] and not any(given[other] for other in others):
+    for name, partners in needs.items():
+        if is_given[name] and not any(is_given[other] for other in partners):
             raise InputError(
-                f"{name} has no effect without {' or '.join(others)}.", hint="give that too, or leave it out."
+                f"{name} has no effect without {' or '.join(partners)}.", hint="give that too, or leave it out."
             )
-    for name, others in excludes.items():
-        for other in others:
-            if given[name] and given[other]:
-                raise InputError(f"{other} has no effect with {name}.", hint="leave one of the two out.")
+    for name, partners in excludes.items():
+        for partner in partners:
+            if is_given[name] and is_given[partner]:
+                raise InputError(f"{partner} has no effect with {name}.", hint="leave one of the two out.")
 
 
 def precision_of(

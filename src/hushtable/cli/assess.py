@@ -74,7 +74,7 @@ class Yardstick:
 
 def assess(
     file: InFile,
-    known: KnownOptions,
+    role_options: KnownOptions,
     population: PopulationOptions,
     yardstick: Yardstick,
     results: Results,
@@ -87,7 +87,7 @@ def assess(
     from hushtable.risk.assess import assess as assess_
 
     limits = limits_of(yardstick.fail, _FIGURES)
-    check_report(results, place_of(file), known.policy, population.population)
+    check_report(results, place_of(file), role_options.policy, population.population)
     options: dict[str, Any] = {
         "population_size": population.population_size,
         "weights": population.weights,
@@ -98,38 +98,38 @@ def assess(
         "known_within": amounts_of("--known-within", yardstick.known_within) or None,
     }
     with show_step("reading"):
-        frame, asked = _read_table(file, known, machine)
+        frame, request = _read_table(file, role_options, machine)
         everyone = machine.optional_table(population.population)
     with show_step("looking at classes"):
-        risk = assess_(frame, population=everyone, **asked, **options)
-    found = risk.to_dict()
-    failed = [*_find_tolerance_failure(risk), *find_failures(assess_figures(found), limits)]
+        risk = assess_(frame, population=everyone, **request, **options)
+    entries = risk.to_dict()
+    failed = [*_find_tolerance_failure(risk), *find_failures(assess_figures(entries), limits)]
     judged = failed if limits or yardstick.tolerance is not None else None
-    print_result(risk, {"file": file.name, **found}, judged, results, lambda: _table_of_estimates(risk))
+    print_result(risk, {"file": file.name, **entries}, judged, results, lambda: _table_of_estimates(risk))
 
 
-def _read_table(file: Path, known: KnownOptions, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
+def _read_table(file: Path, role_options: KnownOptions, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
     """Read the table, and what is asked of it: by options, or by a policy."""
-    if known.policy is None:
-        qi, sensitive = names_of(known.qi), names_of(known.sensitive)
+    if role_options.policy is None:
+        qi, sensitive = names_of(role_options.qi), names_of(role_options.sensitive)
         if not qi:
             msg = "neither a policy nor quasi-identifiers were given."
             hint = "pass --qi age,sex, or -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one)."
             raise InputError(msg, hint=hint)
-        judged = [*qi, *sensitive, *([known.person] if known.person else [])]
-        frame = reading.table_with_counts(file, judged).with_learned_specs()
-        return frame, {"quasi_identifiers": qi, "sensitive": sensitive, "person": known.person}
-    if known != KnownOptions(policy=known.policy):
+        columns = [*qi, *sensitive, *([role_options.person] if role_options.person else [])]
+        frame = reading.table_with_counts(file, columns).with_learned_specs()
+        return frame, {"quasi_identifiers": qi, "sensitive": sensitive, "person": role_options.person}
+    if role_options != KnownOptions(policy=role_options.policy):
         raise InputError(
             "both a policy and --qi, --sensitive or --person were given.",
             hint="put them into the policy, or leave it out.",
         )
     from hushtable.policy import Policy
 
-    rules = Policy.read(known.policy)
+    rules = Policy.read(role_options.policy)
     rules.check_decided()
-    judged = [*rules.quasi_identifiers, *rules.with_role("sensitive"), *([rules.person] if rules.person else [])]
-    frame = reading.table_with_counts(file, judged, rules.read_as.dialect)
+    columns = [*rules.quasi_identifiers, *rules.with_role("sensitive"), *([rules.person] if rules.person else [])]
+    frame = reading.table_with_counts(file, columns, rules.read_as.dialect)
     if frame.counts is None:
         # Of a folder only what is judged was read.
         rules.check_covers(frame.columns)

@@ -71,7 +71,7 @@ class ComparisonResults(Results):
 
 def compare(
     file: InFile,
-    asked: ComparedPolicy,
+    policy_options: ComparedPolicy,
     settings: SettingsOptions,
     regression: RegressionOptions,
     results: ComparisonResults,
@@ -90,23 +90,28 @@ def compare(
         )
     ks = numbers_in("--k", settings.k, int, "numbers", "2,3,5")
     shares = numbers_in("--suppression", settings.suppression, float, "numbers", "0,0.01")
-    rules = Policy.read(asked.policy)
-    inputs = [place_of(file), asked.policy, *([asked.key_file] if asked.key_file else []), *rules.inputs]
+    rules = Policy.read(policy_options.policy)
+    inputs = [
+        place_of(file),
+        policy_options.policy,
+        *([policy_options.key_file] if policy_options.key_file else []),
+        *rules.inputs,
+    ]
     _check_outputs(results, inputs)
-    rules = with_asked_role(rules, asked.ask)
+    rules = with_asked_role(rules, policy_options.ask)
     with show_step("reading"):
         frame = machine.table(file, rules.read_as.dialect)
-    named = {"recoding": settings.recoding, "method": settings.method, "links": settings.links}
+    varied = {"recoding": settings.recoding, "method": settings.method, "links": settings.links}
     with show_progress("comparing") as progress:
         compared = compare_(
             frame,
             rules,
             k=ks,
             suppression=shares,
-            **{name: names_of(text) for name, text in named.items() if text is not None},
+            **{name: names_of(text) for name, text in varied.items() if text is not None},
             model=regression.model,
             weights=regression.weights,
-            key=None if asked.key_file is None else key_in(asked.key_file),
+            key=None if policy_options.key_file is None else key_in(policy_options.key_file),
             progress=progress,
         )
     is_feasible = any(row.is_feasible for row in compared.rows)
@@ -193,7 +198,7 @@ def _format_runs(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
     places = [place for place, title in enumerate(titles) if not unasked.get(title)]
     kept = [titles[place] for place in places]
     shown = [[row[place] for place in places] for row in cells]
-    return format_table(kept, shown, right=kept[:-1], whole=kept[:-1], sentences=kept[-1:]).rstrip()
+    return format_table(kept, shown, right=kept[:-1], no_wrap=kept[:-1], sentences=kept[-1:]).rstrip()
 
 
 def _format_column_losses(compared: Comparison, rows: list[ComparedRun]) -> str:
@@ -201,4 +206,4 @@ def _format_column_losses(compared: Comparison, rows: list[ComparedRun]) -> str:
     titles = [f"k = {row.k}" for row in rows]
     lost = [row.loss_by_column or {} for row in rows]
     cells = [(name, *(f"{each[name]:.4f}" for each in lost)) for name in compared.quasi_identifiers]
-    return format_table(("loss (set-NCP) of", *titles), cells, right=titles, whole=titles).rstrip()
+    return format_table(("loss (set-NCP) of", *titles), cells, right=titles, no_wrap=titles).rstrip()

@@ -135,28 +135,28 @@ def attack_figures(rate: float, count: int, what: str, excess: float | None = No
     }
 
 
-def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
+def synthetic_figures(result: Attacks, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
     """Return what `hushtable attack` can limit: of every kind the upper end of the highest risk's interval."""
-    assert found.copies is not None, "the command counts them"
-    figures = {"copies": LimitedFigure(found.copies.n_copied, "the number of people who stand in the table")}
+    assert result.copies is not None, "the command counts them"
+    figures = {"copies": LimitedFigure(result.copies.n_copied, "the number of people who stand in the table")}
     for kind in ("singling out", "linkability", "inference"):
-        attacks = found.attacks_of_kind(kind)
+        attacks = result.attacks_of_kind(kind)
         unknown = not attacks or any(math.isnan(each.risk.high) for each in attacks)
         highest = math.nan if unknown else max(each.risk.high for each in attacks)
         doubt = "no attack of this kind could be made or compared" if unknown else ""
-        most = min((each.most for each in attacks), default=1.0)
-        if not most > limits.get(kind.replace(" ", "-"), -1.0):
-            doubt = f"beside this control even a copy of the table would show a risk of {round(most, 3):g}"
+        ceiling = min((each.most for each in attacks), default=1.0)
+        if not ceiling > limits.get(kind.replace(" ", "-"), -1.0):
+            doubt = f"beside this control even a copy of the table would show a risk of {round(ceiling, 3):g}"
         what = f"the upper end of the 95 % interval of the {kind} risk"
         figures[kind.replace(" ", "-")] = LimitedFigure(highest, what, doubt)
     for name, what in _FIGURE_MEANINGS.items():
-        measured = [each for each in found.figures if each.name == name]
+        measured = [each for each in result.figures if each.name == name]
         # Of what has no interval, the figure itself.
         ends = [each.value if math.isnan(each.high) else each.high for each in measured]
         unknown = not ends or any(map(math.isnan, ends))
         doubt = "it was not measured (dcr needs a control, the others a --secret)" if unknown else ""
-        most = min((each.reach.most for each in measured if each.reach is not None), default=1.0)
-        if not most > limits.get(name, -1.0):
-            doubt = doubt or f"beside this control even a copy of the table would show {round(most, 3):g}"
+        ceiling = min((each.reach.most for each in measured if each.reach is not None), default=1.0)
+        if not ceiling > limits.get(name, -1.0):
+            doubt = doubt or f"beside this control even a copy of the table would show {round(ceiling, 3):g}"
         figures[name] = LimitedFigure(math.nan if unknown else max(ends), what, doubt)
     return figures

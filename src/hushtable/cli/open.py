@@ -12,7 +12,7 @@ from hushtable.cli.groups import argument, option
 from hushtable.cli.terminal import print_lines, print_to_stderr
 from hushtable.errors import InputError
 
-_PATIENCE: Final = 10.0  # seconds
+_MAX_WAIT_SECONDS: Final = 10.0  # seconds
 
 
 def open_(
@@ -56,4 +56,4 @@ def open_(
         server.serve_forever()
     desk.jobs.stop()
     # What is being written is finished, or its drafts removed.
-    desk.jobs.wait(_PATIENCE)
+    desk.jobs.wait(_MAX_WAIT_SECONDS)

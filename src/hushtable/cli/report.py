@@ -76,19 +76,19 @@ def write_table(table: object, path: Path, *, force: bool, warning: str = "") ->
 
 
 def print_result(
-    found: StatesFacts,
+    result: StatesFacts,
     entries: Mapping[str, Any],
     failed: list[dict[str, Any]] | None,
     results: Results,
     tables: Callable[[], Iterable[str]] = tuple,
 ) -> None:
     """Report a result and print its facts and tables, or JSON, with what failed if anything was judged; then exit 1."""
-    write_report(found, results)
+    write_report(result, results)
     with exit_on_failures(failed or ()):
         if results.as_json:
-            print_json({**entries, "facts": found.facts, **({} if failed is None else {"failed_above": failed})})
+            print_json({**entries, "facts": result.facts, **({} if failed is None else {"failed_above": failed})})
         else:
-            print_lines(*found.facts, *tables())
+            print_lines(*result.facts, *tables())
 
 
 @contextmanager
@@ -134,15 +134,15 @@ def report(
             hint="leave one of the two out.",
         )
     with show_step("reading, judging and measuring"):
-        told = report_(release, audience="external" if external else "internal", original=original, policy=policy)
-    with exit_with_code(0 if told.holds else 1):
+        result = report_(release, audience="external" if external else "internal", original=original, policy=policy)
+    with exit_with_code(0 if result.holds else 1):
         if output is not None:
-            page, twin = told.write(output, overwrite=force)
-            print_to_stderr(f"Wrote {page} ({told.audience}), and its twin {twin}.")
+            page, twin = result.write(output, overwrite=force)
+            print_to_stderr(f"Wrote {page} ({result.audience}), and its twin {twin}.")
         if as_json:
-            print_json(told.to_dict())
+            print_json(result.to_dict())
         elif output is None:
-            print_lines(*_format_report(told))
+            print_lines(*_format_report(result))
 
 
 def _format_report(told: Report) -> Iterator[str]:

@@ -116,11 +116,11 @@ def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Fram
             hint="pass -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one), or --qi age,sex --k 5.",
         )
     models = [{_parse_notion(request.notion): request.k}, *map(_parse_diversity, request.l or ())]
-    judged = [model["distinct-l-diversity"]["sensitive"] for model in models[1:]]
-    given = dict.fromkeys(names_of(request.other), "other") | dict.fromkeys(judged, "sensitive")
-    hidden = names_of(request.identifier)
-    given |= dict.fromkeys(hidden, "identifier") | dict.fromkeys(names_of(request.qi), "quasi-identifier")
-    undeclared = [name for name in frame.columns if name not in given]
+    sensitive = [model["distinct-l-diversity"]["sensitive"] for model in models[1:]]
+    roles = dict.fromkeys(names_of(request.other), "other") | dict.fromkeys(sensitive, "sensitive")
+    identifiers = names_of(request.identifier)
+    roles |= dict.fromkeys(identifiers, "identifier") | dict.fromkeys(names_of(request.qi), "quasi-identifier")
+    undeclared = [name for name in frame.columns if name not in roles]
     if undeclared:
         # Who names quasi-identifiers says that the rows are persons.
         looks = find_identifiers(frame, undeclared)
@@ -131,10 +131,10 @@ def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Fram
                 hint=f"--identifier {name} leaves it out; to keep it, --other {name} --set 'accept.{name}=a reason'.",
             )
         print_to_stderr(f"Kept as they are, taken for unknown to anyone: {join_some(undeclared)}.")
-    person = find_repeating_person(frame, hidden) if len(hidden) > 1 else None
+    person = find_repeating_person(frame, identifiers) if len(identifiers) > 1 else None
     if person is not None:
         print_to_stderr(f"Some persons have several records: --person {person} counts persons, not records.")
-    return Policy.make({"columns": {**dict.fromkeys(undeclared, "other"), **given}, "models": models})
+    return Policy.make({"columns": {**dict.fromkeys(undeclared, "other"), **roles}, "models": models})
 
 
 def with_options(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], settings: Sequence[str]) -> Policy:
@@ -143,38 +143,38 @@ def with_options(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str]
     Options by their names, None where one was not given; kinds as ``COLUMN=KIND``; settings as ``PLACE=VALUE``, the
     place with dots: ``method.mondrian.cut=median``.
     """
-    given = {name: value for name, value in options.items() if value is not None}
+    typed = {name: value for name, value in options.items() if value is not None}
     for name in ("method", "loss"):
-        if name in given:
-            rules = rules.with_entries({(name,): _loss_of(given.pop(name)) if name == "loss" else given.pop(name)})
-    places: dict[_OptionPlace, Any] = {}
-    for name, value in given.items():
-        places[_place_of(rules, name)] = os.path.abspath(value) if isinstance(value, Path) else value
+        if name in typed:
+            rules = rules.with_entries({(name,): _loss_of(typed.pop(name)) if name == "loss" else typed.pop(name)})
+    entries: dict[_OptionPlace, Any] = {}
+    for name, value in typed.items():
+        entries[_place_of(rules, name)] = os.path.abspath(value) if isinstance(value, Path) else value
     for entry in kinds:
         column, _, kind = entry.rpartition("=")
         if not column:
             raise InputError(
                 f"--kind {entry!r} is not of the form COLUMN=KIND.", hint="for instance: --kind zip=category."
             )
-        places["columns", column, "kind"] = kind
+        entries["columns", column, "kind"] = kind
     for entry in settings:
-        place, is_set, text = entry.partition("=")
+        path, is_set, text = entry.partition("=")
         if not is_set:
             raise InputError(
                 f"--set {entry!r} is not of the form PLACE=VALUE.",
                 hint="for instance: --set method.mondrian.cut=median.",
             )
-        places[tuple(place.split("."))] = _parse_value(text, entry)
-    return rules.with_entries(places) if places else rules
+        entries[tuple(path.split("."))] = _parse_value(text, entry)
+    return rules.with_entries(entries) if entries else rules
 
 
 def change_by_options(
-    rules: Policy, changes: Changes, search: SearchOptions, written: Mapping[str, str | None]
+    rules: Policy, changes: Changes, search: SearchOptions, writing: Mapping[str, str | None]
 ) -> Policy:
     """Return the policy with what the options of `anonymize` say."""
     options = {
         **vars(search),
-        **written,
+        **writing,
         "weights": numbers_of(search.weights) or None,
         "domains": changes.domains,
         "population": changes.population,
@@ -187,12 +187,14 @@ def with_asked_role(rules: Policy, role: str | None) -> Policy:
     """Return the policy with one role for all columns that it asks for."""
     if role is None:
         return rules
-    asked = rules.with_role("ask")
-    if not asked:
+    undecided = rules.with_role("ask")
+    if not undecided:
         raise InputError("--ask has no effect: the policy asks for no role.", hint="leave it out.")
     # How values are read and generalized has no effect on columns that are left out or kept as they are.
     is_whole = role in ("identifier", "other")
-    return rules.with_entries({("columns", name) if is_whole else ("columns", name, "role"): role for name in asked})
+    return rules.with_entries(
+        {("columns", name) if is_whole else ("columns", name, "role"): role for name in undecided}
+    )
 
 
 def key_of(path: Path | None, rules: Policy) -> bytes | None:

@@ -130,12 +130,12 @@ def mpuccs(
 ) -> None:
     """Count the synthetic records that single out exactly one original record."""
     limits = limits_of(fail, _MPUCCS_FIGURES)
-    given = {
+    is_given = {
         **find_given(sets, control, equality, results),
         "a synthetic table": synthetic is not None,
         "--fail-above excess": "excess" in limits,
     }
-    check_effects(given, _NEEDS, _EXCLUDES)
+    check_effects(is_given, _NEEDS, _EXCLUDES)
     inputs = (place_of(original), synthetic, control.control)
     check_outputs((results.details, results.tree), results, *inputs)
     options: dict[str, Any] = {
@@ -187,14 +187,14 @@ def _as_petsard(compat: str, original: Any, synthetic: Any, options: dict[str, A
 
     if compat != "petsard-1.6":
         raise InputError(f"--compat {compat!r} is not known.", hint="use petsard-1.6, or leave it out.")
-    for asked, name in (("--decimals", "numeric_precision"), ("--datetime-unit", "datetime_precision")):
-        given = options[name]
-        if given is None or isinstance(given, dict):
+    for option_name, name in (("--decimals", "numeric_precision"), ("--datetime-unit", "datetime_precision")):
+        precision = options[name]
+        if precision is None or isinstance(precision, dict):
             raise InputError(
-                f"{asked} with --compat is one precision for all columns.",
+                f"{option_name} with --compat is one precision for all columns.",
                 hint="give one, or auto, which is found as that program does.",
             )
-        options[name] = None if given == "auto" else given
+        options[name] = None if precision == "auto" else precision
     return petsard_mpuccs(original, synthetic, **options)
 
 

@@ -61,17 +61,18 @@ def format_roles(roles: Roles) -> list[str]:
         )
         for column in roles.columns
     ]
-    shown = rows if len(rows) <= _MAX_COLUMNS_LISTED else rows[:_SHOWN_COLUMNS]
+    listed_rows = rows if len(rows) <= _MAX_COLUMNS_LISTED else rows[:_SHOWN_COLUMNS]
     table = format_table(
-        titles, shown, right=("distinct", "missing", "power"), whole=("proposed role",), sentences=("because",)
+        titles, listed_rows, right=("distinct", "missing", "power"), no_wrap=("proposed role",), sentences=("because",)
     )
-    if len(shown) == len(rows):
+    if len(listed_rows) == len(rows):
         return [table]
     counts = Counter(column.role for column in roles.columns)
-    told = ", ".join(f"{n:,} {role}" for role, n in counts.most_common())
+    counted = ", ".join(f"{n:,} {role}" for role, n in counts.most_common())
     return [
         table.rstrip(),
-        f"The first {len(shown)} of {len(rows):,} columns; all of them: {told}; --json and the policy list them.",
+        f"The first {len(listed_rows)} of {len(rows):,} columns; all of them: {counted}; "
+        "--json and the policy list them.",
     ]
 
 
@@ -150,7 +151,7 @@ def describe_spelling(
     writing: Writing,
     codes: Mapping[str, Mapping[str, int]],
     alike: Mapping[str, int],
-    kept: Sequence[str],
+    unconverted: Sequence[str],
     formulas: Mapping[str, int],
 ) -> list[str]:
     """Say how a file is written, and which of its cells look like other ones, each by column with their counts.
@@ -164,35 +165,36 @@ def describe_spelling(
     if writing.decimal == ",":
         lines.append("quasi-identifiers are written with decimal commas")
     if formulas:
-        told = [f"{name} {n:,}" for name, n in formulas.items()]
+        counts = [f"{name} {n:,}" for name, n in formulas.items()]
         done = "got an apostrophe" if writing.formulas == "escape" else "stay as they are (write: {formulas: escape})"
         lines.append(
-            f"careful: cells that a spreadsheet would run, beginning with =, +, - or @, {done}: {join_some(told)}"
+            f"careful: cells that a spreadsheet would run, beginning with =, +, - or @, {done}: {join_some(counts)}"
         )
-    if kept:
+    if unconverted:
         form = "a decimal point" if writing.decimal == "." else "a decimal comma"
         lines.append(
-            f"quasi-identifiers are written with {form} and ISO dates, other columns as they came: {join_some(kept)}"
+            f"quasi-identifiers are written with {form} and ISO dates, other columns as they came: "
+            f"{join_some(unconverted)}"
         )
     lines += [
         f"careful: {n:,} values of {name} differ from another only in case, spaces or width"
         for name, n in alike.items()
     ]
     if codes:
-        told = [f"{name} ({', '.join(f'{code} {n:,}' for code, n in each.items())})" for name, each in codes.items()]
+        counts = [f"{name} ({', '.join(f'{code} {n:,}' for code, n in each.items())})" for name, each in codes.items()]
         lines.append(
-            f"careful: cells that look like a missing value stay what they are (missing_values): {join_some(told)}"
+            f"careful: cells that look like a missing value stay what they are (missing_values): {join_some(counts)}"
         )
     return lines
 
 
-def describe_value_lists(listed: Mapping[str, int], lacking: Sequence[str]) -> list[str]:
+def describe_value_lists(n_by_column: Mapping[str, int], lacking: Sequence[str]) -> list[str]:
     """Say which columns list what a class holds, and which of them values that few records have."""
     hint = f"lists in {join_some(lacking)} show which values a class lacks; recoding cut hides that"
     return [hint] * bool(lacking) + [
         f"careful: the sets of {name} list {n:,} values that are nearly unique: who knows one finds its class; "
         "recoding cut or a hierarchy shows less"
-        for name, n in listed.items()
+        for name, n in n_by_column.items()
     ]
 
 
@@ -264,17 +266,20 @@ def margin_lines(rules: Policy) -> list[str]:
     ]
 
 
-def attack_tables(found: Attacks) -> list[str]:
+def attack_tables(result: Attacks) -> list[str]:
     """Lay out attacks under WP29's three headings, and the figures beside them."""
     titles = ("attack", "made", "succeed", "by chance", "control", "risk", "95 % interval", "a copy")
     lines: list[str] = []
     for kind in ("singling out", "linkability", "inference"):
-        if attacks := found.attacks_of_kind(kind):
+        if attacks := result.attacks_of_kind(kind):
             rows = [_attack_row(each) for each in attacks]
             lines += [translate(kind).capitalize(), format_table(titles, rows, right=titles[1:])]
-    if found.figures:
-        shown = ("figure", "target", "value", "95 % interval", "control or chance")
-        lines += ["Distances and attribution", format_table(shown, map(_figure_row, found.figures), right=shown[2:])]
+    if result.figures:
+        figure_titles = ("figure", "target", "value", "95 % interval", "control or chance")
+        lines += [
+            "Distances and attribution",
+            format_table(figure_titles, map(_figure_row, result.figures), right=figure_titles[2:]),
+        ]
     return lines
 
 
@@ -311,18 +316,18 @@ def _format_shares_by_column(what: str, shares: Mapping[str, float]) -> str:
     return format_table(("column", what), [(name, f"{share:.1%}") for name, share in ranked], right=(what,))
 
 
-def describe_joint_keys(found: Keys) -> list[str]:
+def describe_joint_keys(result: Keys) -> list[str]:
     """Say which few columns are a key together; nothing where none were found."""
-    together = [names for names in found.keys if len(names) > 1]
-    if not together:
+    joint_keys = [names for names in result.keys if len(names) > 1]
+    if not joint_keys:
         return []
-    shown = [f"  {' + '.join(names)}" for names in together[:_MAX_KEYS_SHOWN]]
-    left = len(together) - len(shown)
+    lines = [f"  {' + '.join(names)}" for names in joint_keys[:_MAX_KEYS_SHOWN]]
+    n_more = len(joint_keys) - len(lines)
     return [
-        f"A key together (no two different rows agree on them; at most {found.max_size} columns):",
-        *shown,
-        *([f"  ... and {left:,} more, see `hushtable keys`"] if left else []),
-        *([] if found.complete else [f"  searched to {found.complete_to_size} columns; larger keys may be missing"]),
+        f"A key together (no two different rows agree on them; at most {result.max_size} columns):",
+        *lines,
+        *([f"  ... and {n_more:,} more, see `hushtable keys`"] if n_more else []),
+        *([] if result.complete else [f"  searched to {result.complete_to_size} columns; larger keys may be missing"]),
     ]
 
 
@@ -338,16 +343,16 @@ def mpuccs_tables(attacked: Mpuccs | PetsardMpuccs) -> list[str]:
     ]
 
 
-def keys_tables(found: Keys, top: int) -> list[str]:
+def keys_tables(result: Keys, top: int) -> list[str]:
     """Lay out the keys that are most easily known."""
-    if not len(found):
+    if not len(result):
         return []
-    ranked = found.easiest_key_rows(top)
+    ranked = result.easiest_key_rows(top)
     rows = [(", ".join(each["columns"]), f"{each['g1']:.3g}", f"{each['unique_rate']:.4%}") for each in ranked]
-    left = len(found) - len(ranked)
+    n_more = len(result) - len(ranked)
     return [
         format_table(("key", "g1", "unique rows"), rows, right=("g1", "unique rows")),
-        *([f"... and {left:,} more: --top, or --details OUT for all."] if left else []),
+        *([f"... and {n_more:,} more: --top, or --details OUT for all."] if n_more else []),
     ]
 
 

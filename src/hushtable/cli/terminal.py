@@ -91,7 +91,7 @@ def format_table(
     titles: Sequence[str],
     rows: Iterable[Sequence[str]],
     right: Collection[str] = (),
-    whole: Collection[str] = (),
+    no_wrap: Collection[str] = (),
     sentences: Collection[str] = (),
 ) -> Laid:
     """Lay out a table as text, some of its columns to the right, some never folded.
@@ -102,12 +102,12 @@ def format_table(
         [translate(cell) if title in (*right, *sentences) else cell for title, cell in zip(titles, cells, strict=True)]
         for cells in rows
     ]
-    in_right, in_whole = ({place for place, title in enumerate(titles) if title in some} for some in (right, whole))
-    return laid_out([*map(translate, titles)], rows, right=in_right, whole=in_whole)
+    in_right, in_whole = ({place for place, title in enumerate(titles) if title in some} for some in (right, no_wrap))
+    return laid_out([*map(translate, titles)], rows, right=in_right, no_wrap=in_whole)
 
 
 def laid_out(
-    titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[int] = (), whole: Collection[int] = ()
+    titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[int] = (), no_wrap: Collection[int] = ()
 ) -> Laid:
     """Lay out a table as text that is said already or is data; columns are meant by their places."""
     from rich.console import Console
@@ -115,9 +115,9 @@ def laid_out(
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
-    for place, title in enumerate(titles):
+    for position, title in enumerate(titles):
         table.add_column(
-            Text(escape_controls(title)), justify="right" if place in right else "left", no_wrap=place in whole
+            Text(escape_controls(title)), justify="right" if position in right else "left", no_wrap=position in no_wrap
         )
     for cells in rows:
         # Text, because a name may hold what rich reads as markup.
@@ -161,13 +161,13 @@ def show_sets_progress(what: str) -> Iterator[WalkProgress | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    with _build_progress() as shown:
-        columns = shown.add_task(translate(what), total=1.0)
-        combinations = shown.add_task("", total=None)
+    with _build_progress() as progress:
+        columns = progress.add_task(translate(what), total=1.0)
+        combinations = progress.add_task("", total=None)
 
         def advance(share: float, n_sets: int) -> None:
-            shown.update(columns, completed=share)
-            shown.update(combinations, completed=n_sets, description=f"{n_sets:,} combinations")
+            progress.update(columns, completed=share)
+            progress.update(combinations, completed=n_sets, description=f"{n_sets:,} combinations")
 
         yield advance
 

@@ -26,13 +26,13 @@ def warm_up(
     The compiled code lies beside the installed package; if nothing can be written there, in your cache folder. It
     serves every user, every processor of the same kind, and every container of the same image.
     """
-    named = names_of(jobs) or [*DRILLS]
-    unknown = [name for name in named if name not in DRILLS]
+    selected = names_of(jobs) or [*DRILLS]
+    unknown = [name for name in selected if name not in DRILLS]
     if unknown:
         raise InputError(f"--for {unknown[0]!r} is no job that is compiled for.", hint=f"jobs are {', '.join(DRILLS)}.")
     with show_step("compiling"):
-        compile_for(named)
-    print_lines(f"Compiled for {quote_names(named)}.")
+        compile_for(selected)
+    print_lines(f"Compiled for {quote_names(selected)}.")
 
 
 def compile_for(jobs: Sequence[str]) -> None:

@@ -140,21 +140,21 @@ class ColumnSpec:
 
     def with_defaults_from(self, other: ColumnSpec) -> ColumnSpec:
         """Return this spec, with what it does not say taken from another; texts that mean missing are those of both."""
-        said = {name: getattr(other if getattr(self, name) is None else self, name) for name in self.__slots__}
+        fields = {name: getattr(other if getattr(self, name) is None else self, name) for name in self.__slots__}
         if self.decimal is not None or self.thousands is not None:
             # The two marks are one statement.
-            said |= {"decimal": self.decimal, "thousands": self.thousands}
-        is_date = said["order"] is None and said["kind"] in (None, "date", "datetime")
+            fields |= {"decimal": self.decimal, "thousands": self.thousands}
+        is_date = fields["order"] is None and fields["kind"] in (None, "date", "datetime")
         missing = tuple(dict.fromkeys((*(self.missing_values or ()), *(other.missing_values or ()))))
         # That there are none is an answer, too.
-        said["missing_values"] = None if self.missing_values is other.missing_values is None else missing
-        said |= {} if is_date else {"format": None, "latest_year": None}
+        fields["missing_values"] = None if self.missing_values is other.missing_values is None else missing
+        fields |= {} if is_date else {"format": None, "latest_year": None}
         if self.order is not None or self.kind not in (None, "category"):
-            said["separator"] = self.separator
-        if said["separator"] is not None:
+            fields["separator"] = self.separator
+        if fields["separator"] is not None:
             # The marks of a file are those of its numbers.
-            said |= dict.fromkeys(("kind", "order", "format", "decimal", "thousands", "latest_year", "odd_cells"))
-        return ColumnSpec(**said)
+            fields |= dict.fromkeys(("kind", "order", "format", "decimal", "thousands", "latest_year", "odd_cells"))
+        return ColumnSpec(**fields)
 
     def _check_separator(self) -> None:
         sign = self.separator
@@ -359,15 +359,15 @@ def from_texts(
     blank = np.array([not text.strip() for text in texts], dtype=bool)
     filled = [text for text, empty in zip(texts, blank, strict=True) if not empty]
     if order is not None:
-        settled: Kind = kind or "ordered"
+        column_kind: Kind = kind or "ordered"
         values, filled_codes = _encode_by_order(name, filled, order)
     else:
-        settled, read = _detect_kind(filled) if kind is None else (kind, _parse_texts(name, kind, filled))
+        column_kind, read = _detect_kind(filled) if kind is None else (kind, _parse_texts(name, kind, filled))
         values, inverse = np.unique(read, return_inverse=True)
         filled_codes = inverse.astype(np.int32)
     codes = np.full(len(blank), -1, dtype=np.int32)
     codes[~blank] = filled_codes
-    return Column(name, settled, values), codes
+    return Column(name, column_kind, values), codes
 
 
 def _detect_kind(texts: Sequence[str]) -> tuple[Kind, ValueArray]:

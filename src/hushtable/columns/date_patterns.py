@@ -38,7 +38,7 @@ october oktober octobre octubre ottobre | oct okt ott
 november novembre noviembre | nov
 december dezember décembre diciembre dicembre | dec dez déc dic
 """
-_LETTER: Final = r"[^\p{L}]"
+_NON_LETTER: Final = r"[^\p{L}]"
 _LAST_SERIAL: Final = 2_958_465  # 9999-12-31
 _NO_DAY: Final = 60  # 29 February 1900, which Excel counts and which never was
 
@@ -88,7 +88,7 @@ def _number_months(texts: pl.Series, directive: str, *, has_point: bool) -> pl.S
     numbers = _month_numbers(directive)
     names = "|".join(sorted(numbers, key=len, reverse=True))
     point = "" if has_point or directive == "%B" else r"\.?"
-    pattern = rf"(?i)^(|.*{_LETTER})({names}){point}(|{_LETTER}.*)$"
+    pattern = rf"(?i)^(|.*{_NON_LETTER})({names}){point}(|{_NON_LETTER}.*)$"
     parts = texts.str.normalize("NFC").str.extract_groups(pattern).struct
     number = parts.field("2").str.to_lowercase().replace_strict(numbers, default=None, return_dtype=pl.String)
     return parts.field("1") + "|" + number + "|" + parts.field("3")

@@ -31,7 +31,7 @@ _MISSING_MARKS: Final = frozenset(
 )
 """What programs write where a cell is missing."""
 
-_TRUTHS: Final[Mapping[str, bool]] = {
+_TRUTH_BY_TEXT: Final[Mapping[str, bool]] = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
     **dict.fromkeys(("false", "f", "no", "n", "0"), False),
 }
@@ -194,12 +194,15 @@ def _without_marks(texts: Sequence[Texts], has_missing: Sequence[bool]) -> list[
 def _meet_booleans(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelled | None:
     folded = [{fold_spelling(text) for text in table if text is not None} for table in texts]
     is_word = any(not word.isdigit() for table in folded for word in table)
-    if not is_word or not all(table <= _TRUTHS.keys() for table in folded):
+    if not is_word or not all(table <= _TRUTH_BY_TEXT.keys() for table in folded):
         return None
     spelling_of: dict[bool, str] = {}
     for text in (text for table in texts for text in table if text is not None):
-        spelling_of.setdefault(_TRUTHS[fold_spelling(text)], text)
-    met = [[None if text is None else spelling_of[_TRUTHS[fold_spelling(text)]] for text in table] for table in texts]
+        spelling_of.setdefault(_TRUTH_BY_TEXT[fold_spelling(text)], text)
+    met = [
+        [None if text is None else spelling_of[_TRUTH_BY_TEXT[fold_spelling(text)]] for text in table]
+        for table in texts
+    ]
     return _Spelled(met, _NUMBERS if columns[0].is_measured and columns[0].n_values == 2 else None)
 
 
@@ -240,7 +243,7 @@ def _mostly_known(texts: Sequence[Texts]) -> bool:
 def _read_alike(columns: Sequence[Column], texts: Sequence[Texts], family: frozenset[str]) -> list[Texts]:
     """Write the values that texts stand for in one way each; None where a text stands for none of the family."""
     is_measured = [column.is_measured and column.n_values > 0 for column in columns]
-    known = {
+    known_values = {
         value
         for table, measured in zip(texts, is_measured, strict=True)
         if measured
@@ -250,7 +253,7 @@ def _read_alike(columns: Sequence[Column], texts: Sequence[Texts], family: froze
     return [
         _write_values(table, family)
         if measured
-        else max(_list_readings(table, family), key=lambda values: _count_known(values, known))
+        else max(_list_readings(table, family), key=lambda values: _count_known(values, known_values))
         for table, measured in zip(texts, is_measured, strict=True)
     ]
 
@@ -306,12 +309,12 @@ def _write_moments(texts: Sequence[str], kind: Kind) -> Texts:
 
 def _meet_by_spelling(_: Sequence[Column], texts: Sequence[Texts]) -> _Spelled:
     """Spell a text as the reference spells it; what the reference does not know, as the first table that has it."""
-    known = {text for text in texts[0] if text is not None}
+    reference_texts = {text for text in texts[0] if text is not None}
     spelling_of: dict[str, str] = {}
     for text in (text for table in texts for text in table if text is not None):
         spelling_of.setdefault(fold_spelling(text), text)
     met = [
-        [text if text is None or text in known else spelling_of[fold_spelling(text)] for text in table]
+        [text if text is None or text in reference_texts else spelling_of[fold_spelling(text)] for text in table]
         for table in texts
     ]
     return _Spelled(met, None)

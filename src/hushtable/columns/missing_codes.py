@@ -106,19 +106,19 @@ def count_sentinel_codes(series: pl.Series) -> dict[str, int]:
     if not isinstance(series.dtype, pl.String):
         return {}
     # Most columns are none of codes, which some of their cells tell.
-    some = series.gather_every(max(1, len(series) // _CELLS_IN_SAMPLE))
-    if not _length_of_most(some.drop_nulls().str.strip_chars(), _MIN_SHARE_IN_SAMPLE):
+    sample = series.gather_every(max(1, len(series) // _CELLS_IN_SAMPLE))
+    if not _length_of_most(sample.drop_nulls().str.strip_chars(), _MIN_SHARE_IN_SAMPLE):
         return {}
     filled = series.drop_nulls().str.strip_chars()
     length = _length_of_most(filled, _MIN_SHARE_OF_CODES)
     if not length:
         return {}
-    found = {}
+    cell_counts = {}
     for code in ("9" * length, "0" * length):
         n = int((filled == code).sum())
         if n and not (filled.str.starts_with(code[:-1]) & (filled != code)).any():
-            found[code] = n
-    return found
+            cell_counts[code] = n
+    return cell_counts
 
 
 def _length_of_most(texts: pl.Series, share: float) -> int:

@@ -267,10 +267,10 @@ def convert_texts(series: pl.Series, spec: ColumnSpec, *, as_written: bool = Fal
         if as_written
         else infer_spec(series, spec, is_typed=True)
     )
-    known = to_canonical_texts(series, spec)
-    if series.filter(known.is_null()).n_unique() > 1:
+    canonical = to_canonical_texts(series, spec)
+    if series.filter(canonical.is_null()).n_unique() > 1:
         return series
-    distinct = known.drop_nulls().unique()
+    distinct = canonical.drop_nulls().unique()
     texts = distinct.to_list()
     try:
         column, codes = from_texts("", texts, spec.kind)
@@ -282,7 +282,7 @@ def convert_texts(series: pl.Series, spec: ColumnSpec, *, as_written: bool = Fal
     is_same = str.__eq__ if as_written else _are_equal
     if not all(map(is_same, (column.text(code) for code in codes.tolist()), texts)):
         return series
-    return known.replace_strict(distinct, pl.Series(column.values).gather(codes), default=None)
+    return canonical.replace_strict(distinct, pl.Series(column.values).gather(codes), default=None)
 
 
 def _are_equal(value: str, text: str) -> bool:
@@ -417,8 +417,8 @@ def has_cells_of(written: pl.Series, source: pl.Series, but: BoolArray | None = 
     if is_text[0]:
         return bool(_read_as(written, source.dtype).eq_missing(source).all())
     if is_text[1]:
-        gone = source.filter(written.is_null())
-        return gone.n_unique() <= 1 and bool(_read_as(source, written.dtype).eq(written).fill_null(True).all())
+        lost_cells = source.filter(written.is_null())
+        return lost_cells.n_unique() <= 1 and bool(_read_as(source, written.dtype).eq(written).fill_null(True).all())
     if written.dtype == source.dtype:
         return bool(written.eq_missing(source).all())
     # Of two units or scales, the coarser would hide what was lost.

@@ -290,13 +290,13 @@ def date_formats_of_digits(series: pl.Series) -> tuple[str, ...]:
     Nothing but the column's name can tell that they are dates.
     """
     texts = _without_blanks(series.drop_nulls().unique())
-    found = {}
+    moments_by_format = {}
     for format_, pattern in _PATTERNS_OF_DIGITS.items() if len(texts) else ():
         if texts.str.contains(pattern).all():
             moments = read_moments(texts, format_)
             if not moments.null_count() and moments.dt.year().is_between(*_FIRST_AND_LAST_YEAR).all():
-                found[format_] = moments
-    return _drop_equal_readings(found)
+                moments_by_format[format_] = moments
+    return _drop_equal_readings(moments_by_format)
 
 
 _PATTERNS_OF_DIGITS: Final = {

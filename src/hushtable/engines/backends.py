@@ -151,12 +151,12 @@ class Duckdb:
         import duckdb
 
         try:
-            theirs = (duckdb if session is None else session).from_arrow(rows.to_arrow())
-            frame.cross(theirs)
+            relation = (duckdb if session is None else session).from_arrow(rows.to_arrow())
+            frame.cross(relation)
         except Exception:
             hint = "pass session=, the connection that made it, not a cursor of it; without one the default is taken."
             raise InputError("the DuckDB relation belongs to another connection than the session.", hint=hint) from None
-        return theirs
+        return relation
 
     def join_rows(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
         """Return all rows of the left with the row of the right that they equal."""

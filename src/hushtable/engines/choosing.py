@@ -157,12 +157,12 @@ def _open_source(source: Source, engine: EngineChoice, dialect: Dialect | None) 
         # Counting its rows takes a pass.
         return None
     free = free_memory()
-    most = math.inf if free is None else _MAX_MEMORY_SHARE * free / _GROWTH_IN_MEMORY["rows"]
+    max_bytes = math.inf if free is None else _MAX_MEMORY_SHARE * free / _GROWTH_IN_MEMORY["rows"]
     if source.program is None:
         frame, n_bytes = lazy_objects(source)
-        is_kept_out = engine == "stream" or source.is_many or n_bytes > most
+        is_kept_out = engine == "stream" or source.is_many or n_bytes > max_bytes
         return of_engine(frame, dialect=dialect) if is_kept_out else None
-    return _open_files(source, dialect) if engine == "stream" or connect(source).n_bytes > most else None
+    return _open_files(source, dialect) if engine == "stream" or connect(source).n_bytes > max_bytes else None
 
 
 def _open_files(path: Path | Source, dialect: Dialect | None) -> Files:
@@ -181,10 +181,10 @@ def _is_large(path: Path, *, is_database: bool = False) -> bool:
     kind = "database" if is_database else FILE_KINDS.get((path.with_suffix("") if is_packed else path).suffix.lower())
     if free is None or kind not in _GROWTH_IN_MEMORY or not path.is_file():
         return False
-    most = _MAX_MEMORY_SHARE * free / _GROWTH_IN_MEMORY[kind]
+    max_bytes = _MAX_MEMORY_SHARE * free / _GROWTH_IN_MEMORY[kind]
     if not is_packed:
-        return path.stat().st_size > most
+        return path.stat().st_size > max_bytes
     # Whoever reads it says why it cannot be read.
     with suppress(OSError), path.open("rb") as file:
-        return count_gzip_bytes(path, file, most) > most
+        return count_gzip_bytes(path, file, max_bytes) > max_bytes
     return False

@@ -264,16 +264,18 @@ class Files:
         """
         assert self.numbered is not None
         records, row_of_record = self.numbered
-        margins, place = records.margins(), records.cells.names.index(column.name)
+        margins, position = records.margins(), records.cells.names.index(column.name)
         table = encode_table(margins.frame.with_specs(specs), [column.name], specs)
-        value_of_cell = np.full(records.cells.widths[place], column.n_values, dtype=np.int64)
+        value_of_cell = np.full(records.cells.widths[position], column.n_values, dtype=np.int64)
         codes = table.codes[table.index(column.name)]
-        value_of_cell[margins.places[place]] = np.where(codes < 0, column.n_values, codes)
+        value_of_cell[margins.places[position]] = np.where(codes < 0, column.n_values, codes)
         width = column.n_values + 1
         counts = np.zeros(n_groups * width, dtype=np.int64)
         for begin in range(0, records.n_records, _RECORDS_PER_COUNT):
             run = slice(begin, begin + _RECORDS_PER_COUNT)
-            pairs = group_of_row[row_of_record[run]].astype(np.int64) * width + value_of_cell[records.codes[place][run]]
+            pairs = (
+                group_of_row[row_of_record[run]].astype(np.int64) * width + value_of_cell[records.codes[position][run]]
+            )
             counts += np.bincount(pairs, minlength=len(counts))
         return np.asarray(counts.reshape(-1, width)[:, :-1])
 
@@ -304,25 +306,25 @@ class Files:
 
     def _number_records(self, cells: PublishedCells, number_of_row: CodeArray) -> Iterator[pa.Table]:
         """Yield the number of what is published of every record, and the columns that are kept."""
-        judged, kept = cells.keys.columns, cells.kept
-        names = list(dict.fromkeys((*judged, *kept)))
+        key_columns, kept_columns = cells.keys.columns, cells.kept
+        names = list(dict.fromkeys((*key_columns, *kept_columns)))
         rows = RawRows(cells.keys) if self.numbered is None else None
         counts, n_before = np.zeros(len(number_of_row), dtype=np.int64), 0
         # Kept columns are read as they are: a dictionary may hold cells of records that are left out.
-        coded = [name for name in judged if name not in kept]
+        coded = [name for name in key_columns if name not in kept_columns]
         for batch in self.source.batches(names, coded=coded):
-            ours = batch.select(range(len(judged)))
+            key_batch = batch.select(range(len(key_columns)))
             if rows is not None:
-                found = rows.rows_of_batch(ours)
+                row_numbers = rows.rows_of_batch(key_batch)
             else:
                 assert self.numbered is not None
-                found = self.numbered.rows_of_batch(ours, n_before)
+                row_numbers = self.numbered.rows_of_batch(key_batch, n_before)
             n_before += batch.num_rows
-            np.add.at(counts, found, 1)
-            numbers = number_of_row[found]
-            columns = [batch.column(names.index(name)) for name in kept]
+            np.add.at(counts, row_numbers, 1)
+            numbers = number_of_row[row_numbers]
+            columns = [batch.column(names.index(name)) for name in kept_columns]
             table = decode_dictionaries(
-                pa.table([pa.array(numbers), *columns], names=list(map(str, range(-1, len(kept)))))
+                pa.table([pa.array(numbers), *columns], names=list(map(str, range(-1, len(kept_columns)))))
             )
             if (numbers < 0).any():
                 table = table.take(np.flatnonzero(numbers >= 0))
@@ -337,12 +339,12 @@ class Files:
         assert cells.pseudonyms is not None
         for name in cells.pseudonyms.columns:
             if name in cells.kept:
-                place = 1 + cells.kept.index(name)
-                frame = self._to_frame(pl.Series("", pl.from_arrow(table.column(place))).alias(name).to_frame())
+                position = 1 + cells.kept.index(name)
+                frame = self._to_frame(pl.Series("", pl.from_arrow(table.column(position))).alias(name).to_frame())
                 of_column = cells.pseudonyms.select([name])
                 assert of_column is not None
-                hidden = pseudonymize(frame, of_column).column(name)
-                table = table.set_column(place, table.column_names[place], to_arrow(hidden))
+                pseudonyms = pseudonymize(frame, of_column).column(name)
+                table = table.set_column(position, table.column_names[position], to_arrow(pseudonyms))
         return table
 
     def _to_frame(self, cells: pl.DataFrame) -> Frame:

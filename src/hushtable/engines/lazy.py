@@ -318,17 +318,17 @@ class Lazy:
 
     def _walk_records(self, walked: RecordCells, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Return what all records publish in some columns, each found by its own cells, and that they do so."""
-        places = {name: f"c{self.names.index(name)}" for name in (*walked.names, *names) if name in self.names}
-        told = [name for name in names if name in cells.published.columns]
-        if not told:
-            kept = (nw.col(places[name]).alias(f"p{i}") for i, name in enumerate(names))
+        engine_names = {name: f"c{self.names.index(name)}" for name in (*walked.names, *names) if name in self.names}
+        published = [name for name in names if name in cells.published.columns]
+        if not published:
+            kept = (nw.col(engine_names[name]).alias(f"p{i}") for i, name in enumerate(names))
             return self.data.select(*kept, nw.lit(True).alias(MARK))
         spark = import_module("hushtable.engines.spark")
-        outputs = [(f"p{i}", name if name in told else None, places[name]) for i, name in enumerate(names)]
-        rows = pl.DataFrame([each for each in cells.published if each.name in told])
+        outputs = [(f"p{i}", name if name in published else None, engine_names[name]) for i, name in enumerate(names)]
+        rows = pl.DataFrame([each for each in cells.published if each.name in published])
         publishing = walked.with_cells_of(rows)
-        judged = [places[name] for name in walked.names]
-        data = self.data.select(*dict.fromkeys((*judged, *(places[name] for name in names))))
+        judged = [engine_names[name] for name in walked.names]
+        data = self.data.select(*dict.fromkeys((*judged, *(engine_names[name] for name in names))))
         frame: nw.LazyFrame[Any] = nw.from_native(spark.walk_rows(data.to_native(), publishing, judged, outputs))
         return frame
 
@@ -383,21 +383,21 @@ class Lazy:
     ) -> nw.LazyFrame[Any]:
         """Return all records with the row of a map whose keys they have."""
         schema = data.collect_schema()
-        ours = {f"k{number}_{place}": f"c{self.names.index(name)}" for place, name in enumerate(keys.columns)}
-        left = data.with_columns(*(_join_key(name, schema[name]).alias(key) for key, name in ours.items()))
-        theirs = [f"r{number}_{place}" for place in range(keys.width)]
+        key_columns = {f"k{number}_{place}": f"c{self.names.index(name)}" for place, name in enumerate(keys.columns)}
+        left = data.with_columns(*(_join_key(name, schema[name]).alias(key) for key, name in key_columns.items()))
+        map_keys = [f"r{number}_{place}" for place in range(keys.width)]
         values = [f"v{number}_{place}" for place in range(new.width)]
         table = pl.DataFrame(
             [
-                *(_cells_without_categories(each).alias(name) for each, name in zip(keys, theirs, strict=True)),
+                *(_cells_without_categories(each).alias(name) for each, name in zip(keys, map_keys, strict=True)),
                 *(_cells_without_categories(each).alias(name) for each, name in zip(new, values, strict=True)),
                 is_published.alias(f"m{number}"),
             ]
         )
         right = self.engine.bring_rows(self.data.to_native(), table, self.session)
-        joined = self.engine.join_rows(left.to_native(), right, list(zip(ours, theirs, strict=True)))
-        known: nw.LazyFrame[Any] = nw.from_native(joined)
-        return known
+        joined = self.engine.join_rows(left.to_native(), right, list(zip(key_columns, map_keys, strict=True)))
+        frame: nw.LazyFrame[Any] = nw.from_native(joined)
+        return frame
 
     def _check_rows(self, frame: Any, names: Sequence[str], most_rows: int) -> None:
         """Raise InputError where there are more distinct rows than can be held, before anything is pulled."""
@@ -454,25 +454,25 @@ def open_lazy(data: Any, session: Any = None, *, dialect: Dialect | None = None)
         Column names are empty or doubled.
     """
     try:
-        known = nw.from_native(data, pass_through=True)
+        frame = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
         raise ColumnError("the frame has columns of the same name.", hint="rename them.") from None
-    engine = _find_engine(known.implementation) if isinstance(known, nw.LazyFrame) else None
+    engine = _find_engine(frame.implementation) if isinstance(frame, nw.LazyFrame) else None
     if engine is None:
         raise InputError(
             f"cannot ask an object of type {type(data).__name__} for its distinct rows.",
             hint="pass a polars LazyFrame, a DuckDB relation or a PySpark DataFrame (not of Spark Connect).",
         )
-    native = known.to_native()
+    native = frame.to_native()
     with _translate_errors(engine):
         names = tuple(native.collect_schema().names() if isinstance(engine, Polars) else native.columns)
         doubled = sorted({name for name in names if names.count(name) > 1})
         if doubled:
             raise ColumnError(f"the frame has several columns {quote_names(doubled)}.", hint="rename them.")
-        plain = engine.rename_columns(native, [f"c{place}" for place in range(len(names))])
+        renamed = engine.rename_columns(native, [f"c{place}" for place in range(len(names))])
         # Else a relation of another connection would be told only when the search is done.
-        engine.bring_rows(plain, pl.DataFrame({"r": [0]}), session)
-    return Lazy(nw.from_native(plain), names, engine, session, dialect=dialect or Dialect())
+        engine.bring_rows(renamed, pl.DataFrame({"r": [0]}), session)
+    return Lazy(nw.from_native(renamed), names, engine, session, dialect=dialect or Dialect())
 
 
 def collapse(data: Any, columns: Sequence[str], *, session: Any = None) -> Table:
@@ -612,13 +612,13 @@ def _map_pseudonyms(
             f"columns {quote_names(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
             hint="write the release instead: what is read batch by batch has them.",
         )
-    judged = tuple(name for name in cells.pseudonyms.keyed if name in cells.published.columns)
-    keyed = cells.pseudonyms.select(judged)
+    published_names = tuple(name for name in cells.pseudonyms.keyed if name in cells.published.columns)
+    keyed = cells.pseudonyms.select(published_names)
     rows = cells.published if keyed is None else pseudonymize(lazy._to_frame(cells.published), keyed).native
     maps = []
     for name in cells.pseudonyms.keyed:
         keyed = cells.pseudonyms.select([name])
-        if name in names and name not in judged and keyed is not None:
+        if name in names and name not in published_names and keyed is not None:
             keys = lazy.collapse([name])
             new = pseudonymize(keys, keyed)
             maps.append((keys.native, new.native, pl.Series([True] * keys.n_rows, dtype=pl.Boolean)))

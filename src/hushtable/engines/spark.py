@@ -144,7 +144,7 @@ def spill_rows(frame: Any, folder: Path) -> None:
 
 
 def walk_rows(
-    frame: Any, cuts: RecordCells, judged: Sequence[str], outputs: Sequence[tuple[str, str | None, str]]
+    frame: Any, cuts: RecordCells, judged_columns: Sequence[str], outputs: Sequence[tuple[str, str | None, str]]
 ) -> Any:
     """Return what all rows publish, and `MARK`: each executor walks its rows down the cuts.
 
@@ -153,7 +153,7 @@ def walk_rows(
     frame : pyspark.sql.DataFrame
     cuts : RecordCells
         With what its classes publish; it is broadcast.
-    judged : sequence of str
+    judged_columns : sequence of str
         The frame's columns that are judged, in the order of the cuts.
     outputs : sequence of (str, str or None, str)
         How each published column is called, which of the cells it is, and else which column of the frame.
@@ -161,13 +161,13 @@ def walk_rows(
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import BooleanType, StructField, StructType
 
-    told = pa.schema([(name, cells.type) for name, (_, cells) in cuts.cells.items()])
-    types = {field.name: field.dataType for field in from_arrow_schema(told, prefer_timestamp_ntz=True)}
+    schema = pa.schema([(name, cells.type) for name, (_, cells) in cuts.cells.items()])
+    types = {field.name: field.dataType for field in from_arrow_schema(schema, prefer_timestamp_ntz=True)}
     types |= {field.name: field.dataType for field in frame.schema if field.name not in types}
     fields = [StructField(name, types[published or kept]) for name, published, kept in outputs]
-    brought = frame.sparkSession.sparkContext.broadcast(cuts)
-    wanted = [published for _, published, _ in outputs if published is not None]
-    taken, names = [*judged], [*(name for name, _, _ in outputs), MARK]
+    shared_cuts = frame.sparkSession.sparkContext.broadcast(cuts)
+    published_names = [published for _, published, _ in outputs if published is not None]
+    batch_columns, names = [*judged_columns], [*(name for name, _, _ in outputs), MARK]
     ways = [(published, kept) for _, published, kept in outputs]
 
     def publish_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -175,10 +175,10 @@ def walk_rows(
 
         for batch in batches:
             try:
-                found = brought.value.of_batch([batch.column(name) for name in taken], wanted)
+                cells = shared_cuts.value.of_batch([batch.column(name) for name in batch_columns], published_names)
             except InputError:
                 raise RuntimeError(UNSEEN_MESSAGE) from None
-            columns = [batch.column(kept) if published is None else found[published] for published, kept in ways]
+            columns = [batch.column(kept) if published is None else cells[published] for published, kept in ways]
             yield pa.RecordBatch.from_arrays([*columns, pa.array(np.ones(batch.num_rows, dtype=bool))], names=names)
 
     return frame.mapInArrow(publish_batches, StructType([*fields, StructField(MARK, BooleanType())]))
@@ -222,24 +222,24 @@ def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n
             hint="turn them into lists of pairs or text, or leave them out.",
         )
     seen = functions.when(functions.col(MARK).isNull(), functions.raise_error(functions.lit(UNSEEN_MESSAGE)))
-    kept = frame.where(seen.otherwise(functions.col(MARK)))
+    records = frame.where(seen.otherwise(functions.col(MARK)))
     # A field's metadata may tell of what is not published, such as categories.
-    plain = [
+    bare_columns = [
         functions.col(f"p{place}")
-        .cast(_type_without_metadata(kept.schema[f"p{place}"].dataType))
+        .cast(_type_without_metadata(records.schema[f"p{place}"].dataType))
         .alias(f"p{place}", metadata={})
         for place in range(len(names))
     ]
-    kept = kept.select(*plain)
-    flags = [functions.col(each).isNull() for each in kept.columns]
-    content = functions.xxhash64(*kept.columns, *flags)
+    records = records.select(*bare_columns)
+    flags = [functions.col(each).isNull() for each in records.columns]
+    content = functions.xxhash64(*records.columns, *flags)
     n_parts = n_parts or max(1, -(-n_records // _RECORDS_PER_PART))
-    dealt = kept.withColumn("h", content).repartition(n_parts, "h").sortWithinPartitions("h")
+    shuffled = records.withColumn("h", content).repartition(n_parts, "h").sortWithinPartitions("h")
     draft = folder / f".{secrets.token_hex(4)}"
     try:
         with _write_parquet_moments(frame.sparkSession):
             # Not as_uri: Hadoop takes a path's signs as they are.
-            dealt.drop("h").toDF(*names).write.parquet(f"file://{draft.absolute()}")
+            shuffled.drop("h").toDF(*names).write.parquet(f"file://{draft.absolute()}")
         return _name_parts(draft, folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -208,21 +208,21 @@ def _read_next_pieces(
 
 def _read_text_pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
     """Yield the text of a file in UTF-8, cut where a line ends outside quotes; the last piece ends in a newline."""
-    left = b""
+    buffer = b""
     for text in decode_pieces(path, dialect.encoding or "utf-8"):
-        left += text.encode()
-        end = _last_end(left)
+        buffer += text.encode()
+        end = _last_end(buffer)
         if end >= 0:
-            yield left[: end + 1]
-            left = left[end + 1 :]
-        elif len(left) > _LONGEST_RECORD:
+            yield buffer[: end + 1]
+            buffer = buffer[end + 1 :]
+        elif len(buffer) > _LONGEST_RECORD:
             raise InputError(
                 f"a record of {str(path)!r} has more than {_LONGEST_RECORD:,} bytes: a quote is never closed, or it is "
                 "not a CSV.",
                 hint="quote cells that hold a quote and double it.",
             )
-    if left:
-        yield left + b"\n"
+    if buffer:
+        yield buffer + b"\n"
 
 
 def _last_end(raw: bytes) -> int:
@@ -307,7 +307,7 @@ class _Layout:
 def _find_lines(raw: bytes, delimiter: str, width: int | None) -> _Layout:
     """Find the lines of a CSV, up to the first stray byte; behind an odd number of quotes a byte is quoted."""
     letters = np.frombuffer(raw, dtype=np.uint8)
-    found: list[tuple[CountArray, ...]] = []
+    arrays: list[tuple[CountArray, ...]] = []
     begin, size, stray = 0, _PIECE_BYTES, None
     while begin < len(letters) and stray is None:
         piece = letters[begin : begin + size]
@@ -320,17 +320,17 @@ def _find_lines(raw: bytes, delimiter: str, width: int | None) -> _Layout:
         if not len(ends):
             size *= 2
             continue
-        whole = slice(int(ends[-1]) + 1)
-        piece, is_quote, quoted, is_end = piece[whole], is_quote[whole], quoted[whole], is_end[whole]
+        complete = slice(int(ends[-1]) + 1)
+        piece, is_quote, quoted, is_end = piece[complete], is_quote[complete], quoted[complete], is_end[complete]
         is_return = piece == ord("\r")
         is_mark = is_end | ((piece == ord(delimiter)) & ~quoted)
         starts = np.append(0, ends[:-1] + 1)
         is_empty = (starts == ends) | ((starts + 1 == ends) & is_return[starts])
-        found.append((starts + begin, ends + begin, np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1), is_empty))
+        arrays.append((starts + begin, ends + begin, np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1), is_empty))
         stray = _first_stray(is_mark, is_quote, is_return, is_end, quoted)
         stray = None if stray is None else stray + begin
-        begin, size = begin + whole.stop, _PIECE_BYTES
-    starts, ends, n_fields, is_empty = (np.concatenate(each) for each in zip(*found, strict=True))
+        begin, size = begin + complete.stop, _PIECE_BYTES
+    starts, ends, n_fields, is_empty = (np.concatenate(each) for each in zip(*arrays, strict=True))
     width = int(n_fields[0]) if width is None else width
     return _Layout(starts, ends, n_fields, is_empty.astype(bool) & (width > 1), stray, width)
 
@@ -458,14 +458,14 @@ def _check_first_line(path: Path, text: str) -> None:
         )
 
 
-def _has_index(path: Path, header: Sequence[str], asked: bool | None) -> bool:
+def _has_index(path: Path, header: Sequence[str], declared: bool | None) -> bool:
     """Tell whether the first column is an index: it alone has no name, as pandas writes it."""
     looks = not header[0] and len(header) > 1 and all(name.strip() for name in header[1:])
-    if asked and not looks:
+    if declared and not looks:
         raise ColumnError(
             f"{str(path)!r} has no index: its first column has a name, or others have none.", hint="leave index out."
         )
-    return looks and asked is not False
+    return looks and declared is not False
 
 
 def _check_not_a_record(path: Path, data: pl.DataFrame) -> None:

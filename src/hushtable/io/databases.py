@@ -62,12 +62,12 @@ class Database:
         """How many bytes the cells take in memory at the least."""
         return float(self.n_rows * sum(map(_bytes_per_cell, self.schema.values())))
 
-    def read_pieces(self, names: Sequence[str], most: int | None = None) -> Iterator[pl.DataFrame]:
+    def read_pieces(self, names: Sequence[str], max_rows: int | None = None) -> Iterator[pl.DataFrame]:
         """Yield some columns, in the order of the names, piece by piece; the first piece may have no rows."""
         schema = {name: self.schema[name] for name in names}
         yield pl.DataFrame(schema=schema)
         with _translate_errors(self.source):
-            for piece in self.fetch(names, most):
+            for piece in self.fetch(names, max_rows):
                 yield pl.DataFrame([_cast_cells(name, piece[name], dtype) for name, dtype in schema.items()])
 
 
@@ -172,7 +172,7 @@ def _explain_error(error: Exception) -> str:
     code, text = getattr(error, "sqlstate", None), str(error)
     if code:
         return _REASON_BY_SQLSTATE.get(code, f"the query failed (SQLSTATE {code})")
-    known = {
+    reasons = {
         "password": "the server refused the password, or was given none",
         "Failed to connect": "no connection to the server, or no such database or user",
         "no such table": "there is no such table",
@@ -181,7 +181,7 @@ def _explain_error(error: Exception) -> str:
         "lock on file": "another program has it locked",
         "different configuration": "this process has it open for writing; close that",
     }
-    return next((told for sign, told in known.items() if sign in text), type(error).__name__)
+    return next((reason for sign, reason in reasons.items() if sign in text), type(error).__name__)
 
 
 def _check_names(source: Source, names: Sequence[str]) -> None:
@@ -217,7 +217,7 @@ def _look_postgresql(connection: Connection, source: Source, query: str) -> Made
     names = [each.name for each in fields]
     _check_names(source, names)
     types = {each.name: (each.metadata or {}).get(b"POSTGRESQL:type", b"").decode() for each in fields}
-    told = {
+    expressions = {
         name: quote_name(name) if types[name] in _POSTGRESQL_TYPES else f"{quote_name(name)}::text" for name in names
     }
     numerics = {name: _decimal_type(each) for name, each in zip(names, fields, strict=True) if types[name] == "numeric"}
@@ -227,17 +227,17 @@ def _look_postgresql(connection: Connection, source: Source, query: str) -> Made
         for name in loose
         for figure in (f"max(scale({quote_name(name)}))", f"max(length(trunc(abs({quote_name(name)}))::text))")
     ]
-    days = [name for name in names if _TYPES_WITH_INFINITY.match(types[name])]
-    figures += [f"count(*) FILTER (WHERE NOT isfinite({quote_name(name)}))" for name in days]
-    counted = ", ".join(f"{figure} AS f{place}" for place, figure in enumerate(["count(*)", *figures]))
-    (row,) = pl.concat(asked(f"SELECT {counted} FROM (\n{query}\n) AS q")).rows()
-    _check_finite(days, row[1 + 2 * len(loose) :])
+    dated = [name for name in names if _TYPES_WITH_INFINITY.match(types[name])]
+    figures += [f"count(*) FILTER (WHERE NOT isfinite({quote_name(name)}))" for name in dated]
+    selected = ", ".join(f"{figure} AS f{place}" for place, figure in enumerate(["count(*)", *figures]))
+    (row,) = pl.concat(asked(f"SELECT {selected} FROM (\n{query}\n) AS q")).rows()
+    _check_finite(dated, row[1 + 2 * len(loose) :])
     for name, scale, digits in zip(loose, row[1::2], row[2::2], strict=False):
         fits = (scale or 0) + (digits or 0) <= _MAX_DIGITS
         numerics[name] = pl.Decimal(_MAX_DIGITS, scale or 0) if fits else pl.String()
-    plain = pl.concat(asked(_select_columns(names, told, query, 0))) if names else pl.DataFrame()
-    schema = pl.Schema({name: numerics.get(name) or dtype for name, dtype in plain.schema.items()})
-    return schema, row[0], lambda chosen, most: asked(_select_columns(chosen, told, query, most))
+    empty = pl.concat(asked(_select_columns(names, expressions, query, 0))) if names else pl.DataFrame()
+    schema = pl.Schema({name: numerics.get(name) or dtype for name, dtype in empty.schema.items()})
+    return schema, row[0], lambda chosen, most: asked(_select_columns(chosen, expressions, query, most))
 
 
 def _decimal_type(column: Any) -> pl.DataType | None:
@@ -270,15 +270,15 @@ def _look_duckdb(connection: Connection, source: Source, query: str) -> Made:
     relation = connection.sql(query)
     names, types = list(relation.columns), dict(zip(relation.columns, map(str, relation.types), strict=True))
     _check_names(source, names)
-    told = {name: _duckdb_expression(name, types[name]) for name in names}
-    days = [name for name in names if _TYPES_WITH_INFINITY.match(types[name]) and "[" not in types[name]]
-    figures = ["count(*)", *(f"count(*) FILTER (WHERE NOT isfinite({quote_name(name)}))" for name in days)]
+    expressions = {name: _duckdb_expression(name, types[name]) for name in names}
+    dated = [name for name in names if _TYPES_WITH_INFINITY.match(types[name]) and "[" not in types[name]]
+    figures = ["count(*)", *(f"count(*) FILTER (WHERE NOT isfinite({quote_name(name)}))" for name in dated)]
     (row,) = connection.execute(f"SELECT {', '.join(figures)} FROM (\n{query}\n) AS q").fetchall()
-    _check_finite(days, row[1:])
-    plain = pl.DataFrame(connection.sql(_select_columns(names, told, query, 0)).pl())
+    _check_finite(dated, row[1:])
+    empty = pl.DataFrame(connection.sql(_select_columns(names, expressions, query, 0)).pl())
     zoned = {name: pl.Datetime("us", "UTC") for name, type_ in types.items() if type_ == "TIMESTAMP WITH TIME ZONE"}
-    schema = pl.Schema({name: zoned.get(name, dtype) for name, dtype in plain.schema.items()})
-    return schema, row[0], lambda chosen, most: asked(_select_columns(chosen, told, query, most))
+    schema = pl.Schema({name: zoned.get(name, dtype) for name, dtype in empty.schema.items()})
+    return schema, row[0], lambda chosen, most: asked(_select_columns(chosen, expressions, query, most))
 
 
 def _duckdb_expression(name: str, type_: str) -> str:
@@ -311,24 +311,24 @@ def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
     ((n_rows,),) = connection.execute("SELECT count(*) FROM temp.q")
     schema = {}
     for begin in range(0, len(names), _MAX_COLUMNS_PER_QUERY):
-        some = names[begin : begin + _MAX_COLUMNS_PER_QUERY]
-        text = f"SELECT {', '.join(_counts_of(name, declared[name]) for name in some)} FROM temp.q"
+        chunk = names[begin : begin + _MAX_COLUMNS_PER_QUERY]
+        text = f"SELECT {', '.join(_counts_of(name, declared[name]) for name in chunk)} FROM temp.q"
         figures = connection.execute(text).fetchone()
-        for place, name in enumerate(some):
-            of_column = [each or 0 for each in figures[place * _N_COUNTS : (place + 1) * _N_COUNTS]]
+        for position, name in enumerate(chunk):
+            of_column = [each or 0 for each in figures[position * _N_COUNTS : (position + 1) * _N_COUNTS]]
             schema[name] = _sqlite_type(name, declared[name], of_column)
-    told = {name: _sqlite_expression(name, dtype) for name, dtype in schema.items()}
+    expressions = {name: _sqlite_expression(name, dtype) for name, dtype in schema.items()}
     # As SQLite has them; `Database.pieces` makes days of texts, and truths of numbers.
     fetched = {name: _sqlite_storage_type(dtype) for name, dtype in schema.items()}
 
     def fetch(chosen: Sequence[str], most: int | None) -> Iterator[pl.DataFrame]:
-        text = _select_columns(chosen, told, "SELECT * FROM temp.q", most)
+        text = _select_columns(chosen, expressions, "SELECT * FROM temp.q", most)
         return asked(text, {name: fetched[name] for name in chosen})
 
     return pl.Schema(schema), n_rows, fetch
 
 
-_COUNTS: Final = (
+_TYPE_COUNTS: Final = (
     "sum(typeof({0}) = 'integer')",
     "sum(typeof({0}) = 'real')",
     "sum(typeof({0}) = 'text')",
@@ -336,24 +336,24 @@ _COUNTS: Final = (
     f"sum(typeof({{0}}) = 'integer' AND abs({{0}} / 2) > {_MAX_EXACT_INTEGER // 2})",
 )
 # Which cells are what was declared. Adding nothing to a day makes one of the calendar of it.
-_DAYS: Final = "{0} = date({0}, '+0 days')"
-_MOMENTS: Final = (
+_IS_DAY: Final = "{0} = date({0}, '+0 days')"
+_IS_MOMENT: Final = (
     "replace(substr({0}, 1, 19), 'T', ' ') = datetime(substr({0}, 1, 19), '+0 days')"
     " AND (length({0}) = 19 OR substr({0}, 20) GLOB '.[0-9]*') AND substr({0}, 21) NOT GLOB '*[^0-9]*'"
 )
-_DECLARED: Final[Mapping[str, tuple[str, pl.DataType]]] = {
+_TEST_AND_TYPE: Final[Mapping[str, tuple[str, pl.DataType]]] = {
     **dict.fromkeys(("BOOL", "BOOLEAN"), ("{0} IN (0, 1)", pl.Boolean())),
-    **dict.fromkeys(("DATETIME", "TIMESTAMP"), (_MOMENTS, pl.Datetime("us"))),
-    "DATE": (_DAYS, pl.Date()),
+    **dict.fromkeys(("DATETIME", "TIMESTAMP"), (_IS_MOMENT, pl.Datetime("us"))),
+    "DATE": (_IS_DAY, pl.Date()),
     "TIME": ("{0} = time({0})", pl.Time()),
 }
-_N_COUNTS: Final = len(_COUNTS) + 1
+_N_COUNTS: Final = len(_TYPE_COUNTS) + 1
 
 
 def _counts_of(name: str, base: str) -> str:
     """Return the query of how many cells of a column are what; of texts, days are asked of where they are declared."""
-    fitting = f"sum({_DECLARED[base][0]})" if base in _DECLARED else "0"
-    return ", ".join(each.format(quote_name(name)) for each in (*_COUNTS, fitting))
+    fitting = f"sum({_TEST_AND_TYPE[base][0]})" if base in _TEST_AND_TYPE else "0"
+    return ", ".join(each.format(quote_name(name)) for each in (*_TYPE_COUNTS, fitting))
 
 
 def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
@@ -364,8 +364,8 @@ def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
         raise ColumnError(f"column {name!r} has bytes beside other cells.", hint="turn it into text in a query.")
     if not n_cells:
         return _TYPES_WITHOUT_CELLS.get(base, pl.String())
-    if base in _DECLARED and n_fitting == n_cells and (n_whole if base.startswith("BOOL") else n_texts) == n_cells:
-        return _DECLARED[base][1]
+    if base in _TEST_AND_TYPE and n_fitting == n_cells and (n_whole if base.startswith("BOOL") else n_texts) == n_cells:
+        return _TEST_AND_TYPE[base][1]
     if n_bytes:
         return pl.Binary()
     if n_texts or (n_broken and n_huge):
@@ -376,7 +376,7 @@ def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
 _TYPES_WITHOUT_CELLS: Final[Mapping[str, pl.DataType]] = {
     **dict.fromkeys(("INT", "INTEGER", "BIGINT", "SMALLINT"), pl.Int64()),
     **dict.fromkeys(("REAL", "DOUBLE", "FLOAT", "NUMERIC", "DECIMAL"), pl.Float64()),
-    **{base: dtype for base, (_, dtype) in _DECLARED.items()},
+    **{base: dtype for base, (_, dtype) in _TEST_AND_TYPE.items()},
 }
 
 

@@ -95,14 +95,14 @@ class Values:
     def _encode_dictionary(self, dictionary: pa.Array, grow: bool) -> CountArray:
         # As polars reads them, and without a name, which may be a pattern.
         cells = to_arrow(_to_comparable(pl.Series("", pl.from_arrow(dictionary))).cast(self._plain_dtype))
-        found = pc.index_in(cells, value_set=self.known)
-        is_new = pc.and_(pc.is_null(found), pc.is_valid(cells))
+        codes = pc.index_in(cells, value_set=self.known)
+        is_new = pc.and_(pc.is_null(codes), pc.is_valid(cells))
         if pc.any(is_new).as_py():
             if not grow:
                 raise change_error()
             self.known = pa.concat_arrays([self.known, pc.unique(cells.filter(is_new))])
-            found = pc.index_in(cells, value_set=self.known)
-        return np.asarray(pc.fill_null(found, -1).to_numpy()).astype(np.int64) + 1
+            codes = pc.index_in(cells, value_set=self.known)
+        return np.asarray(pc.fill_null(codes, -1).to_numpy()).astype(np.int64) + 1
 
     def sort_cells(self) -> tuple[pl.Series, CountArray]:
         """Return the cells in order, the missing one first, and the place of every code among them."""
@@ -155,12 +155,12 @@ class RowWords:
 
 def _split_words(bits: Sequence[int], n_reserved: int) -> list[range]:
     """Return the columns of each word."""
-    ends, left = [], _BITS_PER_WORD
-    for j, each in enumerate(bits):
-        if each > left:
+    ends, free_bits = [], _BITS_PER_WORD
+    for j, n_bits in enumerate(bits):
+        if n_bits > free_bits:
             ends.append(j)
-            left = _BITS_PER_WORD - n_reserved
-        left -= each
+            free_bits = _BITS_PER_WORD - n_reserved
+        free_bits -= n_bits
     return [range(begin, end) for begin, end in pairwise([0, *ends, len(bits)])]
 
 
@@ -240,16 +240,16 @@ class Collapser:
 
     def sort_rows(self) -> tuple[pl.DataFrame, CountArray]:
         """Return the distinct rows in the order of their cells, and how many records each stands for."""
-        known = self._collect_rows()
+        distinct = self._collect_rows()
         cells, places = zip(*(column.sort_cells() for column in self._columns), strict=True)
         in_order = RowWords(self._widths, has_room=False)
-        words = in_order.pack_rows(self._codes_by_column(known, places), len(known.counts))
+        words = in_order.pack_rows(self._codes_by_column(distinct, places), len(distinct.counts))
         order = np.lexsort(words[::-1])
         series = []
         for j, column in enumerate(self._columns):
             of_column = to_enumeration(cells[j]) if column.name in self._coded else cells[j]
             series.append(of_column.gather(in_order.codes_of_column(words, j)[order]).alias(column.name))
-        return pl.DataFrame(series), known.counts[order]
+        return pl.DataFrame(series), distinct.counts[order]
 
     def _codes_by_column(
         self, rows: _CountedRows, dictionaries: Iterable[CountArray]
@@ -376,9 +376,9 @@ def _to_comparable(column: pl.Series) -> pl.Series:
     return pl.Series(column.to_numpy() + 0.0).fill_nan(None) if column.dtype.is_float() else column
 
 
-def _is_in(keys: CountArray, known: CountArray) -> BoolArray:
+def _is_in(keys: CountArray, sorted_keys: CountArray) -> BoolArray:
     """Tell which keys are among sorted ones."""
-    if not len(known):
+    if not len(sorted_keys):
         return np.zeros(len(keys), dtype=bool)
-    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return np.asarray(known[places] == keys)
+    positions = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+    return np.asarray(sorted_keys[positions] == keys)

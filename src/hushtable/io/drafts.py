@@ -40,7 +40,7 @@ def paths_among(*given: Any) -> tuple[Path, ...]:
 def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite: bool) -> None:
     """Raise InputError where an output is an input or in one, another output, a link or a folder, or exists."""
     check_secrets(map(os.fspath, outputs))
-    for place, output in enumerate(outputs):
+    for index, output in enumerate(outputs):
         if not output.parent.is_dir():
             raise InputError(f"there is no folder {str(output.parent)!r}.", hint="make it first; nothing was written.")
         for source in inputs:
@@ -53,7 +53,7 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
                     f"the output is in the input folder {str(source)!r}.",
                     hint="write it elsewhere: it would be read as an input.",
                 )
-        if any(_is_same(output, other) for other in outputs[:place]):
+        if any(_is_same(output, other) for other in outputs[:index]):
             raise InputError(f"two outputs go to {str(output)!r}.", hint="name two files.")
         if os.path.islink(output):
             raise InputError(
@@ -136,16 +136,16 @@ def replace_files(*paths: Path, internal: Collection[Path] = (), overwrite: bool
     """
     drafts = tuple(_temporary_path(path, "part") for path in paths)
     try:
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as open_drafts:
             for path, draft in zip(paths, drafts, strict=True):
                 _remove_stale_drafts(path)
-                held.enter_context(_make_draft(draft))
+                open_drafts.enter_context(_make_draft(draft))
             yield drafts
             for path, draft in zip(paths, drafts, strict=True):
                 _sync_draft(draft, path)
             if sys.platform == "win32":
                 # An open file cannot be renamed there. Elsewhere, another writer would take a closed one for abandoned.
-                held.close()
+                open_drafts.close()
             with _delay_signals():
                 _rename_all(drafts, paths, internal, overwrite=overwrite)
     except OSError as error:
@@ -163,20 +163,20 @@ def replace_folder(
 ) -> Iterator[tuple[Path, Path]]:
     """Write a folder whole or not at all, see `replace_files`: yields an empty draft, and room for a spill."""
     try:
-        with temporary_folder(path) as place:
-            draft = place / "draft"
+        with temporary_folder(path) as folder:
+            draft = folder / "draft"
             draft.mkdir(mode=0o700)
-            yield draft, place / "spill"
-            within = sorted(draft.rglob("*"))
-            files = [each for each in within if not each.is_dir()]
-            for each in files:
-                with each.open("rb+") as file:
+            yield draft, folder / "spill"
+            entries = sorted(draft.rglob("*"))
+            files = [each for each in entries if not each.is_dir()]
+            for entry in files:
+                with entry.open("rb+") as file:
                     os.fsync(file.fileno())
             # Its folder keeps them from others for now.
             _open_to_others(files, [each for each in files if each.name in internal])
-            for each in within:
-                if each.is_dir():
-                    each.chmod(mode_of(usual=0o777))
+            for entry in entries:
+                if entry.is_dir():
+                    entry.chmod(mode_of(usual=0o777))
             if not overwrite and os.path.lexists(path):
                 raise _exists_error(path)
             _take_place(draft, path)
@@ -188,19 +188,19 @@ def replace_folder(
 @contextlib.contextmanager
 def temporary_folder(path: Path) -> Iterator[Path]:
     """Yield a folder beside a file or folder that is to be written; it is its owner's alone, and gone at the end."""
-    place = _temporary_path(path, "part")
+    folder = _temporary_path(path, "part")
     try:
         _remove_stale_drafts(path)
         is_there = False
         while not is_there:
-            place.mkdir(mode=0o700)
-            with _lock_folder(place) as is_there:
+            folder.mkdir(mode=0o700)
+            with _lock_folder(folder) as is_there:
                 if is_there:
-                    yield place
+                    yield folder
     except OSError as error:
         raise _write_error(path, error) from None
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -247,13 +247,13 @@ def _take_place(draft: Path, path: Path) -> None:
             raise
 
 
-def _exchange_names(one: Path, other: Path) -> bool:
+def _exchange_names(first: Path, second: Path) -> bool:
     """Let two folders change names; False where the system cannot."""
     try:
         rename = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError, TypeError):
         return False
-    return not rename(_WORKING_FOLDER, os.fsencode(one), _WORKING_FOLDER, os.fsencode(other), _RENAME_EXCHANGE)
+    return not rename(_WORKING_FOLDER, os.fsencode(first), _WORKING_FOLDER, os.fsencode(second), _RENAME_EXCHANGE)
 
 
 def is_full(error: OSError) -> bool:
@@ -332,10 +332,10 @@ def _sync_draft(draft: Path, path: Path) -> None:
 
 def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], internal: Collection[Path], *, overwrite: bool) -> None:
     """Give all drafts their names; when one cannot have its, give the old files theirs back."""
-    kept = {path: _temporary_path(path, "old") for path in paths if overwrite and path.is_file()}
+    backups = {path: _temporary_path(path, "old") for path in paths if overwrite and path.is_file()}
     rename = Path.replace if overwrite else _rename_to_free_name
     try:
-        for path, old in kept.items():
+        for path, old in backups.items():
             old.hardlink_to(path)
         for draft, path in zip(drafts, paths, strict=True):
             rename(draft, path)
@@ -343,13 +343,13 @@ def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], internal: Collect
         _open_to_others(paths, internal)
     except BaseException:
         for path in [path for draft, path in zip(drafts, paths, strict=True) if not draft.exists()]:
-            if path in kept:
-                kept[path].replace(path)
+            if path in backups:
+                backups[path].replace(path)
             else:
                 path.unlink()
         raise
     finally:
-        for old in kept.values():
+        for old in backups.values():
             old.unlink(missing_ok=True)
 
 
@@ -380,13 +380,13 @@ def _delay_signals() -> Iterator[None]:
     # Also one that nobody handles, and that ends the process at once.
     handlers = {each: handler for each in asking if (handler := signal.getsignal(each)) not in (signal.SIG_IGN, None)}
     came: list[int] = []
-    for each in handlers:
-        signal.signal(each, lambda number, _: came.append(number))
+    for signal_number in handlers:
+        signal.signal(signal_number, lambda number, _: came.append(number))
     try:
         yield
     finally:
-        for each, handler in handlers.items():
-            signal.signal(each, handler)
+        for signal_number, handler in handlers.items():
+            signal.signal(signal_number, handler)
         for number in came:
             signal.raise_signal(number)
 

@@ -44,14 +44,14 @@ def read_workbook(path: Path, raw: bytes) -> pl.DataFrame:
             f"{str(path)!r} is a workbook, which needs a reader.", hint="pip install 'hushtable[excel]'."
         ) from None
     try:
-        shown = fastexcel.read_excel(raw).load_sheet(0, header_row=None, n_rows=1).visible
+        visibility = fastexcel.read_excel(raw).load_sheet(0, header_row=None, n_rows=1).visible
         texts = pl.read_excel(raw, **_SHEET_OPTIONS, read_options={"skip_rows": 0, "dtypes": "string"})
     except Exception:
         # Whatever the reader raises may quote cells.
         raise InputError(
             f"{str(path)!r} is not a workbook that can be read.", hint="save it as .xlsx without a password."
         ) from None
-    if shown != "visible":
+    if visibility != "visible":
         raise InputError(
             f"the first sheet of {str(path)!r} is hidden.", hint="move the sheet with the table to the front."
         )
@@ -117,7 +117,7 @@ _SAMPLE_ROWS: Final = 1_000  # rows whose size is that of all
 
 _DATABASE_ENDINGS: Final = (".db", ".sqlite", ".sqlite3", ".duckdb")
 
-_MAGIC: Final = (
+_KIND_BY_FIRST_BYTES: Final = (
     *((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "workbook")),
     *((b"$FL2", ".sav"), (b"$FL3", ".sav"), (b"<stata_dta>", ".dta"), (b"HEADER RECORD", ".xpt")),
 )
@@ -224,7 +224,7 @@ def read_file(path: Path | Source, dialect: Dialect) -> ReadFile:
 
 def read_bytes(raw: bytes, name: str, dialect: Dialect) -> ReadFile:
     """Read what is in no file of a name, such as a stream: what kind it is, its first bytes say."""
-    kind = next((kind for magic, kind in _MAGIC if raw.startswith(magic)), "csv")
+    kind = next((kind for magic, kind in _KIND_BY_FIRST_BYTES if raw.startswith(magic)), "csv")
     path = Path(name)
     if kind in READERS:
         return _read_raw(path.with_suffix(kind), raw, "statistics", dialect)
@@ -296,20 +296,20 @@ def write_workbook(cells: pl.DataFrame, path: Path) -> None:
         # A sheet has no time zones: moments are those of UTC.
         cells = cells.with_columns(cs.datetime(time_zone="*").dt.convert_time_zone("UTC").dt.replace_time_zone(None))
         of_columns = [formats.get(dtype.base_type()) for dtype in cells.dtypes]
-        for place, name in enumerate(cells.columns):
-            sheet.write_string(0, place, name)
+        for position, name in enumerate(cells.columns):
+            sheet.write_string(0, position, name)
         for row, values in enumerate(cells.iter_rows(), start=1):
-            for place, value in enumerate(values):
+            for position, value in enumerate(values):
                 if value is None:
                     continue
                 if isinstance(value, str):
-                    sheet.write_string(row, place, value)
+                    sheet.write_string(row, position, value)
                 elif isinstance(value, bool):
-                    sheet.write_boolean(row, place, value)
-                elif of_columns[place] is not None:
-                    sheet.write_datetime(row, place, value, of_columns[place])
+                    sheet.write_boolean(row, position, value)
+                elif of_columns[position] is not None:
+                    sheet.write_datetime(row, position, value, of_columns[position])
                 else:
-                    sheet.write_number(row, place, _ExactNumber(value))
+                    sheet.write_number(row, position, _ExactNumber(value))
 
 
 def _read_raw(path: Path, raw: bytes, kind: str, dialect: Dialect) -> ReadFile:
@@ -354,12 +354,12 @@ def _bytes_per_cell(dtype: pl.DataType) -> float:
     return pl.Series(dtype=dtype).clear(_SAMPLE_ROWS).estimated_size() / _SAMPLE_ROWS
 
 
-def count_gzip_bytes(path: Path, raw: IO[bytes], most: float) -> int:
+def count_gzip_bytes(path: Path, raw: IO[bytes], max_bytes: float) -> int:
     """Return how many bytes a file of gzip unpacks to; where they are more than the most, some number above it."""
     n_bytes = 0
     for piece in _unzip_pieces(path, raw):
         n_bytes += len(piece)
-        if n_bytes > most:
+        if n_bytes > max_bytes:
             break
     return n_bytes
 

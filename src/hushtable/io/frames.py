@@ -185,18 +185,18 @@ class Frame:
         marks = {(spec.decimal, spec.thousands) for spec in spelled.values() if spec.decimal is not None}
         of_all = [each for each in marks if each[0] == ","] or list(marks)
         own = {name: ColumnSpec(format=spec.format) for name, spec in spelled.items() if spec.format is not None}
-        learned = self.with_specs(own)
+        frame = self.with_specs(own)
         if not of_all:
-            return learned
+            return frame
         thousands = {each for _, each in of_all if each is not None}
         digits = thousands.pop() if len(thousands) == 1 else None
-        learned = replace(learned, dialect=replace(self.dialect, decimal=of_all[0][0], thousands=digits))
+        frame = replace(frame, dialect=replace(self.dialect, decimal=of_all[0][0], thousands=digits))
         for name, spec in spelled.items():
             is_settled = spec.format is None and self.doubts(name) == ((), ())
-            if is_settled and not learned.values(name).equals(self.values(name)):
+            if is_settled and not frame.values(name).equals(self.values(name)):
                 plain = ColumnSpec(decimal=spec.decimal or ".", thousands=spec.thousands)
-                learned = learned.with_specs({name: plain})
-        return learned
+                frame = frame.with_specs({name: plain})
+        return frame
 
     def with_specs(self, specs: Mapping[str, ColumnSpec]) -> Frame:
         """Return the frame with more said of how its columns are read."""
@@ -389,13 +389,13 @@ def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
     if isinstance(column.dtype, pl.Null):
         # A type that only polars has.
         column = column.cast(pl.String)
-    known = nw.from_native(column, series_only=True)
+    series = nw.from_native(column, series_only=True)
     if backend.is_polars():
-        return known
+        return series
     if backend.is_pyarrow() and isinstance(column.dtype, pl.Enum):
         # narwhals makes no dictionary of pyarrow.
-        known = known.cast(nw.String)
-    dtype, library = known.dtype, backend.to_native_namespace()
+        series = series.cast(nw.String)
+    dtype, library = series.dtype, backend.to_native_namespace()
     native: Any = None
     if backend.is_pandas_like() and column.null_count() and (dtype.is_integer() or dtype == nw.Boolean):
         # The types of numpy, which narwhals would take, have no missing cell: False would stand for it.
@@ -410,8 +410,8 @@ def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
             native = native.dt.tz_localize("UTC").dt.tz_convert(zone)
     if native is None:
         return nw.new_series(column.name, column.to_list(), dtype, backend=backend)
-    made: nw.Series[Any] = nw.from_native(native, series_only=True).alias(column.name)
-    return made
+    result: nw.Series[Any] = nw.from_native(native, series_only=True).alias(column.name)
+    return result
 
 
 def _has_rows_to_take(series: nw.Series[Any]) -> bool:

@@ -75,7 +75,7 @@ def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
             f"column {by!r} would name folders that readers pass over, as all that begins with {by[0]!r}.",
             hint="name another column, or rename it.",
         )
-    with ExitStack() as opened:
+    with ExitStack() as open_files:
         writers: dict[str, Any] = {}
         for table in tables:
             for name, rows in _split_by_folder(table, by):
@@ -87,8 +87,8 @@ def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
                         )
                     (folder / name).mkdir(mode=0o700)
                     opener = partial(os.open, mode=0o600)
-                    file = opened.enter_context(open(folder / name / "part-00000.parquet", "xb", opener=opener))
-                    writers[name] = opened.enter_context(parquet_writer(file, rows.schema))
+                    file = open_files.enter_context(open(folder / name / "part-00000.parquet", "xb", opener=opener))
+                    writers[name] = open_files.enter_context(parquet_writer(file, rows.schema))
                 writers[name].write_table(rows, max(1, len(rows)))
     if not writers:
         raise InputError("no record is published, so that there is no folder to write.", hint="look at the input.")
@@ -115,15 +115,15 @@ def read_frame(folder: Path, n_records: int, columns: Sequence[str]) -> Frame:
 
 def _split_by_folder(table: pa.Table, by: str) -> Iterator[tuple[str, pa.Table]]:
     """Yield the rows of each cell, and the name of its folder."""
-    place = table.column_names.index(by)
-    others = table.remove_column(place)
+    position = table.column_names.index(by)
+    without_key = table.remove_column(position)
     # A dictionary holds cells of other folders, which may go to other people.
-    others = others.cast(strip_schema(others.schema))
-    if not others.num_columns:
+    without_key = without_key.cast(strip_schema(without_key.schema))
+    if not without_key.num_columns:
         raise InputError(f"{by!r} is the only column, and its cells would be in no file.", hint="name another column.")
-    cells = pl.Series("", pl.from_arrow(table.column(place)))
+    cells = pl.Series("", pl.from_arrow(table.column(position)))
     for cell, rows in _texts_of_cells(cells, by).to_frame().with_row_index("row").group_by("").agg("row").iter_rows():
-        yield _folder_name(by, cell), others.take(pa.array(rows))
+        yield _folder_name(by, cell), without_key.take(pa.array(rows))
 
 
 def _texts_of_cells(cells: pl.Series, by: str) -> pl.Series:

@@ -93,14 +93,14 @@ class RowCodes:
         """Code some columns of a file or a folder, in one pass."""
         check_columns(names, source.columns, "columns")
         columns = [Values(name, source.schema[name]) for name in names]
-        found: list[list[NDArray[Any]]] = [[] for _ in names]
+        code_parts: list[list[NDArray[Any]]] = [[] for _ in names]
         for batch in prefetch_items(source.batches(names, coded=names)):
-            for column, cells, of_column in zip(columns, batch.columns, found, strict=True):
+            for column, cells, of_column in zip(columns, batch.columns, code_parts, strict=True):
                 code, places = column.encode_cells(cells, grow=True)
                 of_column.append(code.astype(smallest_code_type(column.width))[places])
         cells_of = CellCodes.from_values(source, columns)
         codes = tuple(
-            _join_codes(of_column, places) for of_column, (_, places) in zip(found, cells_of.coders, strict=True)
+            _join_codes(of_column, places) for of_column, (_, places) in zip(code_parts, cells_of.coders, strict=True)
         )
         return cls(source, cells_of, codes)
 
@@ -176,10 +176,10 @@ def smallest_code_type(width: int) -> type[np.unsignedinteger[Any]]:
 def _join_codes(parts: list[NDArray[Any]], places: CountArray) -> NDArray[Any]:
     """Join the codes of batches, each as its place in order, and empty the list on the way: memory is short."""
     order = places.astype(smallest_code_type(len(places)))
-    joined, begin = np.empty(sum(map(len, parts)), dtype=order.dtype), 0
+    codes, begin = np.empty(sum(map(len, parts)), dtype=order.dtype), 0
     parts.reverse()
     while parts:
         part = parts.pop()
-        joined[begin : begin + len(part)] = order[part]
+        codes[begin : begin + len(part)] = order[part]
         begin += len(part)
-    return joined
+    return codes

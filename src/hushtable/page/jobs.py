@@ -114,20 +114,20 @@ class Jobs:
     ) -> None:
         if before is not None:
             before.join()
-        made = None
+        result = None
         try:
-            with warnings.catch_warnings(record=True) as told:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", UserWarning)
                 job.tell(0.0)
-                made = work(job)
+                result = work(job)
                 job.tell(1.0)
-            job.cautions = tuple(dict.fromkeys(str(each.message) for each in told))
+            job.cautions = tuple(dict.fromkeys(str(each.message) for each in caught))
         except StoppedError:
-            made, job.is_stopped = None, True
+            result, job.is_stopped = None, True
         except HushError as error:
             job.error = str(error)
         # Some libraries' panics are no Exception; a thread's end is told, not a traceback, which may hold cells.
         except BaseException as error:
             job.error = self._of_fault(error)
-        done(job, made)
+        done(job, result)
         job.is_over = True

@@ -87,15 +87,15 @@ class PageServer(ThreadingHTTPServer):
         self._launch = token, self.clock() + _LAUNCH_SECONDS
         return f"{self.origin}/enter?token={token}"
 
-    def is_token(self, given: str) -> bool:
+    def is_token(self, token: str) -> bool:
         """Tell whether a token lets in; that of a launch does so once."""
         with self.desk.lock:
             launch, self._launch = self._launch, None
-        if launch is not None and compare_digest(given.encode(), launch[0].encode()):
+        if launch is not None and compare_digest(token.encode(), launch[0].encode()):
             return self.clock() <= launch[1]
         with self.desk.lock:
             self._launch = self._launch or launch
-        return compare_digest(given.encode(), self._token.encode())
+        return compare_digest(token.encode(), self._token.encode())
 
     def is_idle(self) -> bool:
         """Tell whether nobody has asked for anything for long, and nothing goes on."""
@@ -276,10 +276,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.last_asked = self.server.clock()
         desk = self.server.desk
         with desk.lock:
-            fault, place = "", ""
+            fault, location = "", ""
             try:
                 desk.reread_policy()
-                place = action(desk, fields)
+                location = action(desk, fields)
             except HushError as error:
                 fault = str(error)
             except OSError as error:
@@ -287,7 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault:
             self._send_screen(_screen_of(path), {}, fault, HTTPStatus.UNPROCESSABLE_ENTITY)
         else:
-            self._redirect_to(place)
+            self._redirect_to(location)
 
     def _read_fields(self) -> Mapping[str, list[str]]:
         kind = self.headers.get_content_type()

@@ -39,7 +39,7 @@ _WORDS_BY_STEP: Final[Mapping[str, _Words]] = {
     "scaler": _Words(idle=("standard", "minmax", "zerocenter", "log", "log1p"), unsupported=("timeanchor",)),
     "discretizing": _Words(unsupported=("kbins",)),
 }
-_PREFIX: Final = re.compile(r"(missing|outlier|encod(er|ing)|scaler|discretizing)[_-]")
+_STEP_PREFIX: Final = re.compile(r"(missing|outlier|encod(er|ing)|scaler|discretizing)[_-]")
 _CleaningStep = Literal["missing", "outlier", "encoder", "scaler", "discretizing"]
 
 
@@ -111,7 +111,7 @@ class Cleaning(Record):
 
 def _parse_word(given: Any) -> str | None:
     word = given.get("method") if isinstance(given, Mapping) else given
-    return None if word in (None, "none", "None") else _PREFIX.sub("", str(word), count=1)
+    return None if word in (None, "none", "None") else _STEP_PREFIX.sub("", str(word), count=1)
 
 
 def clean_rows(frame: Frame, asked: Cleaning) -> tuple[Frame, dict[str, int]]:

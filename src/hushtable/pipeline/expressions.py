@@ -215,10 +215,10 @@ class _ExpressionReader:
     def split_tokens(self) -> Iterator[_Token]:
         at = 0
         while at < len(self.text):
-            found = _TOKEN.match(self.text, at)
-            if found is None:
+            matched = _TOKEN.match(self.text, at)
+            if matched is None:
                 self.fail_at_sign(at)
-            kind, value = str(found.lastgroup), found.group()
+            kind, value = str(matched.lastgroup), matched.group()
             if kind in ("text", "column"):
                 value = value[1:-1].replace(value[0] * 2, value[0])
             elif kind == "sign" and value not in (*_COMPARISON_SIGNS, *_JOINING_SIGNS, *"()+-"):
@@ -227,7 +227,7 @@ class _ExpressionReader:
                 kind = "keyword"
             if kind != "space":
                 yield _Token(kind, value, at)
-            at = found.end()
+            at = matched.end()
         yield _Token("end", "", len(self.text))
 
     @property
@@ -312,29 +312,29 @@ class _ExpressionReader:
                 )
         return _Part(BothOrNeither(self.to_condition(left), self.to_condition(right), sign == "=="), left.offset)
 
-    def build_comparison(self, left: Operand, sign: str, right: Operand, places: tuple[int, int]) -> _Part:
+    def build_comparison(self, left: Operand, sign: str, right: Operand, offsets: tuple[int, int]) -> _Part:
         sides = [left, right]
-        for side, at in zip(sides, places, strict=True):
+        for side, at in zip(sides, offsets, strict=True):
             if isinstance(side, NoCell) and not sign.startswith("IS"):
                 self.fail(at, f"pd.NA goes with IS and IS NOT, not with {sign}", "for instance: job IS NOT pd.NA")
         if not any(map(columns_of, sides)):
             text = next((place for place, side in enumerate(sides) if isinstance(side, Text)), None)
             if text is None:
                 hint = "names that look like numbers are in backticks: `2020`"
-                self.fail(places[0], "expected a column on one side", hint)
+                self.fail(offsets[0], "expected a column on one side", hint)
             sides[text] = _as_cell(sides[text])
-        return _Part(ComparedOperands(sides[0], sign, sides[1]), places[0])
+        return _Part(ComparedOperands(sides[0], sign, sides[1]), offsets[0])
 
     def parse_sum(self) -> _Part:
         first = self.parse_operand()
-        added, taken = [first], list[_Part]()
+        added, subtracted = [first], list[_Part]()
         while self.token.kind == "sign" and self.token.value in ("+", "-"):
-            terms = added if self.token.value == "+" else taken
+            terms = added if self.token.value == "+" else subtracted
             self.place += 1
             terms.append(self.parse_operand())
-        if len(added) + len(taken) == 1:
+        if len(added) + len(subtracted) == 1:
             return first
-        return _Part(Sum(tuple(map(self.to_term, added)), tuple(map(self.to_term, taken))), first.offset)
+        return _Part(Sum(tuple(map(self.to_term, added)), tuple(map(self.to_term, subtracted))), first.offset)
 
     def to_term(self, part: _Part) -> Operand:
         if isinstance(part.node, (Condition, Day, NoCell)):
@@ -414,11 +414,11 @@ def _as_cell(operand: Operand) -> Operand:
     return CellOf(operand.value) if isinstance(operand, Text) else operand
 
 
-def _hint_for(found: str) -> str:
+def _hint_for(unexpected: str) -> str:
     """Return what helps where something else than what was found is expected."""
-    meant = _SIGN_BY_FOREIGN_WORD.get(found.lower())
+    meant = _SIGN_BY_FOREIGN_WORD.get(unexpected.lower())
     if meant is not None:
         return f"did you mean {meant}? Known: {', '.join((*_COMPARISON_SIGNS, 'IS', 'IS NOT', *_JOINING_SIGNS))}"
-    if found in ("", ")"):
+    if unexpected in ("", ")"):
         return "every ( has its ), and every sign something on both sides"
     return "names that hold spaces or signs are in backticks, texts in quotes; + and - have spaces around them"

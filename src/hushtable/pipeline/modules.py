@@ -34,12 +34,12 @@ def _to_cell_text(given: Any) -> Any:
     return str(given) if type(given) is int else given
 
 
-def _check_beginning(given: str) -> str:
-    if not re.fullmatch(r"[^/\\\x00-\x1f]+", given) or given.startswith("."):
+def _check_beginning(beginning: str) -> str:
+    if not re.fullmatch(r"[^/\\\x00-\x1f]+", beginning) or beginning.startswith("."):
         raise ValueError(
             "expected the beginning of a file's name: text without / or \\ that does not start with a point"
         )
-    return given
+    return beginning
 
 
 Output = Annotated[str, AfterValidator(_check_beginning)]

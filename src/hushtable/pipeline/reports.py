@@ -62,22 +62,24 @@ def files_of_release(path: Path, release: Path, *, is_external: bool) -> Written
     return files
 
 
-def check_paths(paths: Sequence[Path], inputs: Sequence[Path], out: Path, *, overwrite: bool) -> None:
+def check_paths(paths: Sequence[Path], inputs: Sequence[Path], folder: Path, *, overwrite: bool) -> None:
     """Raise InputError where a file of a run must not be written.
 
     It is an input, a link or a folder, lies outside the output folder, or is there and no run wrote it.
     """
     for path in paths:
-        drafts.check_inside(path, out, "the file")
-    drafts.check_outputs((*paths, out / RECORD_FILE), inputs, overwrite=True)
+        drafts.check_inside(path, folder, "the file")
+    drafts.check_outputs((*paths, folder / RECORD_FILE), inputs, overwrite=True)
     if overwrite:
         return
-    known = _read_record(out)
+    hash_by_name = _read_record(folder)
     strange = [
-        path for path in paths if path.exists() and known.get(_relative_name(path, out)) != manifest.sha256(path)
+        path
+        for path in paths
+        if path.exists() and hash_by_name.get(_relative_name(path, folder)) != manifest.sha256(path)
     ]
-    if not known and (out / RECORD_FILE).exists():
-        strange.append(out / RECORD_FILE)
+    if not hash_by_name and (folder / RECORD_FILE).exists():
+        strange.append(folder / RECORD_FILE)
     if strange:
         raise InputError(
             f"{quote_names(map(str, strange))} exists, and is not what an earlier run wrote there.",
@@ -85,19 +87,19 @@ def check_paths(paths: Sequence[Path], inputs: Sequence[Path], out: Path, *, ove
         )
 
 
-def write(files: WrittenFiles, inputs: Sequence[Path], out: Path, *, overwrite: bool) -> tuple[Path, ...]:
+def write(files: WrittenFiles, inputs: Sequence[Path], folder: Path, *, overwrite: bool) -> tuple[Path, ...]:
     """Write all of them, with a record of them for the next run."""
     paths = tuple(files)
     if not paths:
         return ()
-    check_paths(paths, inputs, out, overwrite=overwrite)
-    record = out / RECORD_FILE
+    check_paths(paths, inputs, folder, overwrite=overwrite)
+    record = folder / RECORD_FILE
     internal = [path for path, file in files.items() if file.is_internal]
     with drafts.replace_files(*paths, record, internal=(*internal, record)) as (*made, sidecar):
         for draft, file in zip(made, files.values(), strict=True):
             file.fill(draft)
-        wrote = {_relative_name(path, out): manifest.sha256(draft) for path, draft in zip(paths, made, strict=True)}
-        sidecar.write_text(json.dumps({**_read_record(out), **wrote}, indent=2) + "\n", encoding="utf-8")
+        wrote = {_relative_name(path, folder): manifest.sha256(draft) for path, draft in zip(paths, made, strict=True)}
+        sidecar.write_text(json.dumps({**_read_record(folder), **wrote}, indent=2) + "\n", encoding="utf-8")
     return paths
 
 
@@ -187,7 +189,7 @@ def _evaluation_name(reporter: SaveReport, granularity: str) -> str:
 def build_report(
     reporter: SaveReport,
     granularity: str,
-    found: Sequence[tuple[Step, Evaluation]],
+    evaluations: Sequence[tuple[Step, Evaluation]],
     tables: Mapping[Branch, Tables],
 ) -> Columns | None:
     """Put together what was found, in the product's order; None where nothing has this granularity.
@@ -197,29 +199,29 @@ def build_report(
     of several evaluators have nothing in common, and stand below one another.
     """
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-    named: dict[str, None] = {"full_expt_name": None}
+    label_columns: dict[str, None] = {"full_expt_name": None}
     figures: dict[str, None] = {}
-    for step, evaluation in found:
+    for step, evaluation in evaluations:
         if reporter.eval is not None and step.experiment not in reporter.eval:
             continue
         columns = evaluation.tables.get(granularity)
         if columns is None:
             continue
-        place = _path_columns(step, _evaluation_name(reporter, granularity))
+        labels = _path_columns(step, _evaluation_name(reporter, granularity))
         counts = tables[step.parent].counts if granularity == "global" else {}
         index = _INDEX_COLUMNS.get(granularity, ())
-        named |= dict.fromkeys((*place, *index))
+        label_columns |= dict.fromkeys((*labels, *index))
         prefixed = {name: f"{step.experiment}_{name}" for name in columns if name not in index}
         figures |= dict.fromkeys((*counts, *prefixed.values()))
         n_rows = len(next(iter(columns.values()), ()))
         for i in range(n_rows):
             where = {name: columns[name][i] if name in columns else i for name in index}
             owner = step.experiment if "index" in index else ""
-            row = rows.setdefault((*place.values(), *where.values(), owner), {**place, **where, **counts})
+            row = rows.setdefault((*labels.values(), *where.values(), owner), {**labels, **where, **counts})
             row.update({prefixed[name]: cells[i] for name, cells in columns.items() if name not in index})
     if not rows:
         return None
-    return {name: _unify_types([row.get(name) for row in rows.values()]) for name in (*named, *figures)}
+    return {name: _unify_types([row.get(name) for row in rows.values()]) for name in (*label_columns, *figures)}
 
 
 def _unify_types(cells: list[Any]) -> list[Any]:
@@ -242,19 +244,19 @@ def _path_columns(step: Step, evaluated: str) -> dict[str, str]:
 
 def timing_columns(reporter: SaveTiming, timings: Sequence[Timing]) -> Columns:
     """Return how long each step took."""
-    told = [each for each in timings if not reporter.module or each.step.module in reporter.module]
+    selected = [each for each in timings if not reporter.module or each.step.module in reporter.module]
     return {
-        "record_id": [f"timing_{place:06d}" for place, _ in enumerate(told, 1)],
-        "module_name": [each.step.module for each in told],
-        "experiment_name": [each.step.experiment for each in told],
-        "step_name": ["run"] * len(told),
-        "start_time": [each.start for each in told],
-        "end_time": [each.end for each in told],
+        "record_id": [f"timing_{place:06d}" for place, _ in enumerate(selected, 1)],
+        "module_name": [each.step.module for each in selected],
+        "experiment_name": [each.step.experiment for each in selected],
+        "step_name": ["run"] * len(selected),
+        "start_time": [each.start for each in selected],
+        "end_time": [each.end for each in selected],
         f"duration_{reporter.time_unit}": [
-            round(each.seconds / _SECONDS_PER_UNIT[reporter.time_unit], 6) for each in told
+            round(each.seconds / _SECONDS_PER_UNIT[reporter.time_unit], 6) for each in selected
         ],
-        "source": [each.step.name for each in told],
-        "status": [each.status for each in told],
+        "source": [each.step.name for each in selected],
+        "status": [each.status for each in selected],
     }
 
 

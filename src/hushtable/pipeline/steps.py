@@ -127,7 +127,7 @@ def seed_of(seed: int, step: Step) -> int:
     return _to_whole_number(_hash_parts([seed, step.parent, step.module, step.label])) >> 1
 
 
-def key_of(step: Step, seed: int, content: Sequence[Path], wanted: Sequence[str], parent: str) -> str:
+def key_of(step: Step, seed: int, content: Sequence[Path], granularities: Sequence[str], parent: str) -> str:
     """Return the key of a step: a hash of all that its result depends on; bytes of files count, not names."""
     files = [sha256(path) for path in content]
     own = [
@@ -138,7 +138,7 @@ def key_of(step: Step, seed: int, content: Sequence[Path], wanted: Sequence[str]
         step.sample,
         seed_of(seed, step),
     ]
-    return str(_hash_parts([*own, files, list(wanted), parent]).hexdigest())
+    return str(_hash_parts([*own, files, list(granularities), parent]).hexdigest())
 
 
 def _to_key_parts(parameters: Record) -> Any:
@@ -192,22 +192,24 @@ _KIND_BY_TYPE: Final[Mapping[str, Kind]] = {
 }
 
 
-def read_table(filepath: str, files: NamedFiles, said: FileReading, like: Frame | None = None) -> Frame:
+def read_table(filepath: str, files: NamedFiles, reading: FileReading, like: Frame | None = None) -> Frame:
     """Read a table; what was said of the columns of another one, read before, holds for this one too."""
-    of_all = () if isinstance(said.na_values, Mapping) else said.na_values
+    of_all = () if isinstance(reading.na_values, Mapping) else reading.na_values
     marks = Dialect() if like is None else like.dialect.marks
     path, dialect = files.find(filepath), replace(marks, missing_values=(*marks.missing_values, *of_all))
     frame = (
-        frames.read(path, dialect=dialect) if said.header_names is None else _read_without_header(path, said, dialect)
+        frames.read(path, dialect=dialect)
+        if reading.header_names is None
+        else _read_without_header(path, reading, dialect)
     )
     if like is not None:
         frame = frame.with_specs({name: spec for name, spec in like.specs.items() if name in frame.columns})
-    specs = _read_specs(said, files)
+    specs = _read_specs(reading, files)
     check_columns(tuple(specs), frame.columns, f"what is said of the columns of {path.name}")
     return _with_inferred_specs(frame.with_specs(specs))
 
 
-def _read_specs(said: FileReading, files: NamedFiles) -> dict[str, ColumnSpec]:
+def _read_specs(reading: FileReading, files: NamedFiles) -> dict[str, ColumnSpec]:
     """Return what is said of columns: by a schema, by their types, by what means missing in them."""
     specs = {
         name: ColumnSpec(
@@ -215,15 +217,15 @@ def _read_specs(said: FileReading, files: NamedFiles) -> dict[str, ColumnSpec]:
             format=None if field.datetime_format == "auto" else field.datetime_format,
             missing_values=field.na_values or None,
         )
-        for name, field in _read_schema(said.schema_, files).fields.items()
+        for name, field in _read_schema(reading.schema_, files).fields.items()
     }
-    for kind, names in said.column_types.items():
+    for kind, names in reading.column_types.items():
         specs |= {
             name: ColumnSpec(_KIND_BY_TYPE[kind.lower()]).with_defaults_from(specs.get(name, ColumnSpec()))
             for name in names
         }
-    if isinstance(said.na_values, Mapping):
-        for name, texts in said.na_values.items():
+    if isinstance(reading.na_values, Mapping):
+        for name, texts in reading.na_values.items():
             specs[name] = ColumnSpec(missing_values=texts).with_defaults_from(specs.get(name, ColumnSpec()))
     return specs
 
@@ -324,16 +326,16 @@ def files_of(parameters: Record, files: NamedFiles) -> list[Path]:
     """Return the files that a step with these parameters reads."""
     if isinstance(parameters, Evaluator):
         return [*parameters.inputs(files)]
-    named: list[str | Schema | None] = []
+    entries: list[str | Schema | None] = []
     if isinstance(parameters, GivenSplit):
         path, schema = parameters.filepath, parameters.schema_
-        named += [path.ori, path.control, schema.ori, schema.control]
+        entries += [path.ori, path.control, schema.ori, schema.control]
     elif isinstance(parameters, (Loading, GivenTable)):
-        named += [parameters.filepath, parameters.schema_]
+        entries += [parameters.filepath, parameters.schema_]
     elif isinstance(parameters, Releasing):
-        named += [parameters.policy, parameters.key_file]
+        entries += [parameters.policy, parameters.key_file]
     # A schema may stand in the pipeline's file itself.
-    found = [files.find(each) for each in named if isinstance(each, str)]
+    found = [files.find(each) for each in entries if isinstance(each, str)]
     if isinstance(parameters, Releasing):
         found += policy_of(parameters, files).inputs
     return found
@@ -386,21 +388,21 @@ def _draw_samples(
     parameters: Splitting, n_rows: int, rng: np.random.Generator, persons: Any
 ) -> list[tuple[CountArray, CountArray]]:
     """Draw all samples, each of which shares no more of its rows with one before than is allowed."""
-    drawn: list[tuple[CountArray, CountArray]] = []
-    while len(drawn) < parameters.num_samples:
+    samples: list[tuple[CountArray, CountArray]] = []
+    while len(samples) < parameters.num_samples:
         for _ in range(parameters.max_attempts):
             rows = split_rows(n_rows, parameters.train_split_ratio, rng, persons)
-            most = parameters.max_overlap_ratio * len(rows[0])
-            if all(len(np.intersect1d(rows[0], train)) <= most for train, _ in drawn):
+            max_overlap = parameters.max_overlap_ratio * len(rows[0])
+            if all(len(np.intersect1d(rows[0], train)) <= max_overlap for train, _ in samples):
                 break
         else:
             raise InputError(
-                f"no sample {len(drawn) + 1} shares at most {parameters.max_overlap_ratio} of its "
+                f"no sample {len(samples) + 1} shares at most {parameters.max_overlap_ratio} of its "
                 "rows with the others.",
                 hint="raise max_overlap_ratio, or lower num_samples or train_split_ratio.",
             )
-        drawn.append(rows)
-    return drawn
+        samples.append(rows)
+    return samples
 
 
 def _synthesize_table(parameters: Any, before: Tables, doing: Doing) -> Tables:
@@ -467,22 +469,22 @@ def _is_whole(release: Path, doing: Doing) -> bool:
 
 
 def _describe_table(frame: Frame) -> Evaluation:
-    found = describe_table(Table.encode(frame))
-    names = list(found.columns)
+    description = describe_table(Table.encode(frame))
+    names = list(description.columns)
     return Evaluation.from_figures(
-        {"row_count": found.n_rows, "col_count": found.n_columns, "na_count": found.n_incomplete},
+        {"row_count": description.n_rows, "col_count": description.n_columns, "na_count": description.n_incomplete},
         {
             "columnwise": {
                 "column": names,
                 **{
-                    word: [getattr(found.columns[name], figure) for name in names]
+                    word: [getattr(description.columns[name], figure) for name in names]
                     for figure, word in _NAME_BY_FIGURE.items()
                 },
             },
             "pairwise": {
-                "column1": [first for first, _ in found.correlations],
-                "column2": [second for _, second in found.correlations],
-                "corr": list(found.correlations.values()),
+                "column1": [first for first, _ in description.correlations],
+                "column2": [second for _, second in description.correlations],
+                "corr": list(description.correlations.values()),
             },
         },
     )

@@ -152,11 +152,11 @@ class Comparison(StatesFacts):
                 points.setdefault(row.line, []).append((row.loss, row.highest_risk))
                 runs.setdefault(row.line, row)
         alike: dict[tuple[tuple[float, float], ...], list[ComparedRun]] = {}
-        for name, each in points.items():
-            alike.setdefault(tuple(each), []).append(runs[name])
-        told = ("links", "method", "recoding", "suppression")
+        for name, curve in points.items():
+            alike.setdefault(tuple(curve), []).append(runs[name])
+        fields = ("links", "method", "recoding", "suppression")
         # What all lines share would fill a legend.
-        differs = [name for name in told if len({getattr(run, name) for run in runs.values()}) > 1] or list(told)
+        differs = [name for name in fields if len({getattr(run, name) for run in runs.values()}) > 1] or list(fields)
         return {_name_line(each, differs): list(line) for line, each in alike.items()}
 
     def to_frame(self) -> Any:
@@ -345,10 +345,10 @@ def compare(
     changed = [policy_of_run(rules, run) for run in runs]
     source = rules.open_table(data)
     # No pseudonym leaves this function, and all are of one length: any key measures the same.
-    asked = rules.request(data, key=_ANY_KEY if key is None and rules.pseudonymized else key)
+    base_request = rules.request(data, key=_ANY_KEY if key is None and rules.pseudonymized else key)
     requests = [
         replace(
-            asked,
+            base_request,
             models=each.models,
             method=each.method,
             suppression_limit=each.limits.suppression,
@@ -357,19 +357,19 @@ def compare(
         )
         for each in changed
     ]
-    prepared = prepare(source, asked)
+    prepared = prepare(source, base_request)
     _warn_once(prepared, requests)
     rows = _carry_out_runs(runs, prepared, requests, progress, fitted)
     n_records, library = prepared.table.n_records, frames.library_of(data)
     return Comparison(tuple(rows), rules.quasi_identifiers, n_records, rules.loss.name, rules.person, library)
 
 
-def _read_policy(given: Any) -> Policy:
-    if isinstance(given, Policy):
-        return given
-    if isinstance(given, (str, os.PathLike)):
-        return Policy.read(given)
-    raise InputError(f"policy was given as {type(given).__name__}.", hint="pass a Policy, or the path of one.")
+def _read_policy(policy: Any) -> Policy:
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, (str, os.PathLike)):
+        return Policy.read(policy)
+    raise InputError(f"policy was given as {type(policy).__name__}.", hint="pass a Policy, or the path of one.")
 
 
 def _check_list(given: Any, what: str, example: str) -> list[Any]:
@@ -391,16 +391,16 @@ def _check_shares(given: Any) -> list[float]:
     return list(dict.fromkeys(map(float, shares)))
 
 
-def _check_words(given: Any, known: Iterable[str], what: str) -> list[str] | None:
+def _check_words(given: Any, allowed: Iterable[str], what: str) -> list[str] | None:
     if given is None:
         return None
-    known = list(known)
-    words = _check_list(given, what, f"[{known[0]!r}]")
+    allowed = list(allowed)
+    words = _check_list(given, what, f"[{allowed[0]!r}]")
     for each in words:
-        if not isinstance(each, str) or each not in known:
-            near = find_nearest(each, known)
+        if not isinstance(each, str) or each not in allowed:
+            near = find_nearest(each, allowed)
             meant = f"did you mean {near!r}? " if near else ""
-            raise InputError(f"{what} holds {each!r}.", hint=f"{meant}choose among {', '.join(known)}.")
+            raise InputError(f"{what} holds {each!r}.", hint=f"{meant}choose among {', '.join(allowed)}.")
     return list(dict.fromkeys(words))
 
 
@@ -434,7 +434,7 @@ def _combine_with_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterab
             "links were given, and the policy does not say whose record a row is.",
             hint="write `person: COLUMN` into the policy.",
         )
-    found = []
+    combined = []
     for links in ways:
         for run in runs:
             aligns = METHODS[run.method]().offers.finds_histories
@@ -444,8 +444,8 @@ def _combine_with_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterab
             made = _with_method(rules, method).method
             default = made.recoding if hasattr(made, "recoding") else None
             style = run.recoding if method == run.method else default
-            found.append(replace(run, links=links, method=method, recoding=style))
-    return list(dict.fromkeys(found))
+            combined.append(replace(run, links=links, method=method, recoding=style))
+    return list(dict.fromkeys(combined))
 
 
 def _with_method(rules: Policy, name: str) -> Policy:
@@ -454,18 +454,18 @@ def _with_method(rules: Policy, name: str) -> Policy:
 
 def policy_of_run(rules: Policy, run: ComparedRun) -> Policy:
     """Return the policy of one run: what `compare` varies is as the run has it, all else as the policy says."""
-    places: dict[tuple[str, ...], Any] = {
+    entries: dict[tuple[str, ...], Any] = {
         ("models",): _with_k(rules.models, run.k),
         ("limits", "suppression"): run.suppression or 0.0,
     }
     if run.recoding is not None:
-        places["method", run.method, "recoding"] = run.recoding
+        entries["method", run.method, "recoding"] = run.recoding
     if run.links is not None:
         person, action = str(rules.person), run.links if run.links in ("remove", "fresh") else "pseudonym"
-        places["models",] = _with_links(rules.models, run)
-        places["columns", person, "role"], places["columns", person, "action"] = "identifier", action
-        places["accept",] = {name: reason for name, reason in rules.accept.items() if name != person}
-    return _with_method(rules, run.method).with_entries(places)
+        entries["models",] = _with_links(rules.models, run)
+        entries["columns", person, "role"], entries["columns", person, "action"] = "identifier", action
+        entries["accept",] = {name: reason for name, reason in rules.accept.items() if name != person}
+    return _with_method(rules, run.method).with_entries(entries)
 
 
 _MODELS_WITH_K: Final = (KAnonymity, HistoryModel, MatchingNotion)
@@ -479,13 +479,13 @@ def _with_k(models: Sequence[PrivacyModel], k: int) -> list[PrivacyModel]:
 
 def _with_links(models: Sequence[PrivacyModel], run: ComparedRun) -> list[PrivacyModel]:
     """Return the models of one way to link records: k-anonymity, or the model of histories of that name."""
-    others = [model for model in models if not isinstance(model, (KAnonymity, HistoryModel))]
+    other_models = [model for model in models if not isinstance(model, (KAnonymity, HistoryModel))]
     if run.links == LinkedKAnonymity.name:
-        return [LinkedKAnonymity(run.k), *others]
+        return [LinkedKAnonymity(run.k), *other_models]
     if run.links == KMAnonymity.name:
         m = max((model.m for model in models if isinstance(model, KMAnonymity)), default=_DEFAULT_M)
-        return [KMAnonymity(run.k, m), *others]
-    return [KAnonymity(run.k), *others]
+        return [KMAnonymity(run.k, m), *other_models]
+    return [KAnonymity(run.k), *other_models]
 
 
 def _warn_once(prepared: Prepared, requests: Iterable[Request]) -> None:
@@ -543,18 +543,18 @@ def _fit_regression(release: Release[Any], frame: Frame, model: RegressionModel 
         return None
 
 
-def _measure_run(run: ComparedRun, prepared: Prepared, asked: Request, model: RegressionModel | None) -> ComparedRun:
+def _measure_run(run: ComparedRun, prepared: Prepared, request: Request, model: RegressionModel | None) -> ComparedRun:
     """Carry out a run, and say what it costs."""
     began = perf_counter()
     try:
-        release = carry_out(prepared, asked)
+        release = carry_out(prepared, request)
     except (InfeasibleError, BudgetExceeded, InputError) as error:
         return replace(run, reason=error.message)
     seconds = perf_counter() - began
     # What `Release.verify` does, with the cells written once for all figures.
-    published, claim, source = release.edition, release.claim, release.source
-    frame = published.frame()
-    verdict = claim.verify(frame, original=source.frame() if claim.needs_original(published.columns) else None)
+    edition, claim, source = release.edition, release.claim, release.source
+    frame = edition.frame()
+    verdict = claim.verify(frame, original=source.frame() if claim.needs_original(edition.columns) else None)
     linkage = release.linkage()
     fitted = _fit_regression(release, frame, model)
     return replace(
@@ -566,8 +566,8 @@ def _measure_run(run: ComparedRun, prepared: Prepared, asked: Request, model: Re
         n_classes=verdict.n_classes,
         loss=release.loss,
         loss_by_column=release.quality.by_column,
-        longest_cell=_longest_cell(published),
-        n_bytes=_size_as_csv(published, release.writing),
+        longest_cell=_longest_cell(edition),
+        n_bytes=_size_as_csv(edition, release.writing),
         n_suppressed=release.n_suppressed,
         seconds=seconds,
         verified=verdict.passed and verdict.complete,

@@ -24,7 +24,7 @@ _MAX_DEPTH: Final = 32
 _MAX_NUMBER_LENGTH: Final = 100  # characters; of longer ones the reading takes time, not to speak of a sense
 _TEXT: Final = "tag:yaml.org,2002:str"
 _MERGE: Final = "tag:yaml.org,2002:merge"
-_QUOTE: Final = "write the entry out, or put it in quotes where it is meant as text."
+_HINT_WRITE_OUT: Final = "write the entry out, or put it in quotes where it is meant as text."
 
 
 def read_file(path: str | os.PathLike[str], what: str, hint: str, error: type[InputError]) -> str:
@@ -115,7 +115,7 @@ class _Loader(yaml.SafeLoader):
         self.error = error
         self.depth = 0
 
-    def refuse(self, mark: yaml.Mark, what: str, hint: str = _QUOTE) -> NoReturn:
+    def refuse(self, mark: yaml.Mark, what: str, hint: str = _HINT_WRITE_OUT) -> NoReturn:
         raise self.error(_format_fault(self.name, mark.line + 1, what, hint))
 
     def compose_node(self, parent: YamlNode | None, index: Any) -> YamlNode | None:
@@ -137,15 +137,15 @@ class _Loader(yaml.SafeLoader):
 
     def check_keys(self, mapping: yaml.MappingNode) -> None:
         """Raise PolicyError where a key is no plain text, or stands twice: YAML would silently keep the last."""
-        seen: set[str] = set()
+        keys: set[str] = set()
         for key, _ in mapping.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
                 self.refuse(key.start_mark, "a key that is no plain text")
-            if key.value in seen:
+            if key.value in keys:
                 raise self.error(
                     f"{self.name} line {key.start_mark.line + 1}: {key.value!r} stands twice.", hint="keep one of them."
                 )
-            seen.add(key.value)
+            keys.add(key.value)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         # The text is read to its end by now: of a wrong value this is the line to tell.

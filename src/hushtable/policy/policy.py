@@ -435,12 +435,12 @@ class Policy(Record):
     @classmethod
     def parse(cls, text: str, name: str = "policy", folder: Path | None = None) -> Policy:
         """Read a policy from YAML; errors name the line, and files are looked for in ``folder``."""
-        given, tree = plain_yaml.parse(text, name)
-        if not isinstance(given, Mapping):
+        entries, tree = plain_yaml.parse(text, name)
+        if not isinstance(entries, Mapping):
             raise PolicyError(
                 f"{name}: expected `columns:` and `models:`.", hint="`hushtable scan` writes a policy to start from."
             )
-        return cls.make(given, name, tree, folder)
+        return cls.make(entries, name, tree, folder)
 
     @classmethod
     def make(
@@ -473,21 +473,21 @@ class Policy(Record):
             By place: steps, or one text with dots as ``--set`` has them, ``{"method.mondrian.cut": "median"}``.
             A method or loss of another name replaces the whole entry.
         """
-        made = self.to_dict()
+        changed = self.to_dict()
         for place, entry in given.items():
-            _set_entry(made, place.split(".") if isinstance(place, str) else place, entry)
-        return self.make(made, folder=self._folder)
+            _set_entry(changed, place.split(".") if isinstance(place, str) else place, entry)
+        return self.make(changed, folder=self._folder)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the policy as plain values, as the YAML file holds them."""
-        written = self.model_dump(mode="json", exclude_none=True, by_alias=True)
-        written["columns"] = {
-            name: column["role"] if set(column) == {"role"} else column for name, column in written["columns"].items()
+        entries = self.model_dump(mode="json", exclude_none=True, by_alias=True)
+        entries["columns"] = {
+            name: column["role"] if set(column) == {"role"} else column for name, column in entries["columns"].items()
         }
-        written["read"] = self.read_as.dialect.to_dict()
-        written["write"] = self.writing.model_dump(exclude_defaults=True)
+        entries["read"] = self.read_as.dialect.to_dict()
+        entries["write"] = self.writing.model_dump(exclude_defaults=True)
         unset = {"read": {}, "write": {}, "loss": {"ncp": {}}, "unknown": "error", "accept": {}}
-        return {name: entry for name, entry in written.items() if unset.get(name) != entry}
+        return {name: entry for name, entry in entries.items() if unset.get(name) != entry}
 
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
@@ -515,18 +515,18 @@ class Policy(Record):
         return (self._folder or Path()) / path
 
     def _read_hierarchies(self) -> dict[str, Any]:
-        given = self.hierarchies()
+        declared = self.hierarchies()
         if self.domains is None:
-            return given
+            return declared
         asked = {*self.quasi_identifiers, *self.with_role("sensitive")}
-        listed_ = Hierarchy.from_domains(self._path_in_folder(self.domains))
-        ladders = {name: ladder for name, ladder in listed_.items() if name in asked}
+        from_domains = Hierarchy.from_domains(self._path_in_folder(self.domains))
+        ladders = {name: ladder for name, ladder in from_domains.items() if name in asked}
         if not ladders:
             raise PolicyError(
                 f"domains: {self.domains!r} names no quasi-identifier or sensitive column.",
                 hint="its lines begin with a column's name: `job/office: clerk, typist`.",
             )
-        return {**ladders, **given}
+        return {**ladders, **declared}
 
     def _build_pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
         if (key is not None) != bool(self.pseudonymized):
@@ -546,19 +546,19 @@ class Policy(Record):
         return Pseudonyms(self.pseudonymized, key if self.pseudonymized else None, self.fresh)
 
 
-def _set_entry(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
+def _set_entry(entries: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
     """Put an entry at a place; a method or loss of another name begins anew."""
     *above, last = steps
     if above[:1] == ["columns"] and len(steps) > 2:
-        role = made["columns"].get(steps[1])
-        made["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
+        role = entries["columns"].get(steps[1])
+        entries["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
     for step, following in zip(above, steps[1:], strict=True):
-        inner = made.get(step)
+        inner = entries.get(step)
         inner = {inner: {}} if isinstance(inner, str) else {} if inner is None else inner
         if not isinstance(inner, dict):
             raise PolicyError(f"{'.'.join(steps)}: {step} has no entries of its own.", hint=f"set {step} as a whole.")
         if step in ("method", "loss"):
             inner = {following: inner.get(following) or {}}
-        made[step] = inner
-        made = inner
-    made[last] = entry
+        entries[step] = inner
+        entries = inner
+    entries[last] = entry

@@ -64,12 +64,14 @@ def infer_language(texts: Iterable[str]) -> tuple[str, tuple[str, ...]]:
     """Return the language of the most words among names of columns and cells, and these words; English in doubt."""
     folded = {fold_text(text) for text in texts}
     words = folded | {word for text in folded for word in text.split()}
-    found = {language: sorted(words & known) for language, known in _WORDS.items()}
-    best = max(found, key=lambda language: len(found[language]))
+    matches = {language: sorted(words & known) for language, known in _WORDS.items()}
+    best = max(matches, key=lambda language: len(matches[language]))
     # Where another one has as many words, nothing is told.
-    is_sure = len(found[best]) >= _MIN_WORDS and sum(len(each) == len(found[best]) for each in found.values()) == 1
+    is_sure = (
+        len(matches[best]) >= _MIN_WORDS and sum(len(each) == len(matches[best]) for each in matches.values()) == 1
+    )
     best = best if is_sure else ENGLISH
-    return best, tuple(found[best])
+    return best, tuple(matches[best])
 
 
 _DICTIONARIES: Final = {"nation": "countries", "education": "education"}
@@ -141,7 +143,7 @@ _OF_COLUMN: Final = (
 )
 _MAX_VALUES_READ: Final = 30  # values of a column whose language is looked at
 _MAX_WORDS_SHOWN: Final = 3
-_WIDTH: Final = 80  # of a line
+_MAX_LINE_WIDTH: Final = 80  # of a line
 _MISSING_NOTE: Final = "texts that mean a missing value; beside a column for it alone"
 _MAX_DISTINCT_SHARE: Final = 0.1  # of the records, values of a number
 _MAX_JOINT_DISTINCT_SHARE: Final = 0.5
@@ -191,7 +193,7 @@ def _render_head(frame: Frame, roles: Roles, source: str, run: str | None) -> st
         lines.append("  ask: decide for one of these; nothing is written until then")
     # A command is one line, to be copied.
     return "".join(
-        f"# {_to_one_line(line)}\n" if line.strip() == run else f"{_format_comment(line, width=_WIDTH)}\n"
+        f"# {_to_one_line(line)}\n" if line.strip() == run else f"{_format_comment(line, width=_MAX_LINE_WIDTH)}\n"
         for line in lines
     )
 
@@ -209,8 +211,8 @@ def _options(roles: Roles) -> str:
     lines = [f"# {translate(_ABOUT_OPTIONS)}", "#"]
     for entry, told in _OPTIONS.items():
         if entry != _PERSON or roles.person is None:
-            lines += [_format_comment(f"  {told}", width=_WIDTH), indent(entry, "# ")]
-    return "\n".join([*lines, "#", *(_format_comment(each, width=_WIDTH) for each in _OF_COLUMN), ""])
+            lines += [_format_comment(f"  {told}", width=_MAX_LINE_WIDTH), indent(entry, "# ")]
+    return "\n".join([*lines, "#", *(_format_comment(each, width=_MAX_LINE_WIDTH) for each in _OF_COLUMN), ""])
 
 
 def _infer_table_language(frame: Frame, roles: Roles) -> tuple[str, tuple[str, ...]]:
@@ -225,24 +227,24 @@ def _infer_table_language(frame: Frame, roles: Roles) -> tuple[str, tuple[str, .
 def _render_writing(frame: Frame, roles: Roles) -> str:
     """Propose the language of names of groups and labels where the table is not English, and its decimal comma."""
     language, words = _infer_table_language(frame, roles)
-    asked, told = [], []
+    entries, notes = [], []
     if language != ENGLISH:
-        asked.append(f"language: {language}")
-        told.append(f"of words in cells (the table has {', '.join(words[:_MAX_WORDS_SHOWN])})")
+        entries.append(f"language: {language}")
+        notes.append(f"of words in cells (the table has {', '.join(words[:_MAX_WORDS_SHOWN])})")
     if frame.is_text and frame.dialect.decimal == ",":
-        asked.append('decimal: ","')
-        told.append("numbers with a comma, as they came")
-    return _append_comment(f"write: {{{', '.join(asked)}}}", "; ".join(told)) + "\n" if asked else ""
+        entries.append('decimal: ","')
+        notes.append("numbers with a comma, as they came")
+    return _append_comment(f"write: {{{', '.join(entries)}}}", "; ".join(notes)) + "\n" if entries else ""
 
 
 def _render_reading(frame: Frame) -> str:
-    said = {name: value for name, value in frame.dialect.to_dict().items() if value is not False}
-    if not frame.is_text or not said:
+    marks = {name: value for name, value in frame.dialect.to_dict().items() if value is not False}
+    if not frame.is_text or not marks:
         # A workbook spells nothing, and an entry that holds nothing is no entry.
         return _append_comment("# read: {missing_values: [NA]}", _MISSING_NOTE) + "\n"
-    is_sure = str(said.get("encoding")).startswith("utf")
+    is_sure = str(marks.get("encoding")).startswith("utf")
     notes = {} if is_sure else {"encoding": "guessed: look whether all letters are right"}
-    entries = [_append_comment(f"  {name}: {json.dumps(value)}", notes.get(name, "")) for name, value in said.items()]
+    entries = [_append_comment(f"  {name}: {json.dumps(value)}", notes.get(name, "")) for name, value in marks.items()]
     entries.append(_append_comment("  # missing_values: [NA]", _MISSING_NOTE))
     return "\n".join([_append_comment("read:", "how the file spells its table"), *entries, ""])
 
@@ -335,16 +337,16 @@ def _render_remarks(frame: Frame, column: ProposedRole, values: Column | None, r
         )
     n_open = count_open_ends(frame, column.name) if column.n_distinct and column.role != "identifier" else 0
     if n_open:
-        told = f"{n_open:,} cells are open ends such as 90+, which are values: write the number alone (90), and say"
+        remark = f"{n_open:,} cells are open ends such as 90+, which are values: write the number alone (90), and say"
         yield _format_comment(
-            f"{told} hierarchy: {{tails: {{high: 90}}}}; until then the column is read as categories", "  "
+            f"{remark} hierarchy: {{tails: {{high: 90}}}}; until then the column is read as categories", "  "
         )
     for impossible in describe_impossible_dates(values) if values else ():
         yield _format_comment(f"careful, {impossible}: look how its dates are written", "  ")
     marks = frame.doubts(column.name)[1] if frame.is_text else ()
     if marks:
-        told = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
-        yield _format_comment(told, "  ")
+        remark = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
+        yield _format_comment(remark, "  ")
 
 
 def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
@@ -403,20 +405,20 @@ def _render_models(frame: Frame, roles: Roles, k: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _find_fine_columns(frame: Frame, judged: Sequence[ProposedRole]) -> set[str]:
+def _find_fine_columns(frame: Frame, proposals: Sequence[ProposedRole]) -> set[str]:
     """Name the numbers and dates that hardly two records share, alone or together.
 
     A class of two would pass, and every judged row would be distinct, which takes a large table out of memory.
     """
-    numbers = [column for column in judged if column.kind not in ("category", "ordered")]
-    kept: list[str] = []
+    numbers = [column for column in proposals if column.kind not in ("category", "ordered")]
+    coarse: list[str] = []
     for column in sorted(numbers, key=lambda column: (column.n_distinct, column.name)):
-        together = [*kept, column.name]
+        joint = [*coarse, column.name]
         if column.n_distinct > _MAX_DISTINCT_SHARE * frame.n_rows:
             continue
-        distinct, _ = Table.encode(frame, together).collapse()
-        kept = together if distinct.n_rows <= _MAX_JOINT_DISTINCT_SHARE * frame.n_rows else kept
-    return {column.name for column in numbers} - set(kept)
+        distinct, _ = Table.encode(frame, joint).collapse()
+        coarse = joint if distinct.n_rows <= _MAX_JOINT_DISTINCT_SHARE * frame.n_rows else coarse
+    return {column.name for column in numbers} - set(coarse)
 
 
 def _format_key(name: str) -> str:
@@ -441,12 +443,12 @@ def _append_comment(line: str, note: str) -> str:
     # Lines of columns stand two further in.
     return (
         whole
-        if len(whole) + 2 <= _WIDTH
+        if len(whole) + 2 <= _MAX_LINE_WIDTH
         else f"{_format_comment(note, line[: len(line) - len(line.lstrip())])}\n{line}"
     )
 
 
-def _format_comment(text: str, margin: str = "", width: int = _WIDTH - 2) -> str:
+def _format_comment(text: str, margin: str = "", width: int = _MAX_LINE_WIDTH - 2) -> str:
     """Write a comment of several lines; how far in its first line begins, all do."""
     inner = text[: len(text) - len(text.lstrip())]
     begin = f"{margin}# {inner}"

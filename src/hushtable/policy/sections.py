@@ -41,18 +41,18 @@ class MisplacedError(ValueError):
 def faults_of(
     error: ValidationError,
     kind: type[Record],
-    given: Any,
+    entries: Any,
     name: str,
     tree: plain_yaml.YamlNode | None,
     above: Place = (),
 ) -> list[str]:
     """Write what is wrong in the entries of a record, which stands ``above`` in the file ``name``, a line each."""
-    found = [(_locate_fault(fault, given), fault) for fault in error.errors(include_url=False)]
+    located = [(_locate_fault(fault, entries), fault) for fault in error.errors(include_url=False)]
     # Where an entry may be of several types, what is wrong inside one says more than that it is none of the others.
-    outer = {place[:depth] for place, _ in found for depth in range(len(place))}
+    outer = {place[:depth] for place, _ in located for depth in range(len(place))}
     return [
         fault_line(name, tree, (*above, *place), _describe_fault(fault, kind, place))
-        for place, fault in found
+        for place, fault in located
         if place not in outer
     ]
 
@@ -74,18 +74,18 @@ def _suggest_word(word: Any, known: Iterable[str]) -> str:
     return "" if near is None else f" Did you mean {near!r}?"
 
 
-def _locate_fault(fault: Mapping[str, Any], given: Any) -> Place:
+def _locate_fault(fault: Mapping[str, Any], entries: Any) -> Place:
     """Return where in a record a fault is: without the types that pydantic tried there, which it puts between."""
-    place: list[Any] = []
+    path: list[Any] = []
     for step in fault["loc"]:
-        if _has_step(given, step):
-            place.append(step)
-            given = given[step]
+        if _has_step(entries, step):
+            path.append(step)
+            entries = entries[step]
         elif not _is_type(step):
-            place.append(step)
-            given = None
+            path.append(step)
+            entries = None
     cause = fault.get("ctx", {}).get("error")
-    return (*place, *cause.location) if isinstance(cause, MisplacedError) else tuple(place)
+    return (*path, *cause.location) if isinstance(cause, MisplacedError) else tuple(path)
 
 
 def _has_step(given: Any, step: int | str) -> bool:
@@ -167,16 +167,16 @@ def read_loss(given: Any) -> Loss:
     return made
 
 
-def read_method(given: Any) -> Method:
+def read_method(entry: Any) -> Method:
     """Read what searches, with the defaults of a policy."""
-    if isinstance(given, str):
-        given = {given: {}}
-    if isinstance(given, Mapping):
-        given = {
+    if isinstance(entry, str):
+        entry = {entry: {}}
+    if isinstance(entry, Mapping):
+        entry = {
             name: {**_DEFAULTS.get(name, {}), **(options or {})} if isinstance(options or {}, Mapping) else options
-            for name, options in given.items()
+            for name, options in entry.items()
         }
-    made: Method = METHODS.take(given, Method, nested={"tie_break": read_loss})
+    made: Method = METHODS.take(entry, Method, nested={"tie_break": read_loss})
     return made
 
 
@@ -188,24 +188,24 @@ def method_to_dict(made: Method) -> dict[str, Any]:
     }
 
 
-def read_model(given: Any) -> PrivacyModel:
+def read_model(entry: Any) -> PrivacyModel:
     """Read a condition on classes, or on rows."""
-    if isinstance(given, (str, Mapping)):
-        return from_dict(given)
-    if not isinstance(given, PrivacyModel):
+    if isinstance(entry, (str, Mapping)):
+        return from_dict(entry)
+    if not isinstance(entry, PrivacyModel):
         raise PolicyError("expected `name: parameter`, for instance k-anonymity: 5")
-    return given
+    return entry
 
 
-def check_reasons(given: Any) -> Any:
+def check_reasons(reasons: Any) -> Any:
     """Refuse what is no mapping of columns to reasons in words."""
-    if not isinstance(given, Mapping):
+    if not isinstance(reasons, Mapping):
         raise ValueError('expected a column and a reason, for instance {visit: "nobody outside knows the day"}')
-    for name, reason in given.items():
+    for name, reason in reasons.items():
         if not isinstance(reason, str) or not any(sign.isalnum() for sign in reason):
             msg = "expected a reason in words why nobody knows the column"
             raise MisplacedError(msg, (name,))
-    return given
+    return reasons
 
 
 def check_models(given: Any) -> Any:
@@ -215,27 +215,27 @@ def check_models(given: Any) -> Any:
     return given
 
 
-def _check_hierarchy(given: Any, info: ValidationInfo) -> Any:
+def _check_hierarchy(entry: Any, info: ValidationInfo) -> Any:
     """Check what generalizes a column, and return it as plain values."""
-    if isinstance(given, str):
-        return given if given == "auto" else check_file_exists(given, info)
-    if not isinstance(given, Mapping):
+    if isinstance(entry, str):
+        return entry if entry == "auto" else check_file_exists(entry, info)
+    if not isinstance(entry, Mapping):
         raise ValueError(
             "expected auto, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
         )
     try:
-        made = Hierarchy.from_dict(given, "column")
+        made = Hierarchy.from_dict(entry, "column")
     except HushError as error:
         raise ValueError(_format_error(error)) from None
     return made.to_dict() if isinstance(made, Hierarchy) else rule_to_dict(made)
 
 
-def check_file_exists(given: Any, info: ValidationInfo) -> str:
+def check_file_exists(path: Any, info: ValidationInfo) -> str:
     """Refuse a path of no file, where the folder of the policy is known."""
     folder = (info.context or {}).get("folder")
-    if not isinstance(given, str) or (folder is not None and not os.path.isfile(folder / given)):
-        raise ValueError(f"no file {given!r} in the folder of the policy")
-    return given
+    if not isinstance(path, str) or (folder is not None and not os.path.isfile(folder / path)):
+        raise ValueError(f"no file {path!r} in the folder of the policy")
+    return path
 
 
 class ColumnPolicy(Record):

@@ -23,14 +23,14 @@ from hushtable.release.manifest import dialect_of
 
 _DDI: Final = "ddi:codebook:2_5"
 _CSVW: Final = "http://www.w3.org/ns/csvw"
-_DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
-_TYPES: Final = {
+_DAY_PATTERN: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK_PATTERN: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
+_TYPE_AND_PATTERN: Final = {
     "integer": ("integer", r"[+-]?[0-9]+"),
     "decimal": ("number", r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([Ee][+-]?[0-9]+)?"),
-    "date": ("date", _DAY),
-    "datetime": ("dateTime", f"{_DAY}T{_CLOCK}(Z|[+-][0-9]{{2}}:[0-9]{{2}})?"),
-    "time": ("time", _CLOCK),
+    "date": ("date", _DAY_PATTERN),
+    "datetime": ("dateTime", f"{_DAY_PATTERN}T{_CLOCK_PATTERN}(Z|[+-][0-9]{{2}}:[0-9]{{2}})?"),
+    "time": ("time", _CLOCK_PATTERN),
 }
 """Types of CSV on the Web by the kinds of columns, and what their cells look like."""
 _NUMBERS: Final = ("integer", "decimal")
@@ -145,7 +145,7 @@ def _render_csvw(entries: Mapping[str, Any], release: Path) -> str:
                 **label,
             }
         )
-    told = {
+    metadata = {
         "@context": _CSVW,
         "url": quote(entries["file"]),
         "dc:title": entries["file"],
@@ -158,11 +158,11 @@ def _render_csvw(entries: Mapping[str, Any], release: Path) -> str:
         },
         "tableSchema": {"columns": columns},
     }
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(metadata, indent=2, ensure_ascii=False) + "\n"
 
 
 def _infer_datatype(kind: str, table: Frame, title: str) -> str:
-    name, pattern = _TYPES.get(kind, ("string", ""))
+    name, pattern = _TYPE_AND_PATTERN.get(kind, ("string", ""))
     return name if bool(table.column(title).str.contains(f"^({pattern})$").all()) else "string"
 
 

@@ -156,26 +156,26 @@ def _finish_row_groups(
 
 def _split_tables(tables: Iterator[pa.Table], sizes: Iterable[int]) -> Iterator[pa.Table]:
     """Yield tables of given sizes, which add up to the rows there are."""
-    left = next(tables)
+    remaining = next(tables)
     for size in sizes:
-        while len(left) < size:
-            left = pa.concat_tables([left, next(tables)])
-        yield left.slice(0, size).combine_chunks()
-        left = left.slice(size)
+        while len(remaining) < size:
+            remaining = pa.concat_tables([remaining, next(tables)])
+        yield remaining.slice(0, size).combine_chunks()
+        remaining = remaining.slice(size)
     # To the end, where the spill is removed.
     assert not sum(map(len, tables)), "rows are left"
 
 
 def _shuffle_rows(tables: Iterator[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
     """Return how many rows there are, and the rows in random order: by way of the disk where they are many."""
-    held: list[pa.Table] = []
+    buffered: list[pa.Table] = []
     n_rows = n_bytes = 0
     for table in tables:
-        held.append(table)
+        buffered.append(table)
         n_rows, n_bytes = n_rows + len(table), n_bytes + table.nbytes
         if (n_rows > _MAX_ROWS_IN_MEMORY or n_bytes > _MAX_BYTES_IN_MEMORY) and n_rows > _N_BUCKETS:
-            return _shuffle_into_buckets(chain(_pop_tables(held), tables), spill)
-    return n_rows, _shuffle_in_memory(held)
+            return _shuffle_into_buckets(chain(_pop_tables(buffered), tables), spill)
+    return n_rows, _shuffle_in_memory(buffered)
 
 
 def _pop_tables(tables: list[pa.Table]) -> Iterator[pa.Table]:
@@ -199,12 +199,12 @@ def _shuffle_into_buckets(tables: Iterator[pa.Table], spill: Path) -> tuple[int,
     spill.mkdir(mode=0o700)
     paths = [spill / str(bucket) for bucket in range(_N_BUCKETS)]
     n_rows = 0
-    with ExitStack() as opened:
+    with ExitStack() as open_files:
         writers: list[Any] = []
         for table in _concatenate_small_tables(tables):
             if not writers:
-                files = [opened.enter_context(_create_private_file(path)) for path in paths]
-                writers = [opened.enter_context(pa.ipc.new_stream(file, table.schema)) for file in files]
+                files = [open_files.enter_context(_create_private_file(path)) for path in paths]
+                writers = [open_files.enter_context(pa.ipc.new_stream(file, table.schema)) for file in files]
             n_rows += len(table)
             mixed = table.take(rng.permutation(len(table)))
             # As if every row had drawn its bucket.
@@ -216,14 +216,17 @@ def _shuffle_into_buckets(tables: Iterator[pa.Table], spill: Path) -> tuple[int,
 
 def _concatenate_small_tables(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
     """Put small tables together, so that each bucket gets more than a few rows of one."""
-    held: list[pa.Table] = []
+    buffered: list[pa.Table] = []
     for table in tables:
-        held.append(table)
-        if sum(map(len, held)) >= _ROWS_PER_GROUP or sum(each.nbytes for each in held) >= _MAX_BYTES_IN_MEMORY // 4:
-            yield pa.concat_tables(held).combine_chunks()
-            held = []
-    if held:
-        yield pa.concat_tables(held).combine_chunks()
+        buffered.append(table)
+        if (
+            sum(map(len, buffered)) >= _ROWS_PER_GROUP
+            or sum(each.nbytes for each in buffered) >= _MAX_BYTES_IN_MEMORY // 4
+        ):
+            yield pa.concat_tables(buffered).combine_chunks()
+            buffered = []
+    if buffered:
+        yield pa.concat_tables(buffered).combine_chunks()
 
 
 def _drain_buckets(paths: Sequence[Path], spill: Path) -> Iterator[pa.Table]:

@@ -53,7 +53,7 @@ _STYLES: Final = {
     "candidates": "a cell is the cheapest text that covers the records of its class",
     "readable": "a cell is a value, a short list, or a group of values named by its most frequent one",
 }
-_ROUND: Final = "cut at round points: a cell is a round interval"
+_ROUND_CUTS: Final = "cut at round points: a cell is a round interval"
 _ROUND_DATES: Final = "; of dates, `[1958, 1969)`: from the first day of 1958 to the last of 1968"
 _RULES: Final = {
     "frequency": "groups of values that are about as frequent",
@@ -240,13 +240,13 @@ class Codebook:
     def _count_cell_forms(self, column: Column, rewritten: Rewritten) -> dict[str, int]:
         """Count the records by the form of their cell."""
         counted = np.bincount(rewritten.codes, weights=self._weights, minlength=len(rewritten.texts)).astype(np.int64)
-        own, found = set(map(cells.format_value, column.texts())), dict.fromkeys(_FORMS, 0)
+        own, form_counts = set(map(cells.format_value, column.texts())), dict.fromkeys(_FORMS, 0)
         form_of = {"interval": "range", "label": "prefix"} if self._are_codes(column.name) else {}
         for text, n in zip(rewritten.texts, counted.tolist(), strict=True):
             form: str = "missing" if text is None else "value" if text in own else cells.parse_cell(text).form
             form = "label" if form == "value" and text not in own else form
-            found[form_of.get(form, form)] += n
-        return {form: n for form, n in found.items() if n}
+            form_counts[form_of.get(form, form)] += n
+        return {form: n for form, n in form_counts.items() if n}
 
     def _describe_coarsening(self, name: str, ladder: Any) -> str:
         if self._are_codes(name):
@@ -254,7 +254,7 @@ class Codebook:
         if isinstance(ladder, Hierarchy):
             return _describe_hierarchy(ladder)
         is_round = self.style == "readable" and next(each for each in self.columns if each.name == name).is_measured
-        return _ROUND if is_round else _STYLES.get(self.style, self.style)
+        return _ROUND_CUTS if is_round else _STYLES.get(self.style, self.style)
 
     def _are_codes(self, name: str) -> bool:
         ladder = self.claim.hierarchies.get(name)
@@ -263,40 +263,49 @@ class Codebook:
     def _members_of_groups(self, column: Column, rewritten: Rewritten) -> dict[str, dict[str, Any]]:
         """Return what labels of categories cover that were made from the data: values that k records have there."""
         own = set(column.texts())
-        named = [
+        label_codes = [
             code
             for code, text in enumerate(rewritten.texts)
             if text is not None and text not in own and cells.parse_cell(text).form == "value"
         ]
-        if column.is_measured or not named:
+        if column.is_measured or not label_codes:
             return {}
         texts, groups = column.texts(), {}
         of_group = (
-            None if self.count is None else self.count(column, _positions_in(rewritten.codes, named), 1 + len(named))
+            None
+            if self.count is None
+            else self.count(column, _positions_in(rewritten.codes, label_codes), 1 + len(label_codes))
         )
-        for place, code in enumerate(named):
-            counted = self._count_values(column, rewritten.codes == code) if of_group is None else of_group[place + 1]
-            shown = counted >= self._least
+        for position, code in enumerate(label_codes):
+            n_by_value = (
+                self._count_values(column, rewritten.codes == code) if of_group is None else of_group[position + 1]
+            )
+            is_common = n_by_value >= self._least
             groups[str(rewritten.texts[code])] = {
-                "covers": [texts[i] for i in np.flatnonzero(shown)],
-                "n_rare": int(((counted > 0) & ~shown).sum()),
+                "covers": [texts[i] for i in np.flatnonzero(is_common)],
+                "n_rare": int(((n_by_value > 0) & ~is_common).sum()),
             }
         return groups
 
     def _members_of_nodes(self, column: Column, rewritten: Rewritten, ladder: Hierarchy) -> dict[str, dict[str, Any]]:
         """Return what the published labels of a tree cover of the column's own values that k people have."""
         published = [cells.parse_cell(text) for text in rewritten.texts if text is not None]
-        shown = {*rewritten.texts, *(member for cell in published for member in cell.members)}
-        counted = self._count_values(column)
-        is_common, found = counted >= self._least, {}
+        published_labels = {*rewritten.texts, *(member for cell in published for member in cell.members)}
+        n_by_value = self._count_values(column)
+        is_common, members_of_label = n_by_value >= self._least, {}
         for level in range(1, ladder.n_levels - 1):
             for node, label in enumerate(ladder.labels[level]):
-                under = (ladder.level_codes[level] == node) & (counted > 0)
+                under = (ladder.level_codes[level] == node) & (n_by_value > 0)
                 # A group of one value is that value.
-                if label in shown and label not in found and label not in ladder.values and under.any():
+                if (
+                    label in published_labels
+                    and label not in members_of_label
+                    and label not in ladder.values
+                    and under.any()
+                ):
                     covers = [ladder.values[code] for code in np.flatnonzero(under & is_common)]
-                    found[label] = {"covers": covers, "n_rare": int((under & ~is_common).sum())}
-        return found
+                    members_of_label[label] = {"covers": covers, "n_rare": int((under & ~is_common).sum())}
+        return members_of_label
 
     def _count_values(self, column: Column, at: BoolArray | None = None) -> CountArray:
         """Count who has every value of a quasi-identifier: published records, or the persons whose they are."""
@@ -339,14 +348,14 @@ def _members_of_labels(ladder: Any) -> dict[str, dict[str, Any]]:
         return {}
     if ladder.rule is not None:
         return {}
-    whole = ladder.whole or ladder
+    full_ladder = ladder.whole or ladder
     # A label of many values covers labels of fewer; as keys, for every one is met many times.
-    found: dict[str, dict[str, None]] = {}
-    for level in range(1, whole.n_levels - 1):
-        below = whole.values if level == 1 else whole.labels[level - 1]
-        for node, parent in enumerate(whole.parent(level - 1).tolist()):
-            found.setdefault(whole.labels[level][parent], {})[below[node]] = None
-    covers = {label: [each for each in members if each != label] for label, members in found.items()}
+    members_of_label: dict[str, dict[str, None]] = {}
+    for level in range(1, full_ladder.n_levels - 1):
+        below = full_ladder.values if level == 1 else full_ladder.labels[level - 1]
+        for node, parent in enumerate(full_ladder.parent(level - 1).tolist()):
+            members_of_label.setdefault(full_ladder.labels[level][parent], {})[below[node]] = None
+    covers = {label: [each for each in members if each != label] for label, members in members_of_label.items()}
     return {label: {"covers": each} for label, each in covers.items() if each and label != cells.SUPPRESSED}
 
 
@@ -381,7 +390,7 @@ def _join_with_or(words: Sequence[Any]) -> str:
 
 def _render_markdown(entries: Mapping[str, Any]) -> str:
     columns = entries["columns"]
-    seen = [form for form in _FORMS if any(form in column.get("cells", {}) for column in columns)]
+    forms = [form for form in _FORMS if any(form in column.get("cells", {}) for column in columns)]
     dated = _ROUND_DATES if any(column.get("kind") in ("date", "datetime") for column in columns) else ""
     parts = [
         translate(f"# Codebook of {_escape_markdown(entries['file'])}"),
@@ -393,7 +402,7 @@ def _render_markdown(entries: Mapping[str, Any]) -> str:
             ("column", "kind", "role", "how it was coarsened", "cells"), [_column_row(column) for column in columns]
         ),
         translate("Quasi-identifiers have cells of these forms:"),
-        "\n".join(translate(f"- {_FORMS[form]}{dated if form == 'interval' else ''}") for form in seen),
+        "\n".join(translate(f"- {_FORMS[form]}{dated if form == 'interval' else ''}") for form in forms),
         *(part for column in columns if "labels" in column for part in _render_label_table(column, entries["file"])),
         *(part for column in columns if "values" in column for part in _render_value_table(column, entries["file"])),
     ]
@@ -440,14 +449,14 @@ def _render_value_table(column: Mapping[str, Any], file: str) -> tuple[str, ...]
     return title, _render_table(("code", "meaning"), rows[:_MAX_LABELS_SHOWN]), *told
 
 
-def _describe_coverage(each: Mapping[str, Any]) -> str:
-    covers, n_rare = each["covers"], each.get("n_rare", 0)
-    said = [*map(_escape_markdown, covers[:_MAX_VALUES_SHOWN])]
+def _describe_coverage(entry: Mapping[str, Any]) -> str:
+    covers, n_rare = entry["covers"], entry.get("n_rare", 0)
+    parts = [*map(_escape_markdown, covers[:_MAX_VALUES_SHOWN])]
     if len(covers) > _MAX_VALUES_SHOWN:
-        said.append(translate(f"{len(covers) - _MAX_VALUES_SHOWN:,} more"))
+        parts.append(translate(f"{len(covers) - _MAX_VALUES_SHOWN:,} more"))
     if n_rare:
-        said.append(translate(f"{n_rare:,} rare value{'s' * (n_rare > 1)}"))
-    *first, last = said or [translate(each.get("words", "nothing"))]
+        parts.append(translate(f"{n_rare:,} rare value{'s' * (n_rare > 1)}"))
+    *first, last = parts or [translate(entry.get("words", "nothing"))]
     return f"{', '.join(first)} {translate('and')} {last}" if first else last
 
 

@@ -22,7 +22,7 @@ class ShownIdentifier(NamedTuple):
 
 
 def find_shown_identifiers(
-    source: Frame | Table, kept: Sequence[str], recoding: Recoding
+    source: Frame | Table, kept_columns: Sequence[str], recoding: Recoding
 ) -> tuple[ShownIdentifier, ...]:
     """Find direct identifiers among the kept columns, and among quasi-identifiers that publish values of the input.
 
@@ -30,7 +30,7 @@ def find_shown_identifiers(
     ----------
     source : Frame or Table
         The input, or some rows of it.
-    kept : sequence of str
+    kept_columns : sequence of str
         Columns that are published as they are.
     recoding : Recoding
         What is published of the quasi-identifiers.
@@ -49,13 +49,13 @@ def find_shown_identifiers(
     (ShownIdentifier(column='surname', reason="its name says 'surname'"),)
     """
     recoded = {column.name: column for column in recoding.columns}
-    names = [*kept, *recoded]
+    names = [*kept_columns, *recoded]
     if not names or not source.n_rows:
         return ()
-    some, rows = source.select(names), enough_rows(source.n_rows)
-    looks = find_identifiers(_take_rows(some, rows), names, by_count=False)
+    selected, rows = source.select(names), enough_rows(source.n_rows)
+    looks = find_identifiers(_take_rows(selected, rows), names, by_count=False)
     if looks and len(rows) < source.n_rows:
-        looks = find_identifiers(some, [name for name, _ in looks], by_count=False)
+        looks = find_identifiers(selected, [name for name, _ in looks], by_count=False)
     return tuple(
         ShownIdentifier(name, reason)
         for name, reason in looks

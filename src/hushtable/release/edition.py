@@ -195,24 +195,26 @@ class Edition:
         table = pseudonyms.pseudonymize_table(table, self.pseudonyms) if self.pseudonyms else table
         return table.without_unused()
 
-    def check_kept(self, written: Frame, rows: CodeArray, with_comma: Sequence[str], program: str | None) -> None:
+    def check_kept(self, written: Frame, rows: CodeArray, comma_columns: Sequence[str], program: str | None) -> None:
         """Raise VerificationError where a kept column of a draft, whose rows are given, has not the source's cells."""
-        hidden = self.pseudonyms.columns if self.pseudonyms else ()
-        taken = self._rows_written()[rows]
-        known = self.source if isinstance(self.source, Table) else self.source.without_declared(program)
+        pseudonymized = self.pseudonyms.columns if self.pseudonyms else ()
+        source_rows = self._rows_written()[rows]
+        original = self.source if isinstance(self.source, Table) else self.source.without_declared(program)
         # By place: names may have been escaped.
-        for name, place in zip(self.columns, written.columns, strict=False):
-            if name in self.rewritten or name in hidden:
+        for name, written_name in zip(self.columns, written.columns, strict=False):
+            if name in self.rewritten or name in pseudonymized:
                 continue
-            cells = written.column(place)
+            written_cells = written.column(written_name)
             # A number or a date that was text is compared as what it spells.
-            is_as_it_came = isinstance(known, Frame) and not (known.is_text and written.text(place) is None)
-            column = known.column(name) if isinstance(known, Frame) and is_as_it_came else known.values(name)
-            source = column.gather(taken)
-            if name in with_comma:
-                cells = cells.str.replace(",", ".", literal=True)
-            starred = self.starred[name][taken] if name in self.starred else None
-            if not has_cells_of(cells, source, but=starred):
+            is_as_it_came = isinstance(original, Frame) and not (
+                original.is_text and written.text(written_name) is None
+            )
+            column = original.column(name) if isinstance(original, Frame) and is_as_it_came else original.values(name)
+            source_cells = column.gather(source_rows)
+            if name in comma_columns:
+                written_cells = written_cells.str.replace(",", ".", literal=True)
+            starred = self.starred[name][source_rows] if name in self.starred else None
+            if not has_cells_of(written_cells, source_cells, but=starred):
                 raise VerificationError(
                     f"column {name!r} is kept as it is, but the written file would hold other cells; nothing is "
                     "written.",
@@ -288,12 +290,13 @@ class Edition:
 
     def _find_number_columns(self, frame: Frame) -> tuple[str, ...]:
         """Return the columns whose numbers are not written as they came: rewritten ones, and floats."""
-        hidden = (*self.as_text, *(self.pseudonyms.columns if self.pseudonyms else ()))
+        text_columns = (*self.as_text, *(self.pseudonyms.columns if self.pseudonyms else ()))
         rewritten = {name for name, each in self.rewritten.items() if each.kind in ("integer", "decimal")}
         return tuple(
             name
             for name in frame.columns
-            if name in rewritten or (name not in (*self.rewritten, *self.added, *hidden) and self._holds_floats(name))
+            if name in rewritten
+            or (name not in (*self.rewritten, *self.added, *text_columns) and self._holds_floats(name))
         )
 
     def _holds_floats(self, name: str) -> bool:

@@ -58,20 +58,20 @@ def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dic
     """
     assert release.origin is not None
     release.origin.check_unchanged()
-    known = release.exposure
+    planned = release.exposure
     # Whose record a row is, the draft may not tell.
-    if known is None or not known.columns or release.person not in (None, *release.columns):
+    if planned is None or not planned.columns or release.person not in (None, *release.columns):
         return {}
     written = release.origin.open_draft(draft, dialect)
-    counting = _Counting(release, written, known.limit, known.accepted, known.is_enforced)
+    counting = _Counting(release, written, planned.limit, planned.accepted, planned.is_enforced)
     exposure = replace(
         counting.measure_alone(None),
-        told=known.told,
-        told_to=known.told_to,
-        named=known.named,
-        determined=known.determined,
-        linkage=known.linkage,
-        identifiers=known.identifiers,
+        told=planned.told,
+        told_to=planned.told_to,
+        named=planned.named,
+        determined=planned.determined,
+        linkage=planned.linkage,
+        identifiers=planned.identifiers,
     )
     exposure.raise_if_unpublishable()
     return {"exposure": exposure.to_dict()}
@@ -82,16 +82,16 @@ def _expose_rows(
 ) -> Exposure:
     """Measure a release whose rows are all in memory."""
     names, suppressed = release.source.names, release.suppressed
-    gone = (*release.removed, *release.pseudonymized)
-    others = [name for name in names if name not in (*release.quasi_identifiers, *release.sensitive, *gone)]
+    removed = (*release.removed, *release.pseudonymized)
+    insensitive = [name for name in names if name not in (*release.quasi_identifiers, *release.sensitive, *removed)]
     classes = release.recoding.number_combinations()[release.partition.labels]
     exposure = measure_exposure(
         release.source,
         np.where(suppressed, np.int32(-1), classes) if release.drops_suppressed else classes,
         KeptColumns(
-            others=others,
+            others=insensitive,
             sensitive=release.sensitive,
-            identifiers=[name for name in names if name in gone],
+            identifiers=[name for name in names if name in removed],
             generalized=release.generalized,
         ),
         starred=suppressed,
@@ -100,7 +100,7 @@ def _expose_rows(
         accepted=accepted,
         is_enforced=is_enforced,
     )
-    kept = [name for name in names if name in (*release.sensitive, *others)]
+    kept = [name for name in names if name in (*release.sensitive, *insensitive)]
     shown = find_shown_identifiers(release.source, kept, release.recoding)
     return replace(exposure, linkage=linking.measure_release_linkage(release), identifiers=shown)
 
@@ -164,22 +164,24 @@ class _Counting:
 
     def _measure_together(self, cells: PublishedCells) -> Exposure | None:
         """Measure on the distinct rows of all columns, alone and within the classes; None where these are too many."""
-        release, kept = self.release, self._kept_columns
+        release, kept_columns = self.release, self._kept_columns
         person, quasi_identifiers = release.person, release.quasi_identifiers
-        if not kept:
+        if not kept_columns:
             # Only how many records are published is counted.
             return replace(self.measure_alone(cells), told_to=2)
-        persons = [person] if person and person not in kept else []
-        names = tuple(dict.fromkeys((*quasi_identifiers, *kept, *persons)))
-        shown = [name for name in kept if name != person]
+        persons = [person] if person and person not in kept_columns else []
+        names = tuple(dict.fromkeys((*quasi_identifiers, *kept_columns, *persons)))
+        as_written = [name for name in kept_columns if name != person]
         # In the judged rows 0 has no sign and NaN is missing; what is kept travels as it is.
-        is_held = {*names} <= {*cells.keys.columns} and not any(cells.keys.schema[name].is_float() for name in shown)
+        is_held = {*names} <= {*cells.keys.columns} and not any(
+            cells.keys.schema[name].is_float() for name in as_written
+        )
         try:
             rows = (
                 cells.frame(names)
                 if is_held
                 else self.origin.collapse(
-                    names, replace(cells, columns=names), most_rows=_MAX_ROWS_HELD, as_written=shown
+                    names, replace(cells, columns=names), most_rows=_MAX_ROWS_HELD, as_written=as_written
                 )
             )
         except (TooManyRowsError, ColumnError):
@@ -187,7 +189,7 @@ class _Counting:
         return measure_exposure(
             rows.with_specs(release.source.frame().specs),
             group_rows(rows, quasi_identifiers, (), None).labels.astype(np.int32),
-            KeptColumns([name for name in kept if name not in release.sensitive], release.sensitive),
+            KeptColumns([name for name in kept_columns if name not in release.sensitive], release.sensitive),
             person=person,
             limit=self.limit,
             accepted=self.accepted,
@@ -211,16 +213,16 @@ class _Counting:
         """Measure what the kept columns find by themselves, in what an origin holds or publishes by cells."""
         release, origin, person = self.release, self.origin, self.release.person
         judged = {*release.quasi_identifiers, *release.sensitive, *release.pseudonymized, *self.accepted}
-        others = [name for name in release.columns if name not in judged]
-        persons = [person] if person and person not in others else []
-        source, names = release.source.frame(), (*others, *persons)
+        tested = [name for name in release.columns if name not in judged]
+        persons = [person] if person and person not in tested else []
+        source, names = release.source.frame(), (*tested, *persons)
         narrow = cells and replace(cells, columns=names)
         # By persons nothing is counted on the disk, and an engine groups by itself.
-        held = {} if persons or origin.groups_by_itself else {"most_rows": _MAX_ROWS_HELD}
+        limits = {} if persons or origin.groups_by_itself else {"most_rows": _MAX_ROWS_HELD}
         try:
-            counted = (
-                origin.collapse(names, narrow, **held, as_written=[name for name in others if name != person])
-                if others
+            rows = (
+                origin.collapse(names, narrow, **limits, as_written=[name for name in tested if name != person])
+                if tested
                 else source.take(np.flatnonzero(release.published_rows))
             )
         except (TooManyRowsError, ColumnError) as error:
@@ -230,9 +232,9 @@ class _Counting:
                 origin.raw_batches(names) if narrow is None else origin.publish_batches(narrow), names
             )
         measured = measure_exposure(
-            counted.with_specs(source.specs),
-            np.zeros(counted.n_rows, dtype=np.int32),
-            KeptColumns(others),
+            rows.with_specs(source.specs),
+            np.zeros(rows.n_rows, dtype=np.int32),
+            KeptColumns(tested),
             person=person,
             limit=self.limit,
             is_enforced=self.is_enforced,

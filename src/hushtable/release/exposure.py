@@ -300,16 +300,20 @@ class Exposure:
 
     def describe_dangers(self) -> list[str]:
         """Say what speaks against publishing: who is linked, named, or unique on kept columns, and what is undone."""
-        alone = [self.sentence] if self.n_unique else []
+        unique_lines = [self.sentence] if self.n_unique else []
         if not self.complete:
-            alone.append(f"too many sets of columns to look at them all: complete up to {self.complete_to} columns")
-        named = [
+            unique_lines.append(
+                f"too many sets of columns to look at them all: complete up to {self.complete_to} columns"
+            )
+        name_lines = [
             f"{each.column} names people in {each.n_records:,} of {self.n_records:,} records ({each.what})"
             for each in self.named
         ]
         undone = [f"{each.sentence}: its exact cells take classes apart" for each in self.determined]
-        shown = [f"{each.column} looks like a direct identifier ({each.reason})" for each in self.identifiers]
-        return [*shown, *(self.linkage.lines() if self.linkage else []), *named, *undone, *alone]
+        identifier_lines = [
+            f"{each.column} looks like a direct identifier ({each.reason})" for each in self.identifiers
+        ]
+        return [*identifier_lines, *(self.linkage.lines() if self.linkage else []), *name_lines, *undone, *unique_lines]
 
     def describe_tests(self) -> list[str]:
         """Say what was tested where it found nobody."""
@@ -322,13 +326,13 @@ class Exposure:
                 "whom a reader finds who also knows a kept column was not counted: there are too many distinct rows"
             )
             return [careful(lacking)]
-        most = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
+        by_size = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
         return [
             careful(
                 f"a reader who also knows {' and '.join(each.columns)} "
                 f"finds {each.n_records:,} of {self.n_records:,} records"
             )
-            for each in (*most[0][:3], *most[1][:1])
+            for each in (*by_size[0][:3], *by_size[1][:1])
         ]
 
     def describe_acceptances(self) -> list[str]:
@@ -337,22 +341,22 @@ class Exposure:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
-        sets, told = (
+        sets, joint_uniques = (
             [{"columns": list(each.columns), "n_records": each.n_records} for each in found]
             for found in (self.sets, self.told)
         )
         named = [asdict(each) for each in self.named]
         undone = [{**asdict(each), "by": list(each.by)} for each in self.determined]
         linkage = None if self.linkage is None else self.linkage.to_dict()
-        plain = {"columns": list(self.columns), "sets": sets, "told": told}
-        plain |= {"named": named, "determined": undone, "linkage": linkage}
-        plain |= {"identifiers": [each._asdict() for each in self.identifiers]}
-        return {**asdict(self), **plain, "rate": self.rate, "is_above": self.is_above}
+        entries = {"columns": list(self.columns), "sets": sets, "told": joint_uniques}
+        entries |= {"named": named, "determined": undone, "linkage": linkage}
+        entries |= {"identifiers": [each._asdict() for each in self.identifiers]}
+        return {**asdict(self), **entries, "rate": self.rate, "is_above": self.is_above}
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> Exposure:
         """Read what `to_dict` wrote; of an earlier version, what it knew."""
-        sets, told = (
+        sets, joint_uniques = (
             tuple(Uniques(tuple(each["columns"]), each["n_records"]) for each in entries.get(name, ()))
             for name in ("sets", "told")
         )
@@ -362,7 +366,7 @@ class Exposure:
             tuple(entries["columns"]),
             entries["n_unique"],
             sets,
-            told,
+            joint_uniques,
             entries.get("told_to", 1),
             ExposureLimit(**entries["limit"]),
             entries["accepted"],
@@ -454,18 +458,18 @@ def measure_exposure(
     >>> found.told[0]
     Uniques(columns=('ward',), n_records=2)
     """
-    coded = {name: _encode_cells(source, name) for name in (*columns.others, *columns.sensitive)}
-    named = look_for_names(
+    all_codes = {name: _encode_cells(source, name) for name in (*columns.others, *columns.sensitive)}
+    names_in_text = look_for_names(
         source,
-        tuple(coded),
+        tuple(all_codes),
         columns.identifiers,
         hidden=classes < 0,
         starred={} if starred is None else dict.fromkeys(columns.sensitive, starred),
-        codes=coded,
+        codes=all_codes,
     )
     rows = np.flatnonzero(classes >= 0)
     counts = freeze_array(source.records[rows])
-    codes = {name: each[rows] for name, each in coded.items()}
+    codes = {name: each[rows] for name, each in all_codes.items()}
     if starred is not None:
         for name in columns.sensitive:
             codes[name] = np.where(starred[rows], codes[name].max(initial=-1) + 1, codes[name])
@@ -477,20 +481,20 @@ def measure_exposure(
         if persons is None
         else _count_uniques_by_person(tested, counts, persons, limit.columns)
     )
-    told, told_to = _count_joint_uniques(classes[rows], codes, counts, persons)
+    joint_uniques, told_to = _count_joint_uniques(classes[rows], codes, counts, persons)
     return Exposure(
         n_records=int(counts.sum()),
         columns=tuple(tested),
         n_unique=n_unique,
         sets=sets,
-        told=told,
+        told=joint_uniques,
         told_to=told_to,
         limit=limit,
         accepted=reasons,
         is_enforced=is_enforced,
         complete=complete_to >= min(limit.columns, len(tested)),
         complete_to=complete_to,
-        named=named,
+        named=names_in_text,
         determined=find_undoing_columns(source, columns),
     )
 
@@ -500,23 +504,25 @@ def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[D
 
     Of sensitive columns numbers and dates alone, which are never a model's few categories.
     """
-    others, sensitive, generalized = columns.others, columns.sensitive, columns.generalized
-    if source.n_rows < FEWEST_RECORDS or not generalized or not (others or sensitive):
+    insensitive, sensitive, generalized = columns.others, columns.sensitive, columns.generalized
+    if source.n_rows < FEWEST_RECORDS or not generalized or not (insensitive or sensitive):
         return ()
     rows = enough_rows(source.n_rows)
-    some = source.select([*generalized, *others, *sensitive]).take(rows)
+    sample = source.select([*generalized, *insensitive, *sensitive]).take(rows)
     read = {
-        name: table for name in (*generalized, *others, *sensitive) if (table := _encode_column(some, name)) is not None
+        name: table
+        for name in (*generalized, *insensitive, *sensitive)
+        if (table := _encode_column(sample, name)) is not None
     }
-    kept = [*others, *(name for name in sensitive if name in read and read[name].columns[0].is_measured)]
-    names = [name for name in (*generalized, *kept) if name in read]
-    coded = Table(
+    kept_columns = [*insensitive, *(name for name in sensitive if name in read and read[name].columns[0].is_measured)]
+    names = [name for name in (*generalized, *kept_columns) if name in read]
+    encoded = Table(
         tuple(read[name].columns[0] for name in names),
-        np.array([read[name].codes[0] for name in names], dtype=np.int32).reshape(len(names), some.n_rows),
-        np.ones(some.n_rows, dtype=np.int64),
+        np.array([read[name].codes[0] for name in names], dtype=np.int32).reshape(len(names), sample.n_rows),
+        np.ones(sample.n_rows, dtype=np.int64),
     )
     return find_determined(
-        coded, [name for name in kept if name in read], [name for name in generalized if name in read]
+        encoded, [name for name in kept_columns if name in read], [name for name in generalized if name in read]
     )
 
 
@@ -576,21 +582,21 @@ def _count_uniques_by_person(
     """Count the records whose cells in few columns no second person has; else as `_count_uniques`."""
     names, n_rows = _many_values_first(codes), len(counts)
     n_sets = np.cumsum([math.comb(len(names), size) for size in range(1, min(max_size, len(names)) + 1)])
-    kept = [size for size, n in enumerate(n_sets.tolist(), start=1) if n * n_rows <= _MAX_ROWS_WALKED]
-    if not kept:
+    sizes = [size for size, n in enumerate(n_sets.tolist(), start=1) if n * n_rows <= _MAX_ROWS_WALKED]
+    if not sizes:
         return 0, (), 0
     stacked = np.array([codes[name] for name in names])
-    widths, hit, found = _code_widths(stacked), np.zeros(n_rows, dtype=bool), []
-    for size in kept:
+    widths, hit, uniques = _code_widths(stacked), np.zeros(n_rows, dtype=bool), []
+    for size in sizes:
         sets = list(combinations(range(len(names)), size))
         for path, (labels, n_classes) in zip(sets, iterate_partitions(stacked, widths, sets), strict=True):
-            lone = _find_lone_classes(labels, n_classes, counts, persons)[labels]
-            n_first = int(counts[lone & ~hit].sum())
-            hit |= lone
+            is_unique = _find_lone_classes(labels, n_classes, counts, persons)[labels]
+            n_first = int(counts[is_unique & ~hit].sum())
+            hit |= is_unique
             if n_first:
-                found.append((-n_first, path, Uniques(tuple(names[j] for j in path), int(counts[lone].sum()))))
-    most = [each for _, _, each in sorted(found)[:_MAX_SETS_SHOWN]]
-    return int(counts[hit].sum()), tuple(sorted(most, key=_small_first)), kept[-1]
+                uniques.append((-n_first, path, Uniques(tuple(names[j] for j in path), int(counts[is_unique].sum()))))
+    largest = [each for _, _, each in sorted(uniques)[:_MAX_SETS_SHOWN]]
+    return int(counts[hit].sum()), tuple(sorted(largest, key=_small_first)), sizes[-1]
 
 
 def _count_joint_uniques(

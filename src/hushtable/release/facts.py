@@ -87,16 +87,16 @@ def _describe_classes(
     claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str], entries: Mapping[str, Any]
 ) -> Iterator[str]:
     """Say how many share what is published, and what that cost."""
-    n_gone, person = entries.get("n_suppressed", verdict.n_suppressed), claim.person
-    gone = (
-        f"{count_of(n_gone, 'record')} {'was' if n_gone == 1 else 'were'} suppressed"
-        if n_gone
+    n_suppressed, person = entries.get("n_suppressed", verdict.n_suppressed), claim.person
+    suppression = (
+        f"{count_of(n_suppressed, 'record')} {'was' if n_suppressed == 1 else 'were'} suppressed"
+        if n_suppressed
         else "none was suppressed"
     )
     if person is None or verdict.complete or (person in columns and not claim.is_fresh):
         smallest = count_of(verdict.smallest_class, "person" if person else "record")
         n_records = count_of(entries.get("n_records", verdict.n_records), "record")
-        yield f"{n_records} became {count_of(verdict.n_classes, 'class')} of at least {smallest}; {gone}."
+        yield f"{n_records} became {count_of(verdict.n_classes, 'class')} of at least {smallest}; {suppression}."
     else:
         yield (
             careful(

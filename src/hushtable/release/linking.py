@@ -59,7 +59,7 @@ def _find_covering_pairs(release: Release, classes: CodeArray, rows: CountArray)
     used, first = used[used >= 0], first[used >= 0]
     rewritten = [release.rewritten(name) for name in release.quasi_identifiers]
     try:
-        found, covered = pair_rows(
+        class_positions, row_positions = pair_rows(
             [each.texts for each in rewritten],
             np.array([each.codes[first] for each in rewritten]),
             [[None, *column.texts()] for column in table.columns],
@@ -71,4 +71,4 @@ def _find_covering_pairs(release: Release, classes: CodeArray, rows: CountArray)
     except InputError:
         # Too many values to compare with cells. A record is looked for in its own class: that finds no fewer.
         return rows[:0], rows[:0]
-    return used[found].astype(np.int64), rows[covered]
+    return used[class_positions].astype(np.int64), rows[row_positions]

@@ -59,13 +59,13 @@ def sha256(path: Path) -> str:
 def _hash_folder(folder: Path, parts: Iterable[Path]) -> str:
     """Return the digest of what a folder holds; a manifest within a folder of it is a file like others."""
     lines = []
-    for each in sorted(parts):
-        if "\n" in each.name:
+    for part in sorted(parts):
+        if "\n" in part.name:
             raise InputError(
                 f"a file in {str(folder)!r} has a line break in its name.", hint="rename it, or remove it."
             )
-        digest = _hash_folder(each, each.iterdir()) if each.is_dir() else sha256(each)
-        lines.append(f"{digest}  {each.name}\n")
+        digest = _hash_folder(part, part.iterdir()) if part.is_dir() else sha256(part)
+        lines.append(f"{digest}  {part.name}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 

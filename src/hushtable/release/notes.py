@@ -34,15 +34,15 @@ def missing_codes(release: Release) -> dict[str, dict[str, int]]:
     source = release.source
     if not isinstance(source, Frame):
         return {}
-    found = {}
+    codes_by_column = {}
     for name in release.edition.columns:
         if source.specs.get(name, ColumnSpec()).missing_values is not None:
             continue
-        said = source.dialect.missing_values
-        codes = {code: n for code, n in count_missing_codes(source.column(name)).items() if code not in said}
+        declared = source.dialect.missing_values
+        codes = {code: n for code, n in count_missing_codes(source.column(name)).items() if code not in declared}
         if codes:
-            found[name] = codes
-    return found
+            codes_by_column[name] = codes
+    return codes_by_column
 
 
 def count_lookalike_values(release: Release) -> dict[str, int]:
@@ -92,16 +92,16 @@ def lacking_values(release: Release) -> tuple[str, ...]:
 
 def _n_listed(release: Release) -> dict[str, int]:
     """Count by column the values and labels that lists of several hold."""
-    found: dict[str, int] = {}
+    n_by_column: dict[str, int] = {}
     if release.recoding.style == "candidates":
         # Of small tables, every published value of which is looked at by someone.
-        return found
+        return n_by_column
     for column in release.recoding.columns:
         _, labels = release.recoding.format_labels(column.name)
         lists = [cells.parse_cell(text).members for text in labels if text is not None]
         if n := len({member for members in lists for member in members if len(members) > 1}):
-            found[column.name] = n
-    return found
+            n_by_column[column.name] = n
+    return n_by_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def find_outlier_columns(release: Release, source: Frame | None = None) -> dict[
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _measure_outliers(table: Table, name: str, least: int) -> FarOut | None:
+def _measure_outliers(table: Table, name: str, min_people: int) -> FarOut | None:
     """Look at the 1 % of a column's records that lie farthest out; None where they do not hold most of its range."""
     column, codes = table.column(name), table.codes[table.index(name)]
     is_known = codes >= 0
@@ -173,8 +173,8 @@ def _measure_outliers(table: Table, name: str, least: int) -> FarOut | None:
     if share <= _MIN_RANGE_SHARE:
         return None
     # Where the share is more than a half, one side at least holds more than a quarter.
-    n_low, n_high = (max(n_few, least) if side > _MIN_RANGE_SHARE / 2 else 0 for side in sides)
-    return FarOut(share, propose_tails(column, counts, n_low, n_high, least))
+    n_low, n_high = (max(n_few, min_people) if side > _MIN_RANGE_SHARE / 2 else 0 for side in sides)
+    return FarOut(share, propose_tails(column, counts, n_low, n_high, min_people))
 
 
 def find_unconverted_columns(release: Release, *, decimal: str) -> tuple[str, ...]:

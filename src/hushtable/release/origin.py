@@ -69,12 +69,12 @@ class PublishedCells:
 
     def frame(self, names: Sequence[str]) -> Frame:
         """Return what the distinct rows publish in some of the judged columns, with counts; they may be equal."""
-        shown = np.flatnonzero(self.is_published)
+        positions = np.flatnonzero(self.is_published)
         cells = {name: self.published if name in self.published.columns else self.keys for name in names}
         rows = _build_frame(
-            {name: _enum_to_text(each[:, each.columns.index(name)].gather(shown)) for name, each in cells.items()}
+            {name: _enum_to_text(each[:, each.columns.index(name)].gather(positions)) for name, each in cells.items()}
         )
-        counts = np.ones(len(shown), dtype=np.int64) if self.counts is None else self.counts[shown]
+        counts = np.ones(len(positions), dtype=np.int64) if self.counts is None else self.counts[positions]
         return replace(frames.read(rows), counts=counts)
 
 
@@ -195,10 +195,10 @@ def name_odd_cells(origin: Origin, specs: Mapping[str, ColumnSpec]) -> dict[str,
     column whose odd cells were not declared missing before.
     """
     known = {name for name, spec in origin.specs.items() if spec.odd_cells == "missing"}
-    named = dict(specs)
+    new_specs = dict(specs)
     for name, spec in specs.items():
         if spec.odd_cells == "missing" and name in origin.names and name not in known:
             odd = origin.collapse([name]).with_specs({name: spec}).odd_cells(name)
             texts = () if odd is None else sorted(odd.texts)
-            named[name] = replace(spec, missing_values=(*(spec.missing_values or ()), *texts) or None)
-    return named
+            new_specs[name] = replace(spec, missing_values=(*(spec.missing_values or ()), *texts) or None)
+    return new_specs

@@ -312,7 +312,7 @@ def _with_own_ids(svg: str, prefix: str) -> str:
 _NUMBER_DRAWN: Final = re.compile(r"(?<=>)[^<>\w]*\d[^<>A-Za-z]*(?=</t)")
 """A text of a picture that is a number."""
 
-_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+_CONTENT_SECURITY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 """What a browser may fetch: nothing; styles are in the page."""
 
 _MIN_SENTENCE_LENGTH: Final = 30  # characters
@@ -341,7 +341,7 @@ def render_page(title: str, audience: Audience, sections: Sequence[Section], ver
     return (
         "<!DOCTYPE html>\n"
         f'<html lang="{current_language()}"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(_CONTENT_SECURITY)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
         f"<title>{_translate_to_html(title)}</title><style>{page_style()}</style></head>\n<body>"

@@ -48,7 +48,7 @@ MIN_RECORDS_SHOWN: Final = 11
 
 
 def merge_bands(
-    labels: Sequence[str], records: Sequence[int], least: int = MIN_RECORDS_SHOWN
+    labels: Sequence[str], records: Sequence[int], min_records: int = MIN_RECORDS_SHOWN
 ) -> tuple[tuple[str, int], ...]:
     """Join neighbouring bands until each holds enough records, or none.
 
@@ -58,7 +58,7 @@ def merge_bands(
         Of the bands, in order: ``"2"``, ``"3 to 4"``.
     records : sequence of int
         Of each band.
-    least : int
+    min_records : int
 
     Returns
     -------
@@ -68,17 +68,17 @@ def merge_bands(
 
     Examples
     --------
-    >>> merged(["5 to 9", "10 to 19", "20 to 49"], [7, 30, 25])
+    >>> merge_bands(["5 to 9", "10 to 19", "20 to 49"], [7, 30, 25])
     (('5 to 19', 37), ('20 to 49', 25))
     """
     bands: list[tuple[str, int]] = []
     for label, n in zip(labels, records, strict=True):
         if n:
-            bands.append(_merge_pair(bands.pop(), (label, n)) if bands and bands[-1][1] < least else (label, n))
-    if len(bands) > 1 and bands[-1][1] < least:
+            bands.append(_merge_pair(bands.pop(), (label, n)) if bands and bands[-1][1] < min_records else (label, n))
+    if len(bands) > 1 and bands[-1][1] < min_records:
         last = bands.pop()
         bands.append(_merge_pair(bands.pop(), last))
-    return tuple(bands) if bands and bands[0][1] >= least else ()
+    return tuple(bands) if bands and bands[0][1] >= min_records else ()
 
 
 def _merge_pair(first: tuple[str, int], second: tuple[str, int]) -> tuple[str, int]:

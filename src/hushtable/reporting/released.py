@@ -120,24 +120,24 @@ def _describe_linkage(released: Released, *, is_external: bool) -> str:
             f"A link by {columns} meets the records of a whole class. A person may have several of them: nobody said "
             "whose record a row is."
         )
-    one = f"A link by {columns} of one record meets the persons of a whole class, never one."
+    first = f"A link by {columns} of one record meets the persons of a whole class, never one."
     linkage = released.linkage
     if not released.links:
-        return f"{one} No published column says which records are one person's."
+        return f"{first} No published column says which records are one person's."
     if linkage is None:
-        return f"{one} Column {released.person} links the records of a person; nobody has several."
+        return f"{first} Column {released.person} links the records of a person; nobody has several."
     if isinstance(released.claim, HistoryClaim):
         asked = [model.name for model in released.claim.models if model.needs.histories]
         return (
-            f"{one} Column {released.person} links the records of a person; {join_names(asked)} was judged from the "
+            f"{first} Column {released.person} links the records of a person; {join_names(asked)} was judged from the "
             f"published cells: {released.claim.sentence}. {released.claim.of_left_out}"
         )
     if is_external:
         return (
-            f"{one} Column {released.person} links the records of a person: whoever knows several of them may find "
+            f"{first} Column {released.person} links the records of a person: whoever knows several of them may find "
             "the person."
         )
-    return f"{one} Column {released.person} links the records of a person: {'; '.join(linkage.lines()[1:])}."
+    return f"{first} Column {released.person} links the records of a person: {'; '.join(linkage.lines()[1:])}."
 
 
 def _describe_inference(released: Released) -> str:
@@ -368,13 +368,13 @@ def from_masked_release(
 ) -> Released:
     """Gather what is known of a table in which columns were made independent."""
     name, digest = _name_and_hash(file)
-    published = release.edition.frame().with_row_per_record()
+    frame = release.edition.frame().with_row_per_record()
     return Released(
-        published,
+        frame,
         release.claim,
         release.verify(),
         release.to_dict(),
-        tuple({"name": column, "role": _role_in_masking(column, release)} for column in published.columns),
+        tuple({"name": column, "role": _role_in_masking(column, release)} for column in frame.columns),
         _frame_of_records(release.source),
         name,
         digest,
@@ -411,10 +411,10 @@ def from_file(
     assert claim is not None
     _check_facts(path, facts)
     table = open_release(path, manifest.dialect_of(path))
-    published = select_for_claim(claim, table)
+    frame = select_for_claim(claim, table)
     # A manifest counts the rows of its file, from which suppressed records may have been dropped.
     n_dropped = facts.get("n_suppressed", 0) if claim.suppressed is None else 0
-    facts = {**facts, "n_records": published.n_records + n_dropped}
+    facts = {**facts, "n_records": frame.n_records + n_dropped}
     source = sample = None
     if policy is not None:
         policy.check_agrees(claim)
@@ -422,11 +422,11 @@ def from_file(
         facts = {**facts, "policy": policy.to_dict()}
     if original is not None:
         source, sample = _read_original(original, claim, policy)
-    verdict = claim.verify(published, original=source)
+    verdict = claim.verify(frame, original=source)
     book = codebook_paths(path)[1]
     columns = _read_columns(book, table.columns) if book.is_file() else _describe_columns(claim, table.columns)
     inputs = drafts.paths_among(original)
-    return Released(published, claim, verdict, facts, columns, source, path.name, facts["sha256"], inputs, sample)
+    return Released(frame, claim, verdict, facts, columns, source, path.name, facts["sha256"], inputs, sample)
 
 
 def _read_original(original: Any, claim: Claim, policy: Policy | None) -> tuple[Frame, Frame | None]:

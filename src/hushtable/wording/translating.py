@@ -129,9 +129,9 @@ class SentenceForm:
         kinds = {place: kind for _, place, kind in pieces if place is not None}
         parts = list(Formatter().parse(english))
         pattern, n_places = "", 0
-        for literal, place, _, _ in parts:
+        for literal, slot, _, _ in parts:
             pattern += re.escape(literal)
-            if place is not None:
+            if slot is not None:
                 pattern += f"({_ONE_NUMBER if kinds.get(str(n_places)) == 'n' else '.*?'})"
                 n_places += 1
         ends = parts[-1][0] if parts[-1][1] is None else ""
@@ -183,14 +183,14 @@ class Catalogue:
         for form in self.forms:
             if not (text.startswith(form.begins) and text.endswith(form.ends)):
                 continue
-            found = _compile_pattern(form.pattern).fullmatch(text)
-            if found is None:
+            matched = _compile_pattern(form.pattern).fullmatch(text)
+            if matched is None:
                 continue
-            if not any(map(_SENTENCE_END.search, found.groups())):
-                yield self._fill_form(form, found)
+            if not any(map(_SENTENCE_END.search, matched.groups())):
+                yield self._fill_form(form, matched)
                 return
             if not tried or (form.begins and True not in tried):
-                yield self._fill_form(form, found)
+                yield self._fill_form(form, matched)
                 tried.add(bool(form.begins))
 
     def _translate_by_sentences(self, text: str) -> Iterator[TranslatedText]:
@@ -229,12 +229,12 @@ class Catalogue:
 
     def _translate_names(self, names: str) -> str:
         """Say of a list that it ends, and how many more there are; names are data."""
-        listed, has_end, last = names.rpartition(" and ")
+        leading_names, has_end, last = names.rpartition(" and ")
         if not has_end:
             return names
         more = re.fullmatch(r"(\d[\d,]*) more", last)
         end = f"{more[1].translate(_SWAPPED_MARKS)} {_MORE_WORDS[self.language]}" if more else last
-        return f"{listed} {_AND_WORDS[self.language]} {end}"
+        return f"{leading_names} {_AND_WORDS[self.language]} {end}"
 
 
 def count_letters(text: str) -> int:
