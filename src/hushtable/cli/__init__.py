@@ -99,7 +99,7 @@ _EXIT_CODES: Final = (
     "70 a fault of hushtable or the end of memory or disk."
 )
 _TRACEBACK: Final = "--traceback"
-# The module of every verb with its function, and an example.
+# By command: its module and function, and an example.
 _EXAMPLES: Final = {
     "demo.demo": "hushtable demo",
     "open.open_": "hushtable open people.csv",
@@ -134,7 +134,7 @@ _PLACES: Final = {place.partition(".")[2].strip("_").replace("_", "-"): place fo
 
 
 def build_app(*wanted: str) -> typer.Typer:
-    """Return the command with some verbs, or all: the modules of the others are not loaded, which takes a while."""
+    """Return the command with some verbs, or with all. Modules of other verbs are not loaded: loading takes a while."""
     app = typer.Typer(
         name="hushtable",
         help=translate("Find what identifies people in a table, hide it with the least loss, prove it."),
@@ -158,10 +158,10 @@ def _help_of(verb: Callable[..., None]) -> str:
 
 
 def command() -> NoReturn:
-    """Run the command as a process of its own, with what only such a one may set."""
-    # Threads of BLAS start and spin in every process, and nothing here gains by them.
+    """Run the command as its own process, with the settings that only a process of its own may change."""
+    # BLAS would start threads in every process, which spin: nothing here gets faster by them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # What is compiled on one processor serves another: no kernel gains by what only some of them can do.
+    # Compile for any processor: no kernel gains from special instructions, and the cache serves other machines.
     os.environ.setdefault("NUMBA_CPU_NAME", "generic")
     try:
         # A process that only calls `main` keeps its own handling of signals.
@@ -190,7 +190,7 @@ def _leave_at_once(code: object) -> NoReturn:
 
 def main() -> None:
     """Run the command; every error becomes one message and its exit code."""
-    # Whoever calls it again begins with the language of the environment, not with what was chosen here.
+    # A second call starts with the language of the environment again, not with the one chosen here.
     with use_language(current_language()):
         _run()
 
@@ -201,7 +201,7 @@ def _run() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = partial(_print_warning, set())
-            # Before anybody reads them: what is wrong with an argument is told with it.
+            # Before the arguments are parsed: the parser's messages quote them.
             check_secrets(arguments)
             arguments = _choose_language(arguments)
             _build_command(current_language(), *(name for name in arguments[:1] if name in _PLACES))(arguments)
@@ -230,14 +230,14 @@ def _build_command(language: str, *wanted: str) -> Callable[[Sequence[str]], Non
 
 
 def _without_traceback(arguments: Sequence[str]) -> tuple[list[str], bool]:
-    """Return the arguments without the option that any command takes, anywhere, and whether it was there."""
+    """Return the arguments without ``--traceback``, and whether it was among them."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = [each for each in arguments[:end] if each != _TRACEBACK]
     return [*options, *arguments[end:]], len(options) < end
 
 
 def _choose_language(arguments: list[str]) -> list[str]:
-    """Speak the language that any command may be asked for; return the arguments that are left."""
+    """Set the language that ``--language`` asks for, and return the remaining arguments."""
     for position, each in enumerate(arguments):
         name, is_one, value = each.partition("=")
         if each == "--":
@@ -246,7 +246,7 @@ def _choose_language(arguments: list[str]) -> list[str]:
             n_taken = 1 if is_one else 2
             language = value if is_one else arguments[position + 1]
             set_language(language)
-            # There it is the language of words in cells, which may be one that the command does not speak.
+            # The --language of `anonymize` is that of words in cells, also where messages have no translation.
             if arguments[:1] == ["anonymize"]:
                 return arguments
             if language not in LANGUAGES:

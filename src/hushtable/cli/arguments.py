@@ -29,18 +29,18 @@ _STREAM: Final = Path("-")
 
 
 def table_path(text: str) -> Path:
-    """Return what names a table: a path, or what stands for one where it is a URL, of which a path drops a slash."""
+    """Return a table's path, or its source if it is a URL: as a path, a URL would lose a slash."""
     from hushtable.io import parse_location
 
     try:
         return cast("Path", parse_location(text))
     except InputError as error:
-        # The parser of arguments would tell an error of values with the value.
+        # Typer would print a ValueError with the value, which may hold a password.
         raise typer.BadParameter(str(error)) from None
 
 
 def table_option(text: str) -> OptionInfo:
-    """Return an option that names another table."""
+    """Return an option that takes the path of another table."""
     return option(text, metavar="PATH", parser=table_path)
 
 
@@ -50,7 +50,7 @@ def table_field(text: str) -> Path | None:
 
 
 def _use_threads(n_threads: int | None) -> int | None:
-    """Let the searches and polars use so many threads; polars listens only before it is imported."""
+    """Set the number of threads of searches and of polars, which reads it only when it is imported."""
     if n_threads is not None:
         from hushtable.search import THREADS
 
@@ -105,7 +105,7 @@ class ReadingOptions:
     delimiter: str | None = field(None, "Delimiter of the CSV. Default: found.")
 
     def dialect(self, declared: Dialect | None = None) -> Dialect:
-        """Return how a table is spelled: as these options say, else as is known."""
+        """Return the spelling of a table: from these options, else as declared."""
         from hushtable.io import Dialect
 
         declared = declared or Dialect()
@@ -114,7 +114,7 @@ class ReadingOptions:
         )
 
     def table(self, file: Path, declared: Dialect | None = None) -> Frame:
-        """Read the table that a command is about: a file, or what comes in."""
+        """Read the table that a command is about: a file, or the standard input."""
         from hushtable.io import frames
 
         if file == _STREAM:
@@ -122,7 +122,7 @@ class ReadingOptions:
         return _tell_index(frames.read(file, dialect=self.dialect(declared)), file)
 
     def optional_table(self, path: Path | None) -> Frame | None:
-        """Read another table, which may not have been given, and never is what comes in."""
+        """Read another table if one was given; it never comes from the standard input."""
         from hushtable.io import frames
 
         return None if path is None else _tell_index(frames.read(path, dialect=self.dialect()), path)
@@ -134,7 +134,7 @@ class ReadingOptions:
     def table_with_counts(
         self, file: Path, columns: Sequence[str], declared: Dialect | None = None, *, details: Path | None = None
     ) -> Frame:
-        """Read the table that a command is about; of a folder or a pattern the distinct rows, with counts.
+        """Read the table that a command is about; for a folder or a pattern, its distinct rows with counts.
 
         Only the columns that are looked at, or all if none are named. Details number the rows, which a folder cannot.
         """
@@ -213,7 +213,7 @@ class RegressionOptions:
 
 
 def budget_of(seconds: float | None) -> Budget | None:
-    """Return the budget of a search; None where it may take as long as it needs."""
+    """Return the budget of a search; None if it has no limit of time."""
     from hushtable.search import Budget
 
     return None if seconds is None else Budget(seconds=seconds)
@@ -265,7 +265,7 @@ def precision_of(
         ) from None
 
 
-# An entry up to the next comma; one that begins with a quote holds commas up to the quote that closes it.
+# An entry ends at the next comma; a quoted entry may hold commas.
 _ENTRY: Final = re.compile(r'\s*(?:"((?:[^"]|"")+)"([^,"]*)|([^,]*))(?:,|$)')
 
 
@@ -317,5 +317,5 @@ def amounts_of(name: str, text: str) -> dict[str, str]:
 
 
 def place_of(file: Path) -> Path:
-    """Return the file that a command reads, for whoever must not write over it; a stream may come from one, too."""
+    """Return the file that a command reads and must not overwrite; the standard input may come from a file, too."""
     return Path("/dev/stdin") if file == _STREAM else file

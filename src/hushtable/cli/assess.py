@@ -109,7 +109,7 @@ def assess(
 
 
 def _read_table(file: Path, role_options: KnownOptions, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
-    """Read the table, and what is asked of it: by options, or by a policy."""
+    """Read the table, and which columns have which role: from options, or from a policy."""
     if role_options.policy is None:
         qi, sensitive = names_of(role_options.qi), names_of(role_options.sensitive)
         if not qi:
@@ -131,14 +131,14 @@ def _read_table(file: Path, role_options: KnownOptions, reading: ReadingOptions)
     columns = [*rules.quasi_identifiers, *rules.with_role("sensitive"), *([rules.person] if rules.person else [])]
     frame = reading.table_with_counts(file, columns, rules.read_as.dialect)
     if frame.counts is None:
-        # Of a folder only what is judged was read.
+        # Of a folder, only the judged columns were read: the others cannot be checked.
         rules.check_covers(frame.columns)
     roles = {"quasi_identifiers": rules.quasi_identifiers, "sensitive": rules.with_role("sensitive")}
     return frame, {**roles, "person": rules.person, "specs": rules.specs}
 
 
 def _find_tolerance_failure(risk: RiskAssessment) -> list[dict[str, Any]]:
-    """Return, as a failed limit is told, that the table is above what is tolerated."""
+    """Return a failed limit if the table's risk is above the tolerance."""
     if risk.within_tolerance is not False:
         return []
     if risk.tolerance is None:
@@ -160,7 +160,7 @@ def _parse_tolerance(tolerance: str | None) -> float | str | None:
 
 
 def _table_of_estimates(risk: RiskAssessment) -> list[str]:
-    """Lay out the estimates of population uniqueness, those that are not to be relied on with the reason."""
+    """Format the estimates of population uniqueness; unreliable ones have a reason."""
     rows = [
         (
             name,

@@ -115,7 +115,7 @@ def _measure_figures(original: Any, synthetic: Any, control: Any, secrets: list[
     with show_step("attributing"):
         for name in secrets if len(original.columns) > 1 else []:
             figures.append(tcap(original, synthetic, target=name, control=control))
-            # Numbers have no categories to tell, and the model is of an extra.
+            # RAPID refuses a column of numbers (ColumnError), and needs scikit-learn (InputError).
             with suppress(ColumnError, InputError):
                 figures.append(rapid(original, synthetic, target=name, control=control, seed=seed))
     return tuple(figures)
@@ -308,7 +308,7 @@ def attack_release(
 
 
 def _read_release(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
-    """Read a table that was released, and what the manifest beside it says of its cells."""
+    """Read a released table, and its specs and hierarchies from the manifest beside it."""
     from hushtable.release import manifest
 
     claim = manifest.claim_of(path)
@@ -317,7 +317,7 @@ def _read_release(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str,
 
 
 def _parse_pairs(on: str) -> dict[str, str]:
-    """Read columns and what the second table calls them."""
+    """Parse columns, each with its name in the second table."""
     pairs = [entry.partition("=") for entry in names_of(on)]
     return {name.strip(): (other if mark else name).strip() for name, mark, other in pairs}
 

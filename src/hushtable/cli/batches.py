@@ -87,7 +87,7 @@ def _check_output(
     options: Mapping[str, bool],
     writing: WrittenOptions,
 ) -> None:
-    """Refuse an output that must not be written; of rows that are not in memory, what takes them there."""
+    """Refuse an output that must not be written, and options that need all rows in memory if they are not."""
     from hushtable.io import drafts
     from hushtable.release import check_output, codebook_paths
 

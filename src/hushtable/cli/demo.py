@@ -82,7 +82,7 @@ def demo(
 
 
 def _prepare_folder(folder: Path, force: bool) -> None:
-    """Make a folder that holds nothing but what an earlier demo left behind."""
+    """Make an empty folder; files of an earlier demo are removed with --force."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{str(folder)!r} is a file.", hint="give the name of a new folder.")
     present = sorted(each.name for each in folder.iterdir()) if folder.exists() else []
@@ -102,7 +102,7 @@ def _prepare_folder(folder: Path, force: bool) -> None:
 
 
 def _run_command(folder: Path, *arguments: str) -> None:
-    """Show a command and run it as a user would."""
+    """Print a command, and run it as a user would."""
     print_lines("", f"$ hushtable {' '.join(arguments)}")
     sys.stdout.flush()
     ended = subprocess.run(
@@ -126,7 +126,7 @@ def _first_rows(path: Path) -> dict[str, list[str]]:
 
 
 def _plot_before_and_after(people: Any, compared: Comparison, path: Path) -> int:
-    """Draw who can be found before and after, beside risk against loss; return how many are alone before."""
+    """Plot who can be found before and after, and risk against loss; return the number of unique people before."""
     import numpy as np
     from matplotlib.figure import Figure
 
@@ -156,7 +156,7 @@ def _plot_before_and_after(people: Any, compared: Comparison, path: Path) -> int
 
 
 def _describe_outcome(folder: Path, compared: Comparison, n_found: int) -> list[str]:
-    """Say in a dozen lines what happened, for somebody who has read nothing else."""
+    """Describe in about ten lines what happened, for a reader who has seen nothing else."""
     manifest = json.loads((folder / f"{_RELEASE}.manifest.json").read_text(encoding="utf-8"))
     unique_counts = {tuple(each["columns"]): each["n_records"] for each in manifest["exposure"]["told"]}
     n_columns = len(compared.quasi_identifiers)

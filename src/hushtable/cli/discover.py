@@ -47,7 +47,7 @@ class SetSearch:
     seed: int = field(0, "Seed of methods that draw.")
 
 
-# What is scored beside class sizes where --scores does not say, for each column that is named.
+# Scores by the role of a named column, besides class sizes: the default of --scores.
 _SCORES_BY_ROLE: Final[Mapping[str, tuple[str, ...]]] = {
     "target": ("accuracy", "information_gain"),
     "sensitive": ("l_diversity", "t_closeness"),
@@ -127,7 +127,7 @@ def select(
     method = _parse_search(search.method, search.options)
     with show_step("reading"):
         frame = frames.read(file, encoding=reading.encoding, delimiter=reading.delimiter)
-        # Coded once, for the search and for the explanation.
+        # Encoded only once: the search and the explanation both need it.
         table = Table.encode(frame)
     role_columns = (roles.target, roles.sensitive, roles.treatment)
     with show_step("searching"):
@@ -147,7 +147,7 @@ def select(
 
 
 def _parse_search(method: str, text: str) -> Any:
-    """Return a search with its options: numbers, whole where the method's default is."""
+    """Return a search with its options: integers if the method's default is one, else floats."""
     from dataclasses import fields
 
     from hushtable.discover import choose_optimizer
@@ -165,7 +165,7 @@ def _parse_search(method: str, text: str) -> Any:
 
 
 def _parse_objective(text: str, column_by_role: Mapping[str, str | None]) -> Objective:
-    """Read an objective of the form score=weight,score:aggregate=weight, or a named one."""
+    """Parse an objective of the form score=weight,score:aggregate=weight, or the name of one."""
     from hushtable.discover import Objective
 
     if text != "paper":
@@ -177,14 +177,14 @@ def _parse_objective(text: str, column_by_role: Mapping[str, str | None]) -> Obj
 
 
 def _build_terms(weights: Mapping[str, float], column_by_role: Mapping[str, str | None]) -> list[Term]:
-    """Make terms of scores by name, each with those of the given columns that it asks for."""
+    """Build terms from scores by name, each with the columns that its score takes."""
     from hushtable.discover import Term, scores as measures
 
     terms: list[Term] = []
     used: set[str] = set()
     for text, weight in weights.items():
         name, _, aggregate = text.partition(":")
-        # Of the name alone first, which tells a score that does not exist.
+        # Only to refuse an unknown score, before its signature is looked up.
         Term(name, weight)
         takes = inspect.signature(getattr(measures, name)).parameters
         options = {option: value for option, value in column_by_role.items() if option in takes and value is not None}
@@ -219,7 +219,7 @@ def _describe_comparison(compared: SetComparison, n_records: int) -> list[str]:
 
 
 def _format_comparison(compared: SetComparison, positions: range) -> str:
-    """Lay out as many sets as fit beside one another."""
+    """Format some column sets as a table, one column for each set."""
     titles = [str(place + 1) for place in positions]
     rows = [
         (
@@ -247,7 +247,7 @@ def _describe_selection(selection: Selection, explanation: Explanation) -> list[
 
 
 def _describe_front(selection: Selection) -> list[str]:
-    """Show the sets that no other betters in every term, the best first."""
+    """Format the Pareto front: the sets that no other set beats in every term, best first."""
     if not selection.front:
         return []
     labels = list(selection.terms)

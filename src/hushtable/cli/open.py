@@ -49,11 +49,11 @@ def open_(
     print_lines(server.url)
     print_to_stderr("Keep this address to yourself. Ctrl+C ends the page; the policy and its history are files.")
     if not no_browser:
-        # Where there is none, the address is printed.
+        # If no browser can be started, the printed address is enough.
         with contextlib.suppress(webbrowser.Error):
             webbrowser.open(server.launch_url())
     with server, contextlib.suppress(KeyboardInterrupt):
         server.serve_forever()
     desk.jobs.stop()
-    # What is being written is finished, or its drafts removed.
+    # A release that is being written is finished, or its drafts are removed.
     desk.jobs.wait(_MAX_WAIT_SECONDS)

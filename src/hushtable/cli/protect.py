@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 def origin_of(file: Path, engine: str, dialect: Dialect, master: str | None = None) -> Files | Lazy | None:
-    """Return where the rows are, if they are not to be read into memory."""
+    """Return the origin of rows that should not be read into memory; None if they should."""
     from hushtable import engines
 
     if master is not None and engine != "spark":
@@ -134,7 +134,7 @@ def anonymize(
     rules = read_policy(request.policy)
     dialect = machine.dialect(None if rules is None else rules.read_as.dialect)
     origin = origin_of(file, machine.engine, dialect, machine.master)
-    # A key is no input of which anybody is told, not even its hash.
+    # The key file is not reported as an input: not even its hash may be published.
     made_from = [place_of(file), *filter(None, (request.policy, changes.domains, changes.population))]
     inputs = [*made_from, *filter(None, [writing.key_file])]
     before = Snapshot.from_paths(drafts.paths_among(*inputs))
@@ -158,13 +158,13 @@ def anonymize(
     if writing.certificate is not None and release.certificate is None:
         with show_step("proving a floor"):
             release = release.with_bound(budget_of(search.seconds or _FLOOR_SECONDS))
-    # A report tells the hash of the input.
+    # The report states the inputs' hashes: these must be the files that were read.
     before.check()
     _write_release(output, rules, release, writing, display, made_from)
 
 
 def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path], *, as_folder: bool) -> None:
-    """Refuse files that must not be written, before anything is done for them."""
+    """Refuse output files that must not be written, before the search begins."""
     from hushtable.io import drafts
     from hushtable.release import check_output, codebook_paths
 
@@ -180,7 +180,7 @@ def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path],
 
 
 def _check_rules(rules: Policy, writing: ReleaseFiles, frame: Frame | None) -> None:
-    """Refuse what the rules do not allow before the search; a frame only where all rows are in memory."""
+    """Refuse before the search what its rules do not allow; ``frame`` is None if the rows are not in memory."""
     from hushtable.anonymizers import check_learnable, doubts_of_saving
     from hushtable.release import check_order
     from hushtable.tables import Table
@@ -202,10 +202,10 @@ def _check_rules(rules: Policy, writing: ReleaseFiles, frame: Frame | None) -> N
 def _write_release(
     output: Path, rules: Policy, release: Release, writing: ReleaseFiles, display: Shown, made_from: Sequence[Path]
 ) -> None:
-    """Write a release and what was asked for beside it, and show what it holds."""
+    """Write a release and the other requested files, and print what it holds."""
     applied = None if writing.mapping is None else release.mapping()
     if writing.save_recoding is not None and release.origin is not None:
-        # Before anything is written: a recoding that may not be saved is what was asked for, too.
+        # Before the release is written: if the recoding may not be saved, nothing is written at all.
         release.save_recoding(writing.save_recoding, overwrite=writing.force)
     with show_step("writing and verifying"):
         verdict = release.write(
@@ -231,7 +231,7 @@ def _write_release(
                 verdict=verdict,
                 inputs=made_from,
             )
-            # Last: of all, this may fail by what the release holds.
+            # Last: saving may be refused because of what the release holds.
             if writing.save_recoding is not None and release.origin is None:
                 release.save_recoding(writing.save_recoding, overwrite=writing.force)
     finally:
@@ -284,7 +284,7 @@ def _show_release(
 
 
 def _gather_notes(output: Path, release: Release) -> dict[str, Any]:
-    """Return what to know of a release's cells; of columns that are kept only where all rows are in memory."""
+    """Return notes on a release's cells; those on kept columns need all rows in memory."""
     from hushtable.io import frames
     from hushtable.release import notes
 
@@ -301,13 +301,13 @@ def _gather_notes(output: Path, release: Release) -> dict[str, Any]:
 
 
 def _show_tables(output: Path, release: Release) -> None:
-    """Show what minimal generalization looked at, and its tables where they are small."""
+    """Print how minimal generalization searched, and its tables if they are small."""
     from hushtable.claims import Matchings
     from hushtable.io import frames
     from hushtable.release import manifest
 
     assert release.trace.effort is not None
-    # A partition may publish several tables; of what matches row by row, tables themselves are counted.
+    # A partition may publish several tables; under matching notions, ties are tables themselves.
     unit = "table" if isinstance(release.claim, Matchings) else "partition"
     print_lines(
         *summary.describe_effort(release.trace, unit),
@@ -318,7 +318,7 @@ def _show_tables(output: Path, release: Release) -> None:
 
 
 def _describe_reading(release: Release) -> list[str]:
-    """Say where the rows are, if they are not in memory."""
+    """Describe where the rows are, if they are not in memory."""
     if release.origin is None:
         return []
     in_batches = "Read batch by batch, never as a whole (--engine memory reads it into memory)."
@@ -378,7 +378,7 @@ def verify(
     if judging.no_manifest and rules is None:
         raise InputError("neither a manifest nor a policy says what to judge.", hint="pass -p policy.yaml.")
     if not judging.no_manifest:
-        # Without a manifest this says so.
+        # Raises an error if the manifest is missing.
         manifest.read(file)
     with plugins.allow_only(judging.plugins or ()):
         claimed = None if judging.no_manifest else manifest.claim_of(file)
@@ -428,7 +428,7 @@ def _check_rows(failing_rows: FailingRows, file: Path, judging: Judging) -> None
 
 
 def _write_rows(path: Path, verdict: Verdict, table: Any, *, force: bool) -> None:
-    """Write the numbers of the rows that fail, from 1 on, each with what it fails: for who holds the table."""
+    """Write the numbers (from 1) of the failing rows, each with what it fails, for the table's holder."""
     import csv
 
     from hushtable.io import drafts
@@ -445,7 +445,7 @@ def _write_rows(path: Path, verdict: Verdict, table: Any, *, force: bool) -> Non
 
 
 def _complete_by_options(claim: Claim, judging: Judging, reading: ReadingOptions) -> Claim:
-    """Return a claim with what options say of it; a file of domains may list other columns too."""
+    """Complete a claim by options; a file of domains may list other columns too."""
     from hushtable.claims import with_reading_of
     from hushtable.hierarchy import Hierarchy
 

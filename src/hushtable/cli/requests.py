@@ -89,20 +89,20 @@ class SearchOptions:
 
 
 def read_policy(path: Path | None) -> Policy | None:
-    """Read a policy that may not have been given: without one, what reads policies is not loaded."""
+    """Read a policy if one was given; otherwise the modules that read policies are not loaded."""
     if path is None:
         return None
     from hushtable.policy import Policy
 
     policy = Policy.read(path)
-    # Whoever wrote the policy in a language reads it.
+    # Messages are in the policy's language: its author reads it.
     if current_language() == "en":
         set_language(policy.writing.language)
     return policy
 
 
 def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Frame) -> Policy:
-    """Return the policy, or make one of plain options; a column that looks identifying and has no role is refused."""
+    """Return the policy, or make one from plain options; refuse a column that looks identifying and has no role."""
     from hushtable.discover import find_identifiers, find_repeating_person
     from hushtable.policy import Policy
 
@@ -122,7 +122,7 @@ def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Fram
     roles |= dict.fromkeys(identifiers, "identifier") | dict.fromkeys(names_of(request.qi), "quasi-identifier")
     undeclared = [name for name in frame.columns if name not in roles]
     if undeclared:
-        # Who names quasi-identifiers says that the rows are persons.
+        # Naming quasi-identifiers implies that rows are about persons, so identifiers are looked for.
         looks = find_identifiers(frame, undeclared)
         if looks:
             name, reason = looks[0]
@@ -138,7 +138,7 @@ def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Fram
 
 
 def with_options(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], settings: Sequence[str]) -> Policy:
-    """Return the policy with what was typed beside it; an option that the method does not have is an error.
+    """Return the policy changed by typed options; an option that the method does not have is an error.
 
     Options by their names, None where one was not given; kinds as ``COLUMN=KIND``; settings as ``PLACE=VALUE``, the
     place with dots: ``method.mondrian.cut=median``.
@@ -171,7 +171,7 @@ def with_options(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str]
 def change_by_options(
     rules: Policy, changes: Changes, search: SearchOptions, writing: Mapping[str, str | None]
 ) -> Policy:
-    """Return the policy with what the options of `anonymize` say."""
+    """Return the policy changed by the options of `anonymize`."""
     options = {
         **vars(search),
         **writing,
@@ -184,13 +184,13 @@ def change_by_options(
 
 
 def with_asked_role(rules: Policy, role: str | None) -> Policy:
-    """Return the policy with one role for all columns that it asks for."""
+    """Return the policy with one role for all columns whose role is `ask`."""
     if role is None:
         return rules
     undecided = rules.with_role("ask")
     if not undecided:
         raise InputError("--ask has no effect: the policy asks for no role.", hint="leave it out.")
-    # How values are read and generalized has no effect on columns that are left out or kept as they are.
+    # Columns left out or kept as they are need no kind or hierarchy: the whole entry is replaced.
     is_whole = role in ("identifier", "other")
     return rules.with_entries(
         {("columns", name) if is_whole else ("columns", name, "role"): role for name in undecided}
@@ -220,7 +220,7 @@ def key_in(path: Path) -> bytes:
 
 
 def complete_claim(claimed: Claim | None, rules: Policy | None) -> Claim | None:
-    """Return what to judge: the claim of a manifest, which a policy completes and must agree with."""
+    """Return the claim to judge: a manifest's claim, completed by a policy that must agree with it."""
     if rules is None:
         return claimed
     if claimed is None:
@@ -249,7 +249,7 @@ def _loss_of(name: str) -> Any:
 
 
 def _place_of(rules: Policy, option: str) -> _OptionPlace:
-    """Return where a short option stands in a policy."""
+    """Return the place of a short option in a policy."""
     if option in ("domains", "population", "person"):
         return (option,)
     if option in ("language", "by"):
@@ -272,6 +272,6 @@ def _parse_value(text: str, entry: str) -> Any:
     from hushtable.policy import plain_yaml
 
     if text.startswith("%") or (len(text) == 1 and not text.isalnum() and text != "~"):
-        # A format of dates, or a mark of numbers or between cells, which YAML would have in quotes.
+        # Date formats and marks need quotes in YAML; on the command line they are taken as they are.
         return text
     return plain_yaml.parse(text, f"--set {entry}")[0]

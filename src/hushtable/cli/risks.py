@@ -177,12 +177,12 @@ def _run_mpuccs(original: Frame, synthetic: Frame | None, options: Mapping[str, 
 
 
 def _without_defaults(**options: object) -> dict[str, object]:
-    """Return the options that were given; for the others, what is called has defaults of its own."""
+    """Return the options that were given; the called function has its own defaults for the others."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def _as_petsard(compat: str, original: Any, synthetic: Any, options: dict[str, Any]) -> PetsardMpuccs:
-    """Imitate another program; of precisions it knows one for all columns, and finds it where none is given."""
+    """Imitate PETsARD 1.6; it has one precision for all columns, and finds it by itself if none is given."""
     from hushtable.risk import petsard_mpuccs
 
     if compat != "petsard-1.6":
@@ -247,7 +247,7 @@ def uniques(
 
 
 def _parse_sizes(text: str | None, n_columns: int) -> list[int] | None:
-    """Return the sizes of column sets: None for all; without a text those up to 3 that a table has."""
+    """Return the sizes of column sets: None for all; without a text, up to 3 (or the number of columns)."""
     if text is None:
         return list(range(1, min(3, n_columns) + 1))
     if text.strip() == "all":

@@ -58,12 +58,12 @@ def run(
         check_report(results, file)
     check_effects(find_given(reports, cache_options), {}, _EXCLUDES)
     if cache_options.clean:
-        # Whatever the file says: it may be broken by now.
+        # Before the file is read: it may be broken by now.
         print_lines("Removed what was kept." if store.clean(file.parent / store.FOLDER) else "Nothing was kept.")
         return
     pipeline = Pipeline.read(file)
     if reports.report is not None:
-        # Which files it reads, and that they are there.
+        # Also checks that the pipeline's input files exist.
         check_report(results, file, *pipeline.inputs)
     if cache_options.dry_run:
         for line in pipeline.left_out:

@@ -77,7 +77,7 @@ def utility(
         )
         result = with_all_columns(result, names)
         if model is not None:
-            # Cells of an earlier release say nothing of the records that were given them.
+            # Cells taken from an earlier release are no ranges of these records' values: no style.
             style = None if "replaces_earlier" in facts else facts.get("recoding")
             fitted = regress(source, released, claim, model, pseudonyms=pseudonyms, recoding=style, seed=seed)
             result = replace(result, regression=fitted)
@@ -90,7 +90,7 @@ def utility(
 def _read_distinct_rows(
     original: Path, release: Path, claim: Classes | Matchings, reading: ReadingOptions, rules: Policy | None
 ) -> tuple[Frame, Frame, tuple[str, ...]]:
-    """Return the distinct rows of both, and all published columns."""
+    """Return the distinct rows of original and release, and all published columns."""
     from hushtable.claims import open_release, select_for_claim
     from hushtable.engines import collapse_original
     from hushtable.release import manifest
@@ -124,7 +124,7 @@ def _check_models(prediction: PredictionOptions, regression: RegressionOptions, 
 
 
 def _read_claim(release: Path, rules: Policy | None) -> Classes | Matchings:
-    """Return what tells how columns were typed and what labels mean: a manifest, a policy, or both."""
+    """Return the claim (of a manifest, a policy, or both): it says how columns are typed and what labels mean."""
     from hushtable.claims import Classes, Matchings
     from hushtable.release import manifest
 

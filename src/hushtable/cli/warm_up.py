@@ -36,7 +36,7 @@ def warm_up(
 
 
 def compile_for(jobs: Sequence[str]) -> None:
-    """Run the drills of some jobs side by side, in processes of their own; what was compiled before is loaded."""
+    """Run the drills of some jobs in parallel processes; what was compiled before is loaded."""
     drills = list(dict.fromkeys(drill for job in jobs for drill in DRILLS[job]))
     with multiprocessing.get_context("spawn").Pool(min(len(drills), os.cpu_count() or 1)) as pool:
         pool.map(_carry_out, drills, chunksize=1)
@@ -53,12 +53,12 @@ def _protect_people(n_rows: int, columns: slice, *models: PrivacyModel, k: int =
 
     names = ["birth_date", "sex", "postcode", "education"][columns]
     people = ht.datasets.people(n=n_rows, seed=0)
-    # The verdict loads kernels that no search does.
+    # Verifying loads kernels that no search loads.
     ht.anonymize(people, quasi_identifiers=names, models=[ht.KAnonymity(k), *models], roles="trust", **options).verify()
 
 
 def _run_mondrian(*models: str) -> None:
-    """Cut columns of more values than a byte tells apart, and of fewer, by class sizes and what models ask."""
+    """Cut columns of more and of fewer than 256 values (two code types), by class sizes and by other models."""
     import hushtable as ht
 
     for columns in (slice(4), slice(1, 4)):
@@ -110,7 +110,7 @@ def _single_out() -> None:
     ht.minimal_uniques(people[:60])
     ht.minimal_keys(people[:60], error=0.01)
     ht.minimal_keys(people[:60], sample=20)
-    # A column of many values has wider codes.
+    # Many values: codes of a wider type, for which kernels are compiled separately.
     ht.minimal_keys(ht.datasets.people(n=40_000, seed=0), ["email"])
 
 

@@ -42,7 +42,7 @@ _RECORDS_PER_COUNT: Final = 2**20  # records that are counted together
 
 
 class RawRows:
-    """Distinct rows of raw cells, to be found again.
+    """Distinct rows of raw cells, and a lookup of further records among them.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class RawRows:
 
     def __init__(self, cells: pl.DataFrame) -> None:
         self._columns, self._layout, self._keys = _key_rows(cells)
-        # At most half full, so that few are looked at before the one that is sought.
+        # At most half full, so that a lookup takes few steps.
         self._slots = np.full(1 << max(4, (2 * len(self._keys) - 1).bit_length()), np.int32(-1), dtype=np.int32)
         group.fill_slots(self._keys, self._slots)
 
@@ -74,7 +74,7 @@ class RawRows:
 
 
 def number_distinct_rows(cells: pl.DataFrame) -> tuple[pl.DataFrame, CodeArray]:
-    """Return the distinct rows of a table, and which of them each row is."""
+    """Return the distinct rows of a table, and for each row its number among them."""
     if not cells.width:
         return cells, np.zeros(1, dtype=np.int32)
     _, first, numbers = np.unique(_key_rows(cells)[2], return_index=True, return_inverse=True)
@@ -248,7 +248,7 @@ class Files:
         return self.source.batches(names)
 
     def write(self, cells: PublishedCells, folder: Path) -> int:
-        """Refuse: its batches are written here."""
+        """Raise an error: files are written batch by batch by this process."""
         raise InputError("files do not write by themselves.", hint="take their batches.")
 
     def open_draft(self, path: Path, dialect: Dialect | None) -> Files:
@@ -258,7 +258,7 @@ class Files:
     def count_by_record(
         self, column: Column, group_of_row: CodeArray, n_groups: int, *, specs: Mapping[str, ColumnSpec]
     ) -> CountArray:
-        """Count the records that have every value of a column, by groups of the rows they were put together to.
+        """Count the records of each value of a column, by groups of the rows that they were collapsed to.
 
         A row of a class holds the cells of one of its records, which say nothing of the others.
         """
@@ -293,19 +293,19 @@ class Files:
         check_columns(tuple(dict.fromkeys((*cells.keys.columns, *cells.kept))), self.names, "columns")
         n_rows = len(cells.is_published)
         if self.numbered is not None and cells.is_published.all():
-            # Hardly two classes publish the same: looking for such takes more memory than it saves.
+            # Hardly two classes publish equal rows: finding those takes more memory than it saves.
             rows, number_of_row = cells.published, np.arange(n_rows, dtype=np.int32)
         else:
             shown = np.flatnonzero(cells.is_published)
             rows, numbers = number_distinct_rows(_take_rows(cells.published, shown))
             number_of_row = np.full(n_rows, np.int32(-1), dtype=np.int32)
             number_of_row[shown] = numbers
-        # What is published is held once: as codes, and no longer as cells.
+        # Published rows are held only once: as codes, no longer as cells.
         asked = replace(cells, published=cells.published.clear())
         return Batches(partial(self._number_records, asked, number_of_row), _Published(rows, cells.columns))
 
     def _number_records(self, cells: PublishedCells, number_of_row: CodeArray) -> Iterator[pa.Table]:
-        """Yield the number of what is published of every record, and the columns that are kept."""
+        """Yield the number of each record's published row, and its kept columns."""
         key_columns, kept_columns = cells.keys.columns, cells.kept
         names = list(dict.fromkeys((*key_columns, *kept_columns)))
         rows = RawRows(cells.keys) if self.numbered is None else None
@@ -329,7 +329,7 @@ class Files:
             if (numbers < 0).any():
                 table = table.take(np.flatnonzero(numbers >= 0))
             if cells.pseudonyms is not None:
-                # Before anything goes to the disk.
+                # Before anything is written: no direct identifier goes to the disk.
                 table = self._pseudonymize_kept(table, cells)
             yield table
         if cells.counts is not None and not np.array_equal(counts, cells.counts):
@@ -353,7 +353,7 @@ class Files:
 
 
 class _Published:
-    """From the numbers of distinct published rows to their cells."""
+    """Decodes the numbers of distinct published rows to their cells."""
 
     def __init__(self, rows: pl.DataFrame, columns: tuple[str, ...]) -> None:
         self._columns = columns
@@ -369,7 +369,7 @@ class _Published:
         cells = self._cells[name].gather(numbers)
         if not isinstance(cells.dtype, pl.Enum):
             return to_arrow(cells)
-        # As all of them are: however many an enumeration has, its places are of one type.
+        # One index type for all batches, whatever the size of the enumeration.
         places = to_arrow(cells.to_physical().cast(pl.Int32))
         return pa.DictionaryArray.from_arrays(places, to_arrow(cells.dtype.categories))
 

@@ -21,7 +21,7 @@ from hushtable.engines.backends import MARK, UNSEEN_MESSAGE, RecordCells, to_pol
 from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.io import Parts, Scan
 
-_MAX_BROADCAST_ROWS: Final = 2_000_000  # rows that every executor may hold: some hundred MB
+_MAX_BROADCAST_ROWS: Final = 2_000_000  # rows that are broadcast to every executor at most: some hundred MB
 _RECORDS_PER_PART: Final = 1_000_000
 
 
@@ -55,7 +55,7 @@ class Spark:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         table = rows.to_arrow()
-        # Left to itself, Spark takes a moment without a zone for one of the session's.
+        # By default, Spark takes a moment without a zone for one in the session's zone.
         schema = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
         brought = frame.sparkSession.createDataFrame(table, schema=schema)
         return brought.hint("broadcast") if rows.height <= _MAX_BROADCAST_ROWS else brought
@@ -70,7 +70,7 @@ class Spark:
         return to_polars(frame.toArrow())
 
     def pull_batches(self, frame: Any) -> Iterator[pl.DataFrame]:
-        """Raise InputError: what Spark holds does not pass through one process."""
+        """Raise InputError: Spark's rows do not pass through one process."""
         raise InputError("Spark writes by itself.", hint="call write(cells, folder).")
 
 
@@ -101,12 +101,12 @@ def read_files(source: Scan, session: Any) -> Any:
         raise InputError("engine = 'spark' reads Parquet files.", hint="name a file, a folder or a pattern of them.")
     reader = session.read
     if source.folder is not None and not source.keys.is_empty():
-        # Which is no pattern, as the others are.
+        # Not escaped: this option is no pattern, unlike the paths below.
         reader = reader.option("basePath", f"file://{source.folder.absolute()}")
     try:
         return reader.parquet(*map(_escape_path, source.inputs))
     except Exception as error:
-        # Its message may quote a cell that is the name of a folder.
+        # The message may quote a folder's name, which is a cell of a Hive data set.
         raise InputError(
             f"Spark could not read the files: {type(error).__name__}.",
             hint="all executors have to see them, at the same path.",
@@ -114,7 +114,7 @@ def read_files(source: Scan, session: Any) -> Any:
 
 
 def _escape_path(path: Path) -> str:
-    """Return a path of which no sign is a pattern to Hadoop."""
+    """Escape the characters of a path that Hadoop takes for patterns."""
     return "file://" + re.sub(r"([{}\[\]*?\\])", r"\\\1", str(path.absolute()))
 
 
@@ -125,17 +125,17 @@ class Executors:
         self._context = session.sparkContext
 
     def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Return what comes of every item, in their order."""
+        """Apply a function to every item; results are in the order of items."""
         return self._context.parallelize(items, len(items)).map(work).collect() if items else []
 
     def sum(self, work: Callable[[Any], NDArray[Any]], items: Sequence[Any]) -> NDArray[Any]:
-        """Return the sum of what comes of the items: executors add up among themselves."""
+        """Sum a function's results over the items; the executors add them up among themselves."""
         total: NDArray[Any] = self._context.parallelize(items, len(items)).map(work).treeReduce(operator.add)
         return total
 
 
 def spill_rows(frame: Any, folder: Path) -> None:
-    """Write all rows as Parquet, to be coded there; the folder is empty, and all executors see it."""
+    """Write all rows as Parquet for encoding, into an empty folder that all executors see."""
     draft = folder / "rows"
     with _write_parquet_moments(frame.sparkSession):
         frame.write.parquet(f"file://{draft.absolute()}")
@@ -146,7 +146,7 @@ def spill_rows(frame: Any, folder: Path) -> None:
 def walk_rows(
     frame: Any, cuts: RecordCells, judged_columns: Sequence[str], outputs: Sequence[tuple[str, str | None, str]]
 ) -> Any:
-    """Return what all rows publish, and `MARK`: each executor walks its rows down the cuts.
+    """Return what all rows publish, and `MARK`; each executor walks its rows down the tree of cuts.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n
         )
     seen = functions.when(functions.col(MARK).isNull(), functions.raise_error(functions.lit(UNSEEN_MESSAGE)))
     records = frame.where(seen.otherwise(functions.col(MARK)))
-    # A field's metadata may tell of what is not published, such as categories.
+    # Without metadata, which may hold unpublished cells, such as categories.
     bare_columns = [
         functions.col(f"p{place}")
         .cast(_type_without_metadata(records.schema[f"p{place}"].dataType))
@@ -238,7 +238,7 @@ def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n
     draft = folder / f".{secrets.token_hex(4)}"
     try:
         with _write_parquet_moments(frame.sparkSession):
-            # Not as_uri: Hadoop takes a path's signs as they are.
+            # Not as_uri: Hadoop does not decode percent signs in a path.
             shuffled.drop("h").toDF(*names).write.parquet(f"file://{draft.absolute()}")
         return _name_parts(draft, folder)
     finally:
@@ -246,7 +246,7 @@ def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n
 
 
 def _type_without_metadata(dtype: Any) -> Any:
-    """Return a type without the metadata of what is nested in it."""
+    """Return a type without the metadata of nested fields."""
     from pyspark.sql.types import ArrayType, StructField, StructType
 
     if isinstance(dtype, ArrayType):
@@ -271,12 +271,12 @@ def _write_parquet_moments(session: Any) -> Iterator[None]:
 
 
 def _name_parts(draft: Path, folder: Path) -> int:
-    """Give the parts that hold records names that say nothing but their number; return how many records there are."""
+    """Rename the parts with records to plain numbers; return the number of records."""
     n_records = n_parts = 0
     parts = sorted(draft.glob("part-*.parquet"))
     for part in parts:
         n_rows = pl.scan_parquet(part, glob=False).select(pl.len()).collect().item()
-        # One part remains where there is no record at all, for its columns.
+        # If there are no records, one part remains for the columns.
         if n_rows or (part == parts[-1] and not n_parts):
             part.rename(folder / f"part-{n_parts:05}.parquet")
             n_records, n_parts = n_records + n_rows, n_parts + 1

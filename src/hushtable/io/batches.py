@@ -1,4 +1,4 @@
-"""Files too large for memory: read batch by batch, with the cells and types that they have read whole."""
+"""Files too large for memory, read batch by batch: cells and types are as if they were read whole."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Parts:
         return tuple(self.schema)
 
     def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
-        """Yield the cells of some columns, one table at least; texts among the coded ones as dictionaries."""
+        """Yield the cells of some columns, at least one table; texts of coded columns as dictionaries."""
         return _read_tables(self._read_files(names, coded), self.declared)
 
     def _read_files(self, names: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
@@ -70,7 +70,7 @@ class Parts:
                 yield self._with_keys(schema.empty_table(), names, coded, file_index)
                 try:
                     for batch in file.iter_batches(_ROWS_PER_BATCH, columns=of_files):
-                        # By place: a column `a` is also what `a.b` is nested in.
+                        # By position: the name `a.b` also selects a field b of a struct `a`.
                         positions = [batch.schema.get_field_index(name) for name in of_files]
                         table = pa.Table.from_batches([batch.select(positions)]).cast(schema)
                         yield self._with_keys(table, names, coded, file_index, batch.num_rows)
@@ -82,7 +82,7 @@ class Parts:
     def _with_keys(
         self, table: pa.Table, names: Sequence[str], coded: Sequence[str], file_index: int, n_rows: int = 0
     ) -> pa.Table:
-        """Return a table of a file with the keys of its folders, columns in the order of the names."""
+        """Return a file's table with the keys of its folders, columns in the order of the names."""
         if self.keys.is_empty():
             return table
         columns = {name: table.column(name) for name in table.column_names}
@@ -253,7 +253,7 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
 
 
 def as_declared(source: Scan, specs: Mapping[str, ColumnSpec]) -> Scan:
-    """Return files whose cells are read as was said: missing where they mean that, every set in its one text."""
+    """Return files whose cells are read by specs: declared texts become missing, sets get their one text."""
     declared = {name: specs.get(name, ColumnSpec()).with_defaults_from(source.dialect.spec) for name in source.schema}
     declared = {name: spec for name, spec in declared.items() if spec.separator is not None or spec.missing_values}
     declared = {name: spec for name, spec in declared.items() if not isinstance(source.schema[name], pl.Null)}
@@ -290,9 +290,9 @@ def _read_cells(cells: pl.Series, spec: ColumnSpec) -> pl.Series:
 
 
 def prefetch_items(items: Iterable[Item], depth: int = 2) -> Generator[Item]:
-    """Yield items in order while a thread makes those that come next; once this is closed, it makes nothing more."""
+    """Yield items in order while a thread makes the next ones; closing the iterator stops the thread."""
     source = iter(items)
-    # One thread, so that one item is made after the other.
+    # A single thread keeps the items in order.
     pool = ThreadPoolExecutor(1)
     try:
         made = deque(pool.submit(next, source, _END_OF_ITEMS) for _ in range(depth))
@@ -304,7 +304,7 @@ def prefetch_items(items: Iterable[Item], depth: int = 2) -> Generator[Item]:
 
 
 def to_arrow(column: pl.Series) -> pa.Array:
-    """Return a column as an array of Arrow, in types that all its functions know."""
+    """Convert a column to an Arrow array, in types that all of Arrow's functions know."""
     return column.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
@@ -325,7 +325,7 @@ def _files_of(path: Path) -> tuple[Path, ...]:
 
 
 def _list_parts(folder: Path) -> list[Path]:
-    """Return what a folder holds, and what the folders of a Hive data set hold in it."""
+    """Return the files of a folder, and of the folders of a Hive data set inside it."""
     parts: list[Path] = []
     for entry in sorted(folder.iterdir()):
         if _is_passed_over(entry):
@@ -335,7 +335,7 @@ def _list_parts(folder: Path) -> list[Path]:
 
 
 def _list_hidden(folder: Path, below: Path = Path()) -> list[Path]:
-    """Return what is passed over in a folder and in those of a Hive data set, by its place in it."""
+    """Return the paths that are passed over in a folder and in the folders of a Hive data set inside it."""
     paths: list[Path] = []
     for entry in (folder / below).iterdir():
         if _is_passed_over(entry):
@@ -346,8 +346,8 @@ def _list_hidden(folder: Path, below: Path = Path()) -> list[Path]:
 
 
 def _keys_of(path: Path, inputs: Sequence[Path]) -> pl.DataFrame:
-    """Read the keys of a Hive data set from the names of its folders: whole numbers and days where all of one are."""
-    # Of a pattern the part that is a folder.
+    """Read the keys of a Hive data set from its folders' names; a key becomes integers or dates if all values are."""
+    # For a pattern, its deepest parent folder without a wildcard.
     folder = path if path.is_dir() else next(each for each in path.parents if not glob.has_magic(str(each)))
     parts = [[name for name in each.relative_to(folder).parts[:-1] if "=" in name] for each in inputs]
     pairs = [[unquote(side) for name in each for side in name.split("=", 1)] for each in parts]
@@ -402,7 +402,7 @@ def _check_alike(first: pl.Schema, other: pl.Schema, path: Path, known: Path) ->
 
 
 def _as_polars(field: pa.Field, dtype: pl.DataType) -> pa.Field:
-    """Return a column of days of 64 bits as the moments that polars reads: Arrow reads its files as plain days."""
+    """Return a field of 64-bit days as the moments that polars reads; Arrow reads its own files as days."""
     if pa.types.is_date(field.type) and isinstance(dtype, pl.Datetime):
         return field.with_type(pa.timestamp(dtype.time_unit))
     return field
@@ -414,7 +414,7 @@ def _is_text(dtype: pl.DataType) -> bool:
 
 def _open_parquet(path: Path, coded: Sequence[str]) -> Any:
     try:
-        # What is buffered before would stay in memory until the file is closed.
+        # Without pre-buffering: buffered data would stay in memory until the file is closed.
         return pq.ParquetFile(path, read_dictionary=list(coded), pre_buffer=False)
     except (pa.ArrowException, OSError):
         raise _damage_error(path) from None

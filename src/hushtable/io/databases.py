@@ -63,7 +63,7 @@ class Database:
         return float(self.n_rows * sum(map(_bytes_per_cell, self.schema.values())))
 
     def read_pieces(self, names: Sequence[str], max_rows: int | None = None) -> Iterator[pl.DataFrame]:
-        """Yield some columns, in the order of the names, piece by piece; the first piece may have no rows."""
+        """Yield some columns in the order of the names, piece by piece; the first piece may have no rows."""
         schema = {name: self.schema[name] for name in names}
         yield pl.DataFrame(schema=schema)
         with _translate_errors(self.source):
@@ -72,7 +72,7 @@ class Database:
 
 
 def connect(source: Source) -> Database:
-    """Open a table or query, and count its rows; it is closed when nobody holds it any more."""
+    """Open a table or query, and count its rows; it is closed when it is no longer referenced."""
     source.check()
     query = source.query
     assert source.program is not None
@@ -100,13 +100,13 @@ def _connect(source: Source) -> Connection:
     import sqlite3
 
     assert source.file is not None
-    # Threads take turns: the next piece is fetched while one is worked on.
+    # Another thread fetches the next piece meanwhile; the two take turns.
     file = f"file:{quote(str(source.file.absolute()))}?mode=ro"
     return sqlite3.connect(file, uri=True, isolation_level=None, check_same_thread=False)
 
 
 def _check_mark(source: Source) -> None:
-    """Raise InputError where a file is no database of its program, before DuckDB looks for what would read it."""
+    """Raise InputError if a file is not a database of its program, before DuckDB looks for an extension to read it."""
     if source.file is None:
         return
     with source.file.open("rb") as file:
@@ -118,7 +118,7 @@ def _check_mark(source: Source) -> None:
 
 
 def read_database(source: Source, room: str) -> pl.DataFrame:
-    """Read all rows into memory; ``room`` says what to do where they do not fit."""
+    """Read all rows into memory; ``room`` says what to do if they do not fit."""
     database = connect(source)
     check_memory(database.n_bytes, f"reading the {database.n_rows:,} rows of {source}", room)
     return pl.concat(list(database.read_pieces(list(database.schema)))).rechunk()
@@ -134,7 +134,7 @@ def _bytes_per_cell(dtype: pl.DataType) -> float:
 
 
 def _cast_cells(name: str, cells: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Return cells in the type of their column."""
+    """Cast cells to the type of their column."""
     if isinstance(dtype, pl.Decimal) and isinstance(cells.dtype, pl.String):
         # What is no number is no cell either.
         cells = cells.set(cells == "NaN", None)
@@ -152,7 +152,7 @@ def _cast_cells(name: str, cells: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 @contextlib.contextmanager
 def _translate_errors(source: Source) -> Iterator[None]:
-    """Turn whatever a database or its library raises into what may be told."""
+    """Turn errors of a database or its library into InputError, without a text that may hold cells."""
     try:
         yield
     except HushError:
@@ -194,7 +194,7 @@ def _check_names(source: Source, names: Sequence[str]) -> None:
 def _select_columns(names: Sequence[str], told: Mapping[str, str], query: str, most: int | None) -> str:
     """Return a query of some columns of another."""
     columns = ", ".join(f"{told[name]} AS {quote_name(name)}" for name in names)
-    # On a line of its own: a query may end in a comment.
+    # On a new line: the query may end in a comment.
     return f"SELECT {columns} FROM (\n{query}\n) AS q{'' if most is None else f' LIMIT {most}'}"
 
 
@@ -241,7 +241,7 @@ def _look_postgresql(connection: Connection, source: Source, query: str) -> Made
 
 
 def _decimal_type(column: Any) -> pl.DataType | None:
-    """Return the type of decimals that a column of PostgreSQL was declared with."""
+    """Return the declared decimal type of a PostgreSQL column."""
     modifier = int((column.metadata or {}).get(b"POSTGRESQL:typmod", b"-1")) - 4
     precision, scale = modifier >> 16, modifier & 0x7FF
     return pl.Decimal(precision, scale) if 0 <= scale <= precision <= _MAX_DIGITS and modifier > 0 else None
@@ -284,7 +284,7 @@ def _look_duckdb(connection: Connection, source: Source, query: str) -> Made:
 def _duckdb_expression(name: str, type_: str) -> str:
     if type_ in ("HUGEINT", "UHUGEINT"):
         return f"CAST({quote_name(name)} AS DECIMAL({_MAX_DIGITS}, 0))"
-    # Nested types come as they are; a type of categories would bring those that nobody has.
+    # Nested types stay; an enumeration becomes text, because it would bring unused categories.
     return (
         quote_name(name)
         if _DUCKDB_TYPES.fullmatch(type_) or type_.startswith("STRUCT")
@@ -301,7 +301,7 @@ def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
 
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("BEGIN")
-    # As a view it can be nothing but one SELECT, and its columns have the types that were declared.
+    # As a view, the text must be a single SELECT, and its columns keep their declared types.
     connection.execute(f"CREATE TEMP VIEW q AS {query}\n")
     declared = {
         row[1]: row[2].upper().partition("(")[0].strip() for row in connection.execute("PRAGMA temp.table_xinfo(q)")
@@ -318,7 +318,7 @@ def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
             of_column = [each or 0 for each in figures[position * _N_COUNTS : (position + 1) * _N_COUNTS]]
             schema[name] = _sqlite_type(name, declared[name], of_column)
     expressions = {name: _sqlite_expression(name, dtype) for name, dtype in schema.items()}
-    # As SQLite has them; `Database.pieces` makes days of texts, and truths of numbers.
+    # Storage types of SQLite: `read_pieces` casts texts to dates, and numbers to booleans.
     fetched = {name: _sqlite_storage_type(dtype) for name, dtype in schema.items()}
 
     def fetch(chosen: Sequence[str], most: int | None) -> Iterator[pl.DataFrame]:
@@ -335,7 +335,7 @@ _TYPE_COUNTS: Final = (
     "sum(typeof({0}) = 'blob')",
     f"sum(typeof({{0}}) = 'integer' AND abs({{0}} / 2) > {_MAX_EXACT_INTEGER // 2})",
 )
-# Which cells are what was declared. Adding nothing to a day makes one of the calendar of it.
+# Tests whether cells are of their declared type. Adding 0 days normalizes a day: no 31 February equals itself.
 _IS_DAY: Final = "{0} = date({0}, '+0 days')"
 _IS_MOMENT: Final = (
     "replace(substr({0}, 1, 19), 'T', ' ') = datetime(substr({0}, 1, 19), '+0 days')"
@@ -351,13 +351,13 @@ _N_COUNTS: Final = len(_TYPE_COUNTS) + 1
 
 
 def _counts_of(name: str, base: str) -> str:
-    """Return the query of how many cells of a column are what; of texts, days are asked of where they are declared."""
+    """Return the SQL that counts a column's cells by storage type, and those of its declared type."""
     fitting = f"sum({_TEST_AND_TYPE[base][0]})" if base in _TEST_AND_TYPE else "0"
     return ", ".join(each.format(quote_name(name)) for each in (*_TYPE_COUNTS, fitting))
 
 
 def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
-    """Return the type of a column's cells, which SQLite lets be anything: as declared where all of them are that."""
+    """Return a column's type: as declared if all cells fit (SQLite allows any cell anywhere), else by its cells."""
     n_whole, n_broken, n_texts, n_bytes, n_huge, n_fitting = figures
     n_cells = n_whole + n_broken + n_texts + n_bytes
     if n_bytes and n_bytes < n_cells:

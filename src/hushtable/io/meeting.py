@@ -10,7 +10,7 @@ from hushtable.io.frames import Frame
 
 
 def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
-    """Return tables in which a column that could be read in two ways is read as another table's is that cannot."""
+    """Return tables with ambiguous columns read like an unambiguous column of that name in another table."""
     respelled = list(tables)
     for name in dict.fromkeys(name for table in tables for name in table.columns):
         holders = [place for place, table in enumerate(tables) if table.is_text and name in table.columns]
@@ -27,7 +27,7 @@ def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
 
 
 def spell_as(frame: Frame, reference: Mapping[str, Column]) -> Frame:
-    """Return a frame whose columns are spelled as reference columns are, where they were spelled otherwise."""
+    """Return a frame whose columns have the spelling of the reference columns."""
     frame, undecided = frame.without_odd_cells([*reference])
     if undecided:
         from hushtable.io.odd_cells import warn_of_odd_cells
@@ -37,7 +37,7 @@ def spell_as(frame: Frame, reference: Mapping[str, Column]) -> Frame:
     for name, target in reference.items():
         column, codes = encode(frame.column(name), frame.spec(name), is_typed=frame.is_text, name=name)
         met = meet_columns([target, column], [False, bool((codes < 0).any())])
-        # Numbers and dates stay such: it is the reference that is to be read as them.
+        # Numbers and dates keep their type: the reference has to be read like them.
         stays = column.is_measured and not target.is_measured
         if met is None or met[1].column is column or (stays and met[0].column.is_measured):
             continue
@@ -49,7 +49,7 @@ def spell_as(frame: Frame, reference: Mapping[str, Column]) -> Frame:
             continue
         columns[name] = text_series(name, spelled).gather(codes % len(spelled))
         if target.is_ordered and target.kind != "ordered":
-            # What the file says of its marks and dates is no longer so.
+            # The file's marks and date formats no longer apply.
             kind = "datetime" if target.kind == "datetime" else met[1].column.kind
             specs[name] = ColumnSpec(kind, decimal="." if kind in ("integer", "decimal") else None)
     return replace(frame.with_columns(columns), specs=specs) if columns else frame

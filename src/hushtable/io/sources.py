@@ -46,7 +46,7 @@ class Source(os.PathLike[str]):
     url: str = field(repr=False)
 
     def __str__(self) -> str:
-        """Return what may be shown: no user, no parameter, no text of a query."""
+        """Return the part of the URL that may be shown: no user, no parameter, no text of a query."""
         if self.program is None:
             return self._place
         location = self._place
@@ -60,7 +60,7 @@ class Source(os.PathLike[str]):
     __repr__ = __str__
 
     def __fspath__(self) -> str:
-        """Return the file of a database, which nobody may write over; else what may be shown."""
+        """Return the database's file, so that outputs cannot overwrite it; else the part that may be shown."""
         return str(self) if self.file is None else str(self.file)
 
     @property
@@ -84,7 +84,7 @@ class Source(os.PathLike[str]):
 
     @property
     def suffix(self) -> str:
-        """The ending of files with such cells: they have types."""
+        """The ending of files whose cells have types, like these."""
         return ".parquet"
 
     @property
@@ -99,7 +99,7 @@ class Source(os.PathLike[str]):
 
     @property
     def query(self) -> str:
-        """What the database is asked."""
+        """The SQL that the database is asked."""
         kind, text = self._asked
         assert self.program is not None
         if self.file is not None and self._others:
@@ -113,7 +113,7 @@ class Source(os.PathLike[str]):
 
     @property
     def connection(self) -> str:
-        """The URL as the library of PostgreSQL takes it: without what is asked."""
+        """The URL for the library of PostgreSQL: without table and query."""
         return f"postgresql:{self._place.partition(':')[2]}" + (f"?{'&'.join(self._others)}" if self._others else "")
 
     @property
@@ -161,12 +161,12 @@ class Source(os.PathLike[str]):
 
 
 def parse_location(location: str | os.PathLike[str]) -> Path | Source:
-    """Return what a path or a URL names; InputError where a URL holds a password, or lost a slash to `pathlib`."""
+    """Return the path or source that a text names; InputError if a URL holds a password, or lost a slash in a Path."""
     if isinstance(location, Source):
         location.check()
         return location
     text = os.fspath(location)
-    # Also of a database that is not known here: what cannot be read is told by its name.
+    # Also for unknown databases: the error message would quote the URL.
     check_secrets([text])
     scheme = _SCHEME.match(text)
     if scheme is None:
@@ -186,25 +186,21 @@ def parse_location(location: str | os.PathLike[str]) -> Path | Source:
 
 
 def quote_name(name: str) -> str:
-    """Return a name as SQL has it, whatever it holds."""
+    """Quote a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def check_secrets(texts: Iterable[Any]) -> None:
-    """Raise InputError where a URL among texts holds a password, a key or a token; no part of it is told."""
+    """Raise InputError if a URL among texts holds a password, a key or a token; no part of it is quoted."""
     for text in texts:
         scheme = _ANY_URL.search(text) if isinstance(text, str) else None
         if scheme is None:
             continue
-        # A query may hold anything: what is looked at ends where it begins.
-        own_parameter = _OUR_PARAMETERS.search(text, scheme.end())
-        before = unquote(text[scheme.end() : None if own_parameter is None else own_parameter.start()])
-        after = (
-            ""
-            if own_parameter is None or own_parameter.group()[1:-1].lower() == "query"
-            else unquote(text[own_parameter.start() :])
-        )
-        # An absolute path may hold both signs.
+        # A query may hold anything, also an @: the search ends where it begins.
+        own = _OUR_PARAMETERS.search(text, scheme.end())
+        before = unquote(text[scheme.end() : None if own is None else own.start()])
+        after = "" if own is None or own.group()[1:-1].lower() == "query" else unquote(text[own.start() :])
+        # An absolute path may hold : and @ without a user.
         is_file = _PROGRAM_BY_SCHEME.get(scheme.group()[:-2].lower()) in ("SQLite", "DuckDB") and before.startswith(
             "///"
         )

@@ -86,7 +86,7 @@ class Variable:
         return False
 
     def can_declare(self, program: str) -> bool:
-        """Tell whether a file of a program can declare the same codes missing; of any program, where none is named."""
+        """Tell whether a program's file (or any, without a program) can declare the same codes missing."""
         are_tags = bool(_missing_tags(self))
         return bool(self.missing) and (program in ("", "stata" if are_tags else "spss"))
 
@@ -109,10 +109,10 @@ def read_statistics(path: Path, raw: bytes) -> tuple[pl.DataFrame, dict[str, Var
     """
     library = _load_library()
     read, program = getattr(library, READERS[path.suffix.lower()]), PROGRAMS[path.suffix.lower()]
-    # Transport files know no tagged missing values that the library could tell.
+    # The library finds no tagged missing values in transport files.
     tags = {} if read.__name__ == "read_xport" else {"user_missing": True}
     try:
-        # Numbers first: the library cannot make dates of a column with tagged missing values.
+        # First as numbers: the library cannot convert dates in a column with tagged missing values.
         cells, meta = read(io.BytesIO(raw), output_format="polars", disable_datetime_conversion=True, **tags)
         shown = meta.original_variable_types
         others = [name for name in cells.columns if not _PLAIN_FORMAT.fullmatch(str(shown.get(name) or ""))]
@@ -154,7 +154,7 @@ def _convert_column(column: pl.Series, variable: Variable) -> pl.Series:
 
 
 def _text_of_cell(cell: Any) -> str | None:
-    """Return the text of a cell of a column with tagged missing values: Stata's and SAS's are one letter each."""
+    """Return the text of a cell; tagged missing values of Stata and SAS are one letter each."""
     if cell is None or cell != cell:
         return None
     if isinstance(cell, str):
@@ -179,7 +179,7 @@ def _read_variable(meta: Any, name: str, program: str) -> Variable:
 
 
 def _code_of_label(code: LabelledCode, held: str) -> LabelledCode:
-    """Return a code of a label; beside numbers a letter is a tagged missing value."""
+    """Return the code of a value label; a letter among numbers is a tagged missing value."""
     if isinstance(code, str):
         return code if held == "string" else f".{code}"
     return int(code) if float(code).is_integer() else code
@@ -221,7 +221,7 @@ _MEANING_BY_FORM: Final = {
 def publish_variables(
     variables: Mapping[str, Variable], cells: Callable[[str], pl.Series], forms: Mapping[str, Collection[str]]
 ) -> dict[str, Variable]:
-    """Return what may be said of the variables of a release, of which ``cells`` returns a column.
+    """Return the descriptions of a release's variables that may be published; ``cells`` returns a column.
 
     A label of a value stays where somebody still has it; rewritten columns say what the ``forms`` of their cells mean.
     """
@@ -244,7 +244,7 @@ def program_of(path: Path) -> str | None:
 
 
 def infer_measures(columns: Mapping[str, pl.Series], kinds: Mapping[str, str | None]) -> dict[str, Variable]:
-    """Return the measure levels of columns that no file of a statistics program says anything of."""
+    """Infer the measure levels of columns that no statistics program has described."""
     variables = {}
     for name, column in columns.items():
         is_number = not isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum, pl.Null))
@@ -255,12 +255,12 @@ def infer_measures(columns: Mapping[str, pl.Series], kinds: Mapping[str, str | N
 
 
 def _text_of_code(code: Any) -> str:
-    """Return the text by which a code of a label meets a cell."""
+    """Return the text by which a label's code is compared with cells."""
     return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
 
 
 def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
-    """Raise ColumnError where a file of this kind has no such names, or no cells for a column's type."""
+    """Raise ColumnError if a kind of file cannot hold a column's name or type."""
     program = WRITERS[path.suffix.lower()]
     _load_library()
     pattern, max_bytes = _NAME_RULES[program]
@@ -300,13 +300,13 @@ def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
 
 
 def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Variable]) -> None:
-    """Write a table, with what is said of its variables where their columns still hold what it speaks of."""
+    """Write a table, with the descriptions of variables that still apply to their columns."""
     library, program = _load_library(), WRITERS[path.suffix.lower()]
     columns = [_to_writable(cells[name], variables.get(name), program) for name in cells.columns]
     types = {column.name: column.dtype for column in columns}
     described = {name: variables[name] for name in cells.columns if name in variables}
     labels = {name: _cut_text(each.label, _MAX_LABEL_BYTES[program]) for name, each in described.items() if each.label}
-    # A column that was rewritten holds texts where the variable held numbers: formats are not theirs.
+    # A rewritten column holds texts instead of numbers: the variable's format no longer applies.
     unchanged = {name: each for name, each in described.items() if each.is_number != isinstance(types[name], pl.String)}
     formats = {name: each.format for name, each in unchanged.items() if each.format and each.program == program}
     options: dict[str, Any] = {"column_labels": labels, "variable_format": formats}
@@ -330,7 +330,7 @@ def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Va
         options["missing_user_values"] = {name: each for name, each in tags.items() if each}
         clocks = {name: _CLOCK_FORMAT for name in cells.columns if isinstance(cells[name].dtype, pl.Time)}
         options["variable_format"] = clocks | options["variable_format"]
-        # Of the newest format, which the library takes by itself, other programs know less, and so do older Statas.
+        # The library's default is the newest format, which older Stata versions and other programs cannot read.
         options["version"] = 14
         write = library.write_dta
     else:
@@ -373,7 +373,7 @@ def _to_writable(column: pl.Series, variable: Variable | None, program: str) -> 
 
 
 def _labels_to_write(dtype: pl.DataType, variable: Variable, program: str) -> dict[LabelledCode, str]:
-    """Return the labels of values as the program takes them for a column of this type."""
+    """Return the value labels in the form that the program needs for a column's type."""
     is_text = isinstance(dtype, pl.String)
     if is_text and program == "stata":
         return {}

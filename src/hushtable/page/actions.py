@@ -31,7 +31,7 @@ _MAX_FIELD_LENGTH: Final = 2000  # characters of a field
 
 
 class FormFields:
-    """The fields of a form, each with what was expected where it holds something else."""
+    """The fields of a form; errors say what was expected of a field."""
 
     def __init__(self, given: Mapping[str, Sequence[str]]) -> None:
         self._given = given
@@ -150,7 +150,7 @@ def _parse_rule(desk: Desk, rule: str, options: str) -> Any:
 
 
 def _change_hierarchy(desk: Desk, name: str, entry: Any) -> None:
-    """Change what generalizes a column, and look whether it can be built."""
+    """Change the hierarchy of a column, and check that it can be built."""
     policy = desk.rules()
     entries = policy.to_dict()["columns"]
     column = entries[name] if isinstance(entries[name], dict) else {"role": entries[name]}
@@ -159,7 +159,7 @@ def _change_hierarchy(desk: Desk, name: str, entry: Any) -> None:
     if entry is not None:
         column["hierarchy"] = entry
         if isinstance(entry, dict) and "prefix" in entry and coded is not None and coded.column.kind == "integer":
-            # Of numbers no text is the beginning of another.
+            # Numbers have no prefixes: the column becomes a category.
             column["kind"] = "category"
     changed = policy.with_entries({("columns",): {**entries, name: column}})
     before = desk.policy
@@ -222,7 +222,7 @@ def _set_requirements(desk: Desk, fields: FormFields) -> str:
 
 
 def _with_values(desk: Desk, policy: Policy, fields: FormFields) -> Policy:
-    """Return the policy with how many values of each sensitive column a group must hold at least."""
+    """Return the policy with the least number of values of each sensitive column in a group."""
     models: list[Any] = list(policy.models)
     for field in fields.names():
         head, _, position_text = field.partition("-")

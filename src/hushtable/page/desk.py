@@ -1,4 +1,4 @@
-"""What one person works at: a table, its policy with a history, and what came of it."""
+"""The state that one person works on: a table, its policy with a history, and the outcome."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FEWEST_PEOPLE: Final = 5
 """How many people must share a cell that is shown, where the policy asks for fewer."""
 
 _DEFAULT_K: Final = 5
-_MAX_VALUES: Final = 20_000  # of a column that is shown: of more, hardly one is shared
+_MAX_VALUES: Final = 20_000  # values of a column that is shown: of more, hardly one is shared by enough people
 _POLICY_NAME: Final = "policy.yaml"
 
 
@@ -61,7 +61,7 @@ class CodedCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FirstLook:
-    """A table as it was read.
+    """A table as it was read, with proposed roles and its risk.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class FirstLook:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PolicyOutcome:
-    """What a policy leads to.
+    """The outcome of a policy.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class Desk:
 
     @property
     def is_decided(self) -> bool:
-        """Whether nothing is left to be asked."""
+        """Whether nothing is left to decide."""
         if self.policy is None:
             return False
         try:
@@ -211,7 +211,7 @@ class Desk:
 
     @property
     def undecided_odd_cells(self) -> list[str]:
-        """The columns of whose odd cells nobody has said what they are, and which are not left out."""
+        """The columns whose odd cells are undecided, without columns that are left out."""
         if self.looked is None or self.policy is None:
             return []
         columns = self.policy.columns
@@ -237,14 +237,14 @@ class Desk:
         return self.policy
 
     def column_at(self, position: int) -> str:
-        """Return the name of a column by its place; forms hold no names, which may hold anything."""
+        """Return the name of a column by its position; forms hold no names, which may hold any characters."""
         names = self.table().learned.columns
         if not 0 <= position < len(names):
             raise InputError(f"no column {position}.", hint=f"the table has {len(names)}.")
         return names[position]
 
     def resolve_path(self, typed: str | Path, base: Path | None = None) -> Path:
-        """Return the place of a typed path; InputError where it is outside the folder.
+        """Return the path that was typed; InputError if it is outside the folder.
 
         Raises
         ------
@@ -277,7 +277,7 @@ class Desk:
         self.jobs.start("reading", lambda job: self._read_table(job, path), self._store_table)
 
     def change_policy(self, policy: Policy) -> None:
-        """Write a changed policy, and find out what it leads to."""
+        """Write a changed policy, and start the search for its outcome."""
         self._check_inputs(policy)
         assert self.versions is not None
         self.fault, text = "", policy.to_yaml()
@@ -287,7 +287,7 @@ class Desk:
         self.start_search()
 
     def step_in_history(self, by: int) -> None:
-        """Go back or forth in the policy's history."""
+        """Go back or forward in the policy's history."""
         self.table()
         assert self.versions is not None
         self.fault = ""
@@ -296,7 +296,7 @@ class Desk:
         self.start_search()
 
     def reread_policy(self) -> None:
-        """Look at the policy's file, which may have been changed by hand."""
+        """Read the policy's file again, if it was changed by hand."""
         if self.versions is None or (text := self.versions.text) is None or text == self.policy_text:
             return
         self.policy_text, self.policy_fault = text, ""
@@ -314,20 +314,20 @@ class Desk:
                 self.policy_fault = f"the history of the policy cannot be written: {error.strerror}."
 
     def start_search(self) -> None:
-        """Begin to find out what the policy leads to, where that is not known."""
+        """Start the search for the policy's outcome, unless it is known."""
         if self.looked is None or not self.is_decided or self.policy_fault or not self.is_stale:
             return
         if self._settled == self.policy_text:
             return
         policy, text, job = self.rules(), self.policy_text, self.jobs.job
-        # Of what goes on, only a search for an earlier policy is of no use any more; the others end first.
+        # A search for an earlier policy is useless now and is stopped; other jobs end first.
         if self.jobs.is_busy and job is not None and (job.name != "protecting" or self._sought == text):
             return
         self._sought = text
         self.jobs.start("protecting", lambda job: self._protect_table(job, policy, text), self._outcome_callback(text))
 
     def start_comparison(self, ks: Sequence[int], shares: Sequence[float], methods: Sequence[str]) -> None:
-        """Carry out the policy with other figures, as a job."""
+        """Compare the policy with other settings, as a job."""
         policy = self.rules()
         policy.check_decided()
         self.fault = ""
@@ -365,7 +365,7 @@ class Desk:
         self.jobs.start("predicting", work, done)
 
     def current_outcome(self) -> PolicyOutcome:
-        """Return what the policy leads to; InputError where that is not known."""
+        """Return the policy's outcome; InputError if it is unknown."""
         if self.outcome is None or self.is_stale:
             raise InputError(
                 "it is not known yet what the policy leads to.",
@@ -393,7 +393,7 @@ class Desk:
             job.tell(0.5)
             told = report(release, file=path, policy=policy, verdict=verdict, inputs=inputs)
             told.write(page, overwrite=overwrite)
-            # As the command `verify` needs it: where a model, or who a person is, is judged beside the original.
+            # `verify` needs the original if the claim compares with it, or counts persons.
             compares = release.claim.needs_original(release.edition.columns)
             again = policy.verify(path, original=looked.path if compares else None)
             return SignedRelease(outcome.text, outputs, again.passed and again.complete)
@@ -406,18 +406,18 @@ class Desk:
         self.jobs.start("writing", work, done)
 
     def stop_job(self) -> None:
-        """Stop what goes on; the search is not begun again until the policy changes."""
+        """Stop the current job; a stopped search starts again only when the policy changes."""
         if self.jobs.job is not None and self.jobs.job.name == "protecting":
             self._settled = self.policy_text
         self.jobs.stop()
 
     def restart_search(self) -> None:
-        """Search again what was stopped or failed."""
+        """Start again a search that was stopped or failed."""
         self._settled = ""
         self.start_search()
 
     def release_name(self) -> str:
-        """Return how the release is called where nobody says."""
+        """Return the default name of the release."""
         path = self.table().path
         ending = ".parquet" if path.suffix.lower() in (".parquet", ".pq") else ".csv"
         return f"{path.name.partition('.')[0] or 'table'}.release{ending}"
@@ -443,7 +443,7 @@ class Desk:
         return str(path.relative_to(self.folder)) if path.is_relative_to(self.folder) else str(path)
 
     def column_values(self, name: str) -> CodedCells | None:
-        """Return the values of a column as the policy reads it; None where they are too many to be shown."""
+        """Return the values of a column, read by the policy; None if there are too many to show."""
         looked = self.table()
         spec = self.rules().columns[name].spec
         key = (name, repr(spec))
@@ -456,7 +456,7 @@ class Desk:
         return self._coded[key]
 
     def find_shared_cells(self, name: str) -> tuple[list[SharedText], int] | None:
-        """Return the cells of a column that enough people share; None where none is to be shown."""
+        """Return the cells of a column that enough people share; None if no cells may be shown."""
         coded = self.column_values(name)
         if coded is None or self.rules().columns[name].role == "identifier":
             return None
@@ -474,7 +474,7 @@ class Desk:
         return self._shared[key]
 
     def ladder(self, name: str) -> Hierarchy | None:
-        """Return what generalizes a column; None where nothing was chosen, or its values are too many to be shown."""
+        """Return the hierarchy of a column; None if none was chosen, or there are too many values to show."""
         entry, cells = self.rules().hierarchies().get(name), self.column_values(name)
         if entry is None or cells is None:
             return None
@@ -600,7 +600,7 @@ class Desk:
         snapshot = Snapshot.from_paths([path])
         frame = frames.read(path) if existing is None else frames.read(path, dialect=existing.read_as.dialect)
         if existing is not None and self._policy_file is None and set(existing.columns) != set(frame.columns):
-            # Of another table: it keeps its name, and this one gets a policy of its own.
+            # The policy is of another table: its file stays, and this table gets a policy of its own.
             file, existing = path.with_name(f"{path.stem}.{_POLICY_NAME}"), None
             existing = self._read_policy(file)
         typed_frame, odd = frame.without_odd_cells()
@@ -611,7 +611,7 @@ class Desk:
         risk = self._assess_risk(typed_frame, roles)
         job.tell(0.8)
         if not any(each.role in ("quasi-identifier", "ask") for each in roles.columns):
-            # Where nothing is found, everything is asked: a policy needs a column that someone may know.
+            # A policy needs a quasi-identifier: without any, the user decides about every column.
             asked = (replace(each, role="ask") if each.role == "other" else each for each in roles.columns)
             roles = replace(roles, columns=tuple(asked))
         text = propose_policy(typed_frame, roles, k=_DEFAULT_K, source=path.name, run=None, undecided=odd)
@@ -640,7 +640,7 @@ class Desk:
         return policy
 
     def _assess_risk(self, frame: Frame, roles: Roles) -> SaidSection:
-        """Say what the command ``scan`` says of the risk."""
+        """Render the risk that the command ``scan`` reports."""
         knowable = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
         knowable = [name for name in knowable if name not in roles.prose] or knowable
         if not knowable or not frame.n_rows:
@@ -668,7 +668,7 @@ class Desk:
                 if self.policy is None and self.looked is not None:
                     job.error, self.looked, self.versions = self.policy_fault, None, None
                 if self.looked is not None:
-                    # While it is still a job: what the first screen shows.
+                    # Still within the job: the first screen shows these cells.
                     for name in self.looked.learned.columns:
                         self.find_shared_cells(name)
             self._finish_job(job)
@@ -687,7 +687,7 @@ class Desk:
         return PolicyOutcome(text, policy, release, verdict, full_report, sections, lost, release.n_suppressed, labels)
 
     def _find_shared_labels(self, release: Release, policy: Policy) -> Mapping[str, tuple[list[SharedText], int]]:
-        """Count what is published of every quasi-identifier."""
+        """Count the published cells of every quasi-identifier that enough people share."""
         edition, records = release.edition, release.source.records
         rows: Any = slice(None) if edition.rows is None else edition.rows
         persons = persons_of_rows(release.source.frame(), policy.person)
@@ -713,7 +713,7 @@ class Desk:
 
 
 def _render_in_languages(section: Section) -> SaidSection:
-    """Return a section in every language: who looks at it may choose another one."""
+    """Render a section in every language, because the reader may change the language."""
     said = {}
     for language in LANGUAGES:
         with use_language(language):
@@ -722,7 +722,7 @@ def _render_in_languages(section: Section) -> SaidSection:
 
 
 def _encode_column(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:
-    """Return the values of a column; None where they are too many to be shown, or no such values."""
+    """Encode a column; None if it has too many values to show, or the spec does not fit."""
     if not 0 < proposal.n_distinct <= _MAX_VALUES:
         return None
     try:
@@ -741,7 +741,7 @@ def _values_in_label(label: str, *, ends: bool = False) -> set[str | None]:
 
 
 def _without_column(entry: Any, part: str, option: str, name: str) -> dict[Any, Any]:
-    """Return the entry of a loss or method without what it says of one column; nothing where it says nothing."""
+    """Return the entry of a loss or method without its option for one column; empty if it has none."""
     if not isinstance(entry, Mapping):
         return {}
     changed = {

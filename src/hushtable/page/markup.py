@@ -1,4 +1,4 @@
-"""HTML made of parts: a text is escaped where it is put in, so that nothing on a page can act."""
+"""HTML built from parts: texts are escaped when they are inserted, so that no text becomes markup."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Html(str):
 
 
 def tag(name: str, /, *children: str | None, **attributes: str | int | bool | None) -> Html:
-    """Return an element: texts in it are escaped, attributes of None or False left out, those of True stand alone.
+    """Return an element with escaped texts; attributes of None or False are left out, those of True have no value.
 
     An underscore at the end of an attribute is dropped, others become hyphens.
 
@@ -36,7 +36,7 @@ def tag(name: str, /, *children: str | None, **attributes: str | int | bool | No
 
 
 def concatenate_html(*children: str | None) -> Html:
-    """Return parts one after the other, texts escaped."""
+    """Concatenate parts, with texts escaped."""
     return Html("".join(each if isinstance(each, Html) else escape_html(each) for each in children if each is not None))
 
 

@@ -63,7 +63,7 @@ def render_page(
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
-        # Whoever has no script sees how far a job is by loading again.
+        # Without a script, the page reloads to show a job's progress.
         tag("noscript", tag("meta", http_equiv="refresh", content="3")) if is_busy else None,
         tag("title", f"{titles} · {name} · hushtable"),
         tag("style", Html(style)),
@@ -151,7 +151,7 @@ def _render_notices(desk: Desk, words: PageWords, screen: str, fault: str) -> li
 
 
 def _render_side(desk: Desk, words: PageWords, screen: str) -> Html:
-    """Return what is always visible: what the policy leads to, and the policy itself."""
+    """Render the part that is always visible: the policy's outcome, and the policy itself."""
     assert desk.versions is not None
     versions = desk.versions
     steps = tag(
@@ -212,7 +212,7 @@ def _render_figures(desk: Desk, words: PageWords) -> Html:
 def _render_form(
     action: str, *children: Html | None, screen: str = "", auto: bool = False, **hidden: str | int
 ) -> Html:
-    """Return a form; those that are ``auto`` are sent when a field changes."""
+    """Render a form; with ``auto``, it is sent when a field changes."""
     if screen:
         hidden["screen"] = screen
     fields = [tag("input", type="hidden", name=name, value=str(each)) for name, each in hidden.items()]
@@ -309,7 +309,7 @@ def _render_columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
 
 
 def _render_first_question(desk: Desk, undecided: list[str], words: PageWords) -> Html | None:
-    """Ask what is to be answered first: a role, how dates are written, what odd cells are."""
+    """Render the first open question: a role, the format of dates, or the meaning of odd cells."""
     columns = desk.rules().columns
     unformatted = [name for name in desk.table().learned.columns if columns[name].format == "ask"]
     if undecided:
@@ -467,24 +467,20 @@ def _render_next_link(screen: str, words: PageWords) -> Html:
 
 def _render_groups(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
     policy, names = desk.rules(), desk.table().learned.columns
-    # What is asked may become one.
-    quasi_identifiers = [name for name in names if policy.columns[name].role in ("quasi-identifier", "ask")]
-    if not quasi_identifiers:
+    # A column with an undecided role may become one.
+    judged_names = [name for name in names if policy.columns[name].role in ("quasi-identifier", "ask")]
+    if not judged_names:
         return tag("p", words("No column is a quasi-identifier yet."))
-    requested = query.get("column", "")
-    name = (
-        names[int(requested)]
-        if requested.isdecimal() and len(requested) < 6 and int(requested) < len(names)
-        else quasi_identifiers[0]
-    )
-    name = name if name in quasi_identifiers else quasi_identifiers[0]
+    typed = query.get("column", "")
+    name = names[int(typed)] if typed.isdecimal() and len(typed) < 6 and int(typed) < len(names) else judged_names[0]
+    name = name if name in judged_names else judged_names[0]
     position = names.index(name)
     tabs = [
         tag(
             "li",
             tag("a", each, href=f"/groups?column={names.index(each)}", aria_current="true" if each == name else None),
         )
-        for each in quasi_identifiers
+        for each in judged_names
     ]
     return concatenate_html(
         tag(
@@ -885,7 +881,7 @@ def _render_sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
 
 
 def _render_conditions(desk: Desk, words: PageWords) -> Html:
-    """Say of every condition whether it is met."""
+    """Render for every condition whether it is met."""
     assert desk.outcome is not None
     verdict = desk.outcome.verdict
     failed = {each.condition for each in verdict.failures}
@@ -898,7 +894,7 @@ def _render_conditions(desk: Desk, words: PageWords) -> Html:
 
 
 def _render_obstacles(desk: Desk, words: PageWords) -> Html | None:
-    """Say what speaks against writing, and let somebody vouch for a column."""
+    """Render what speaks against writing, with a form to accept a column."""
     assert desk.outcome is not None
     exposure = desk.outcome.release.exposure
     if exposure is None:

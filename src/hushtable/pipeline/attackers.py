@@ -64,7 +64,7 @@ def _columns_of(rows: Sequence[Mapping[str, Any]]) -> Columns:
 
 
 def _specs_and_hierarchies(tables: Tables) -> dict[str, Any]:
-    """Return how the cells of a protected table are read, as its claim says; empty if nothing was protected."""
+    """Return the specs and hierarchies of a protected table, from its claim; empty if nothing was protected."""
     claim = None if tables.release is None else manifest.claim_of(tables.release)
     return {name: dict(getattr(claim, name, {})) for name in ("specs", "hierarchies")}
 
@@ -200,7 +200,7 @@ _BEYOND_REACH: Final = "beside this control a copy shows no more"
 
 
 def _limits_in_doubt(limits: Mapping[str, float], most: float | None) -> dict[str, str]:
-    """Say of limits that what a copy shows is not above them, or not known."""
+    """Describe the limits that even a copy of the table would not exceed, or for which that is unknown."""
     return {name: _BEYOND_REACH for name, limit in limits.items() if most is None or most <= limit}
 
 

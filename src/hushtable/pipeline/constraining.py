@@ -86,7 +86,7 @@ class _CodedRows:
 
 
 def _test_condition(condition: Condition, rows: _CodedRows, name: str) -> BoolArray:
-    """Tell of every row whether a condition holds; ColumnError, behind a name, for what cannot be compared."""
+    """Tell for which rows a condition holds; a ColumnError begins with the rule's name."""
     try:
         return _compare_sides(condition, rows) > 0
     except ColumnError as error:
@@ -94,7 +94,7 @@ def _test_condition(condition: Condition, rows: _CodedRows, name: str) -> BoolAr
 
 
 def _compare_sides(condition: Condition, rows: _CodedRows) -> CountArray:
-    """Return of every row 1 where a condition holds, -1 where it fails, 0 where a missing cell leaves it open.
+    """Return for every row 1 if a condition holds, -1 if it fails, 0 if a missing cell leaves it open.
 
     In these numbers Kleene's three-valued *and* is the minimum, *or* the maximum, and sameness the product.
     """
@@ -111,12 +111,12 @@ def _compare_sides(condition: Condition, rows: _CodedRows) -> CountArray:
 
 
 def _compare_operands(comparison: ComparedOperands, rows: _CodedRows) -> CountArray:
-    """Compare the distinct values where there is one column, and the rows where there are several."""
+    """Compare distinct values if there is only one column, and rows if there are several."""
     names = columns_of(comparison)
     codes = {name: rows.table.codes[rows.table.index(name)] for name in names}
     if len(names) > 1:
         return _apply_sign(comparison, rows, codes)
-    # The last place is that of the missing cells, which -1 takes.
+    # The last position is that of missing cells: their code -1 indexes it.
     places = np.append(np.arange(rows.table.column(names[0]).n_values), -1)
     return np.asarray(_apply_sign(comparison, rows, {names[0]: places})[codes[names[0]]])
 
@@ -150,7 +150,7 @@ def _apply_sign(comparison: ComparedOperands, rows: _CodedRows, codes: Mapping[s
 
 
 def _compare_values(left: _ComparedSide, sign: str, right: _ComparedSide) -> Any:
-    """Compare values; where one is missing, what comes out means nothing."""
+    """Compare values; the result is meaningless where one of them is missing."""
     if left.family is None or right.family is None:
         return False
     if left.family != right.family:
@@ -165,7 +165,7 @@ def _compare_values(left: _ComparedSide, sign: str, right: _ComparedSide) -> Any
     if left.slack is None and right.slack is None:
         return _OPERATORS[sign](left.values, right.values)
     gap = np.subtract(left.values, right.values, dtype=np.float64)
-    # Tenths add up to whole numbers, if floats do not.
+    # 0.1 + 0.2 is to equal 0.3: differences within the rounding errors of a sum count as 0.
     return _OPERATORS[sign](np.where(np.abs(gap) <= _total_slack((left, right)), 0.0, gap), 0.0)
 
 
@@ -206,7 +206,7 @@ def _add_terms(added: Sequence[_ComparedSide], taken: Sequence[_ComparedSide]) -
 
 
 def _parse_like(value: Value, side: _ComparedSide, sign: str) -> _ComparedSide:
-    """Read a value as the cells beside it are read."""
+    """Parse a value the way that the cells it is compared with are read."""
     match value:
         case NoCell():
             return _ComparedSide(0, np.False_, None, "pd.NA")
@@ -227,7 +227,7 @@ def _literal_side(value: Any, holds: str, name: str, side: _ComparedSide) -> _Co
 
 
 def _parse_text(text: str, side: _ComparedSide, sign: str) -> Any:
-    """Read a text as a value of its neighbour: as the file spells it, or as values are written here."""
+    """Parse a text as a value of the other side: spelled as in the file, or as hushtable writes values."""
     if side.family not in ("numbers", "dates"):
         return text
     written = to_canonical_texts(text_series("", [text]), side.spec)[0]
@@ -236,7 +236,7 @@ def _parse_text(text: str, side: _ComparedSide, sign: str) -> Any:
     if parsed is not None:
         return parsed
     if side.family == "numbers" and sign not in _ORDERING_SIGNS:
-        # A text that no number is equal to: elsewhere in the column there may be such texts.
+        # The column may hold such texts elsewhere: no number equals this one.
         return np.nan
     raise ColumnError(
         f"{side.name} holds {side.family}, and is compared with a text that is none.",
@@ -334,7 +334,7 @@ def rules_of(settings: Constraining) -> Constraints:
 def apply_rules(
     frame: Frame, rules: Constraints, redraw: Callable[[int, int], Frame] | None
 ) -> tuple[Frame, dict[str, int]]:
-    """Return the rows that keep to rules after the changes that these ask for, and counts of what was left out.
+    """Apply the changes that rules demand, and return the rows that meet all rules, with counts of those left out.
 
     ``redraw`` draws another table like this one, by the number of its rows and that of the trial, from 1. PETsARD draws
     ``sampling_ratio`` times all rows that are asked for in every trial, drops rows that it has already, returns a
@@ -371,7 +371,7 @@ def _lacking_rows_error(rules: Constraints, lacking: int, n_trials: int | None) 
 
 
 def _with_inferred_specs(frame: Frame, rules: Constraints) -> Frame:
-    """Return a frame of which all is said that its cells leave no doubt of, texts among it.
+    """Return the frame with the specs that its cells leave no doubt about, also for columns of texts.
 
     Rows that are drawn later are read by that: in a few of them texts may look like numbers, and dates may be of any
     format.
@@ -391,7 +391,7 @@ def _follow_rules(frame: Frame, rules: Constraints) -> Frame:
 
 
 def _filter_rows(frame: Frame, demands: Sequence[Demand]) -> Frame:
-    """Return the rows that are as all demands have them."""
+    """Return the rows that meet all demands."""
     rows = _CodedRows.from_frame(frame, tuple(dict.fromkeys(name for demand in demands for name in demand.columns)))
     stays = np.ones(frame.n_rows, dtype=np.bool_)
     for demand in demands:
@@ -427,7 +427,7 @@ def _spelling_of(rows: _CodedRows, name: str) -> tuple[str | None, int | None, s
 
 
 def _read_group(column: str, given: Any) -> Iterator[Demand | Change]:
-    """Read what becomes of a column's missing cells: ``delete``, or actions with their targets."""
+    """Parse what happens to rows where a column is missing: ``delete``, or actions with their targets."""
     name = f"nan_groups of {column!r}"
     actions = _parse_actions(given, name)
     if "delete" in actions and len(actions) > 1:
@@ -442,7 +442,7 @@ def _read_group(column: str, given: Any) -> Iterator[Demand | Change]:
 
 
 def _parse_actions(entry: Any, name: str) -> dict[str, Any]:
-    """Return targets by action; older files write one as ``('erase', ['income'])``."""
+    """Return targets by action; older files write an action as ``('erase', ['income'])``."""
     entry = _read_tuple(entry, name)
     if isinstance(entry, (list, tuple)) and 1 <= len(entry) <= 2 and isinstance(entry[0], str):
         entry = {entry[0]: entry[1] if len(entry) > 1 else None}
@@ -480,7 +480,7 @@ def _read_conditions(column: str, related: Any, name: str) -> Iterator[Change]:
 
 
 def _read_combination(entry: Any, number: int) -> Iterator[Demand]:
-    """Read which values go together: of each source value, those that the target may have."""
+    """Parse which values go together: for each source value, those that the target may have."""
     name = f"field_combinations {number}"
     example = "for instance: [{education: income}, {Doctorate: ['>50K']}]"
     is_pair = isinstance(entry, (list, tuple)) and len(entry) == 2 and all(isinstance(each, Mapping) for each in entry)
@@ -507,7 +507,7 @@ def _source_values(given: Any, n_sources: int, are_several: bool, name: str) -> 
 
 
 def _read_tuple(entry: Any, name: str) -> Any:
-    """Read a tuple, which YAML has no way to write, from the text of one; what is no such text stays as it is."""
+    """Parse a tuple from its text, because YAML has no tuples; anything else stays as it is."""
     if not isinstance(entry, str) or not entry.lstrip().startswith("("):
         return entry
     try:
@@ -520,7 +520,7 @@ def _read_tuple(entry: Any, name: str) -> Any:
 
 
 def _condition_on_values(column: str, values: Any, name: str) -> Some:
-    """Say that a cell is one of some values."""
+    """Return the condition that a cell is one of some values."""
     given = list(values) if isinstance(values, (list, tuple)) else [values]
     if not given:
         _fail(name, "a list of values is empty", "name one at least; pd.NA stands for a missing cell")

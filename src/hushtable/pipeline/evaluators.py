@@ -48,8 +48,8 @@ from hushtable.risk import PETSARD_UNITS, encode_same_columns, minimal_keys, pet
 from hushtable.risk.mpuccs import mpuccs
 from hushtable.tables import Joint, JointRows, Table, encode_jointly
 
-_PETSARD_SEED: Final = 42  # PETsARD's, of every model
-_MIN_ROWS_PER_VALUE: Final = 10  # a category of as many values as a tenth of the rows is left out
+_PETSARD_SEED: Final = 42  # PETsARD gives it to every model
+_MIN_ROWS_PER_VALUE: Final = 10  # a category needs more rows per value than this to be a feature
 _NUMBER_KINDS: Final = frozenset({"integer", "decimal"})
 _DATE_KINDS: Final = frozenset({"date", "datetime"})
 
@@ -102,7 +102,7 @@ class LearningEvaluator(ComparingEvaluator):
         return broken_limits(self.limit, found.judged, "how much less the synthetic records teach")
 
     def _score_models(self, tables: _LearningTables, trained_on: str) -> list[float]:
-        """Return what models that are taught by one table reach on the control; nothing where there is none."""
+        """Return the scores on the control of models trained on one table; empty if a table has no rows."""
         cells, target = tables.cells[trained_on], tables.targets[trained_on]
         test, true = tables.cells["control"], tables.targets["control"]
         if not len(cells) or not len(test):
@@ -119,12 +119,15 @@ class LearningEvaluator(ComparingEvaluator):
             return [max(0.0, float(each.fit(cells, target).score(test, true))) for each in _build_regressors()]
         if len(np.unique(target)) < 2:
             return []
-        # With one label a record, the micro-averaged F1 is the share of right ones.
+        # With one label a record, the micro-averaged F1 is the accuracy.
         return [float((each.fit(cells, target).predict(test) == true).mean()) for each in _build_classifiers()]
 
 
 class _LearningTables:
-    """Three tables as numbers, rows without a missing cell: cells of shape (n_rows, n_features), and the target."""
+    """Three tables as numbers, without incomplete rows: cells of shape (n_rows, n_features), and the target.
+
+    ``target_index`` is -1 without a target; a category has no scale (the number of each code).
+    """
 
     def __init__(
         self, joint: Joint, rows: dict[str, JointRows], scales: list[FloatArray | None], target_index: int
@@ -135,6 +138,7 @@ class _LearningTables:
         self.targets: dict[str, FloatArray] = {}
         for j, scale in enumerate(scales):
             if j != target_index and (scale is not None or _is_small(j, joint, complete)):
+                # Code 0 of a category is the base, which needs no feature of its own.
                 features = np.eye(joint.widths[j])[:, 1:] if scale is None else scale[:, None]
                 self.cells = {
                     name: np.hstack([self.cells[name], features[codes[j]]]) for name, codes in complete.items()
@@ -168,7 +172,7 @@ def _to_floats(values: Any) -> FloatArray:
 
 
 def _is_small(j: int, joint: Joint, codes: dict[str, Any]) -> bool:
-    """Tell whether a category has fewer values than a tenth of the rows that teach it."""
+    """Tell whether a category has fewer values than a tenth of the rows of each training table."""
     return all(
         len(np.unique(codes[name][j])) < round(codes[name].shape[1] / _MIN_ROWS_PER_VALUE)
         for name in ("people", "synthetic")
@@ -332,7 +336,7 @@ class MpuccsEvaluator(ComparingEvaluator):
         )
 
     def _select_figures(self, summary: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the source's figures in its order, and those of the control behind them."""
+        """Return the figures in PETsARD's order, followed by those of the control."""
         figures = {name: summary[name] for name in (*_TOTAL_FIGURES, *_SETTING_FIGURES)}
         figures["config_n_cols"] = str(list(self.n_cols) if isinstance(self.n_cols, tuple) else self.n_cols)
         compared = summary.get("control")
@@ -427,7 +431,7 @@ class VerifyEvaluator(Evaluator):
         return Evaluation.from_figures(totals, {"details": details})
 
     def _judge_table(self, tables: Tables, files: NamedFiles) -> Verdict:
-        """Judge a table by a policy, by its manifest, or by both; where that compares, with what was protected."""
+        """Judge a table by a policy, its manifest, or both; compare with the original if the claim needs it."""
         rules = None if self.policy is None else Policy.read(files.find(self.policy))
         claim = None if tables.release is None else manifest.claim_of(tables.release)
         if rules is not None:
@@ -544,12 +548,12 @@ def _metric_columns(what: str, metrics: Collection[tuple[str, float | None]]) ->
 
 
 def _to_precision(given: Any) -> Any:
-    """Return a precision as `hushtable.mpuccs` takes it: nothing said is what the tables show."""
+    """Return a precision for `hushtable.mpuccs`: None becomes "auto" (from the tables), "exact" becomes None."""
     return "auto" if given is None else None if given == "exact" else given
 
 
 def _to_time_units(given: str | dict[str, str] | None) -> Any:
-    """Return units of time as `hushtable.mpuccs` takes them, in numpy's spelling."""
+    """Return units of time for `hushtable.mpuccs`, in numpy's spelling."""
     if isinstance(given, dict):
         return {name: PETSARD_UNITS[each.lower()] for name, each in given.items()}
     return PETSARD_UNITS.get(str(given).lower(), _to_precision(given))

@@ -66,7 +66,7 @@ class NoCell:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Numbers that are added, less those that are taken away."""
+    """Numbers that are added, minus numbers that are subtracted."""
 
     added: tuple[Operand, ...]
     subtracted: tuple[Operand, ...] = ()
@@ -83,7 +83,7 @@ class ComparedOperands:
 
 @dataclass(frozen=True, slots=True)
 class BothOrNeither:
-    """Two conditions that hold together or not at all; where ``is_same`` is False, just one of them."""
+    """Two conditions of which both hold or neither; if ``is_same`` is False, exactly one."""
 
     left: Condition
     right: Condition
@@ -92,14 +92,14 @@ class BothOrNeither:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """Conditions that all hold."""
+    """Conditions that must all hold."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """Conditions one of which holds."""
+    """Conditions of which at least one must hold."""
 
     parts: tuple[Condition, ...]
 
@@ -131,7 +131,7 @@ def _walk_columns(node: Condition | Operand) -> Iterator[str]:
         yield from _walk_columns(part)
 
 
-_MAX_PARENTHESES_DEPTH: Final = 64  # parentheses within one another; each takes a few calls
+_MAX_PARENTHESES_DEPTH: Final = 64  # nested parentheses; each takes a few calls on Python's stack
 _MAX_WHOLE: Final = 2**63
 _JOINING_SIGNS: Final = ("&", "|")
 _COMPARISON_SIGNS: Final = ("==", "!=", "<", "<=", ">", ">=")
@@ -160,16 +160,16 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
-_WHOLE: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)  # of thousands of digits, Python makes no whole number
+_WHOLE: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)  # Python refuses to parse integers of thousands of digits
 
 
 def parse_expression(text: str, name: str) -> Condition:
-    """Read an expression, which messages call by a name; PipelineError says at which character it is wrong."""
+    """Parse an expression; a PipelineError has its name and the character where it is wrong."""
     return _ExpressionReader(text, name).parse_whole()
 
 
 def parse_number(text: str) -> int | float | None:
-    """Read a number as it is written here; None where a text is none, or one that is too large."""
+    """Parse a number; None if the text is not a number, or one that is too large."""
     found = _TOKEN.fullmatch(text)
     if found is None or found.lastgroup != "number" or not math.isfinite(float(text)):
         return None
@@ -186,7 +186,7 @@ class _Token(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """What messages call it; numbers and texts may be somebody's."""
+        """What messages call the token; numbers and texts are not quoted: they may be a person's."""
         if self.kind in ("word", "column"):
             return f"the name {quote_names([self.value])}"
         return {"number": "a number", "text": "a text", "end": "the end"}.get(self.kind, repr(self.value))
@@ -235,7 +235,7 @@ class _ExpressionReader:
         return self.tokens[self.place]
 
     def take_sign(self, *values: str) -> bool:
-        """Go past a sign or keyword if it is one of these."""
+        """Move past a sign or keyword if it is one of these, and tell whether it was."""
         is_one = self.token.kind in ("sign", "keyword") and self.token.value in values
         self.place += is_one
         return is_one
@@ -264,7 +264,7 @@ class _ExpressionReader:
         return _Part(kind(tuple(parts)), first.offset)
 
     def to_condition(self, part: _Part) -> Condition:
-        """Return what was just read, if it is a condition."""
+        """Return a part as a condition; an error if it is not one."""
         if not isinstance(part.node, Condition):
             if self.token.kind not in ("end", "sign"):
                 self.fail_after(part, "")
@@ -285,7 +285,7 @@ class _ExpressionReader:
         return self.build_comparison(left.node, sign, right.node, (left.offset, right.offset))
 
     def parse_sign(self) -> str | None:
-        """Go past a sign of comparison, if there is one."""
+        """Move past a sign of comparison, and return it; None if there is none."""
         found = self.token.value
         if self.take_sign(*_COMPARISON_SIGNS):
             return found
@@ -358,7 +358,7 @@ class _ExpressionReader:
         return _Part(Text(token.value) if token.kind == "text" else CellOf(token.value), token.offset)
 
     def parse_parentheses(self, at: int) -> _Part:
-        """Read what is in parentheses, after the first."""
+        """Parse the rest of an expression in parentheses, after the first parenthesis."""
         self.depth += 1
         if self.depth > _MAX_PARENTHESES_DEPTH:
             self.fail(at, f"parentheses more than {_MAX_PARENTHESES_DEPTH} deep", "split the rule: all rules must hold")
@@ -369,7 +369,7 @@ class _ExpressionReader:
         return part
 
     def parse_day(self) -> Day:
-        """Read a day, after ``DATE(``."""
+        """Parse the rest of a day, after ``DATE(``."""
         token = self.token
         self.place += 1
         try:
@@ -391,7 +391,7 @@ class _ExpressionReader:
         return value
 
     def fail_after(self, part: _Part, closing: str) -> NoReturn:
-        """Tell what could stand here instead."""
+        """Raise PipelineError that says what could stand here instead."""
         signs = _JOINING_SIGNS if part.is_condition else (*_COMPARISON_SIGNS, "IS", "IS NOT")
         known = ", ".join(signs) + (f" or {closing}" if closing else "")
         self.fail(self.token.offset, f"expected {known}, found {self.token.shown}", _hint_for(self.token.value))
@@ -400,7 +400,7 @@ class _ExpressionReader:
         sign = self.text[at]
         if sign in "'\"`":
             self.fail(at, "a quote that is not closed", f"end what is quoted by the sign it begins with, {sign}")
-        # Chinese keyboards have wide signs, too.
+        # Chinese keyboards also write signs of full width.
         narrow = unicodedata.normalize("NFKC", sign)
         self.fail(at, f"no sign {sign!r} is known", _hint_for(sign) if narrow == sign else f"did you mean {narrow}?")
 
@@ -415,7 +415,7 @@ def _as_cell(operand: Operand) -> Operand:
 
 
 def _hint_for(unexpected: str) -> str:
-    """Return what helps where something else than what was found is expected."""
+    """Return the hint for an unexpected piece of text."""
     meant = _SIGN_BY_FOREIGN_WORD.get(unexpected.lower())
     if meant is not None:
         return f"did you mean {meant}? Known: {', '.join((*_COMPARISON_SIGNS, 'IS', 'IS NOT', *_JOINING_SIGNS))}"

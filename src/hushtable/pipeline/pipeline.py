@@ -87,7 +87,7 @@ _MAX_NAME_BYTES: Final = 230
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Done:
-    """What steps have made so far: grown while a run goes on, and read at its end."""
+    """Results of the steps so far: collected during a run, and read at its end."""
 
     tables: dict[Branch, Tables] = field(default_factory=dict)
     evaluations: list[tuple[Step, Evaluation]] = field(default_factory=list)
@@ -109,7 +109,7 @@ def run_pipeline(
     plan, keys, done = pipeline.steps, pipeline.keys(), _Done()
     naming = _choose_naming(pipeline)
     inputs = pipeline.inputs
-    # Once: its name may have the time in it, and what is checked here is what is written in the end.
+    # Called once: the name may hold the time, and the file checked here must be the one that is written.
     log = _log_of(pipeline, folder)
     _check_outputs(pipeline, folder, log, inputs, naming, overwrite=overwrite)
 
@@ -126,7 +126,7 @@ def run_pipeline(
         try:
             _run_step(step, pipeline.granularities_of(step), doing, done)
             if pipeline.key_of(step, keys[step.parent]) != doing.key:
-                # The key was made of another file: nothing is kept.
+                # The result was kept under the key of the earlier file contents: it is wrong.
                 doing.store.drop(doing.key)
                 changed = "a file that it reads was changed meanwhile."
                 raise InputError(changed, hint="run again when nobody writes to it.")
@@ -159,10 +159,10 @@ def _run_step(step: Step, granularities: Sequence[str], doing: Doing, done: _Don
 
 
 def _load_or_evaluate(step: Step, tables: Tables, granularities: Sequence[str], doing: Doing) -> Evaluation:
-    """Look at tables, or read what was found before."""
+    """Load a kept evaluation, or evaluate tables."""
     folder = doing.store.find(doing.key)
     if folder is not None:
-        # What is damaged is made anew.
+        # A damaged result is computed again.
         with contextlib.suppress(OSError, ValueError, TypeError):
             return Evaluation.from_json((folder / _EVALUATION_FILE).read_text(encoding="utf-8"))
     evaluation = evaluate_tables(step, tables, doing, granularities)
@@ -176,7 +176,7 @@ _EVALUATION_FILE: Final = "evaluation.json"
 
 
 def _describe_step(done: _Done, step: Step) -> list[str]:
-    """Say what a step took, and how many rows it left out."""
+    """Describe how long a step took, and how many rows it left out."""
     last = done.timings[-1]
     took = "kept from before" if last.status == "reused" else f"{last.seconds:.2f} s"
     lines = [f"{step.line}: {took}"]
@@ -206,7 +206,7 @@ def _choose_naming(pipeline: Pipeline) -> ReportNaming:
 
 
 def _log_of(pipeline: Pipeline, folder: Path) -> Path | None:
-    """Return the file of a log where one is asked for."""
+    """Return the path of the log file; None if none was requested."""
     log = pipeline.log
     if log is None or log.log_output_type == "stdout":
         return None
@@ -216,9 +216,9 @@ def _log_of(pipeline: Pipeline, folder: Path) -> Path | None:
 def _check_outputs(
     pipeline: Pipeline, folder: Path, log: Path | None, inputs: Sequence[Path], naming: ReportNaming, *, overwrite: bool
 ) -> None:
-    """Raise InputError where a file could not be written in the end, before anything is done."""
+    """Raise InputError before the run if a file could not be written at its end."""
     if log is not None:
-        # Before any folder is made.
+        # Before any folder is created.
         drafts.check_inside(log.parent, folder, "log_dir")
     _make_folder(folder, "name another with --out.")
     names = [name for reporter in pipeline.reporters.values() for name in _names_of(reporter, pipeline, naming)]
@@ -277,7 +277,7 @@ def _build_reports(
 
 
 def _list_failures(done: _Done) -> tuple[str, ...]:
-    """Say which limits fail."""
+    """Describe which limits fail."""
     return tuple(
         f"{step.name}: {failure}"
         for step, evaluation in done.evaluations
@@ -295,12 +295,12 @@ def _columns_of(reporter: Record, naming: ReportNaming, done: _Done) -> Iterator
     for granularity in reporter.granularity:
         columns = reports.build_report(reporter, granularity, done.evaluations, done.tables)
         if columns is not None:
-            # What is told of single columns and records holds values of people, or says who is singled out.
+            # Reports on single columns and records hold people's values, or say who is singled out.
             yield reports.report_name(reporter, granularity, naming), columns, granularity != "global"
 
 
 def _table_files(path: Path, tables: Tables, step: Step, what: str) -> reports.WrittenFiles:
-    """Write a table of a step; a release as it was verified."""
+    """Return the files of a step's table; a release is copied as it was verified."""
     if what == "control":
         assert tables.control is not None, "a Splitter makes one"
         return reports.file_of_frame(path, tables.control, is_internal=True)
@@ -438,7 +438,7 @@ class Pipeline:
             It is neither beside the pipeline's file nor in the working folder.
         """
         candidates = tuple(dict.fromkeys((self.folder / path, Path(path))))
-        # A name may be too long, or hold what no name can.
+        # A path may be too long, or hold characters that no path can.
         with contextlib.suppress(OSError, ValueError):
             for place in candidates:
                 if place.is_file():
@@ -547,12 +547,12 @@ class Pipeline:
         return [each for each in GRANULARITIES if each in requested]
 
     def keys(self) -> dict[Branch, str]:
-        """Return under which key the result of every step is kept."""
+        """Return the keys under which the steps' results are kept."""
         found: dict[Branch, str] = {(): ""}
         for step in self.steps:
             found[step.path] = self.key_of(step, found[step.parent])
         return found
 
     def key_of(self, step: Step, parent: str) -> str:
-        """Return the key of one step, behind a step of a key."""
+        """Return the key of a step, given the key of the step before."""
         return key_of(step, self.seed, steps.files_of(step.parameters, self), self.granularities_of(step), parent)

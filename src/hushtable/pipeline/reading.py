@@ -96,11 +96,11 @@ class _Faults:
         self.found: list[str] = []
 
     def add(self, location: Place, told: str) -> None:
-        """Note one."""
+        """Add a fault."""
         self.found.append(fault_line(self.name, self.tree, location, told))
 
     def read_record(self, kind: type[Record], entries: Any, location: Place) -> Record | None:
-        """Read one record, or note why it is none."""
+        """Read a record; if it is invalid, add its faults and return None."""
         try:
             return kind.model_validate(entries)
         except ValidationError as error:
@@ -109,7 +109,7 @@ class _Faults:
 
 
 def validate_record(kind: type[Record], given: Any, name: str, tree: plain_yaml.YamlNode | None) -> Record:
-    """Read one record from a file of its own."""
+    """Read a record from a file of its own."""
     faults = _Faults(name, tree)
     record = faults.read_record(kind, given, ())
     if record is None:
@@ -171,7 +171,7 @@ def _join_hint(error: InputError) -> str:
 
 
 def _check_rules(faults: _Faults, record: Record | None, location: Place) -> Record | None:
-    """Read the rules of a Constrainer, which need no table to be wrong."""
+    """Check the rules of a Constrainer, as far as that needs no table."""
     if isinstance(record, Constraining):
         try:
             rules_of(record)
@@ -182,7 +182,7 @@ def _check_rules(faults: _Faults, record: Record | None, location: Place) -> Rec
 
 
 def _records_by_method(module: str) -> type[Record] | Mapping[str, type[Record]]:
-    """Return what reads the parameters of a module, by method where it has several."""
+    """Return the record of a module's parameters, by method if it has several."""
     if module == "Splitter":
         return {"": Splitting, "custom_data": GivenSplit}
     if module == "Synthesizer":
@@ -226,7 +226,7 @@ def _read_anonymizer(faults: _Faults, given: Mapping[str, Any], location: Place,
 
 
 def _check_order(faults: _Faults, read: Mapping[str, Any]) -> None:
-    """Note what no order of steps can mend, and names that reporters do not find."""
+    """Add faults of the order of steps, and names that reporters do not find."""
     modules = [module for module in read if module in STEPS]
     if not modules:
         faults.add((), "there is no step: name a Loader, for instance.")

@@ -26,7 +26,7 @@ RECORD_FILE: Final = ".hushtable_files.json"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What fills the draft of a file, and whether the file is internal: for those who hold the data."""
+    """A function that fills the draft of a file, and whether the file is internal (for the data's holders)."""
 
     fill: Callable[[Path], object]
     is_internal: bool
@@ -36,22 +36,22 @@ WrittenFiles = Mapping[Path, File]
 
 
 def file_of_columns(path: Path, columns: Columns, *, is_internal: bool) -> WrittenFiles:
-    """Write a table of results."""
+    """Return the file of a table of results."""
     return {path: File(lambda draft: frames.write(frames.read(frames.assemble(columns)), draft), is_internal)}
 
 
 def file_of_frame(path: Path, frame: Frame, *, is_internal: bool) -> WrittenFiles:
-    """Write a table."""
+    """Return the file of a table."""
     return {path: File(lambda draft: frames.write(frame, draft), is_internal)}
 
 
 def file_of_text(path: Path, text: str, *, is_internal: bool = False) -> WrittenFiles:
-    """Write text."""
+    """Return the file of a text."""
     return {path: File(lambda draft: draft.write_text(text, encoding="utf-8", newline="\n"), is_internal)}
 
 
 def files_of_release(path: Path, release: Path, *, is_external: bool) -> WrittenFiles:
-    """Write a verified release as it is kept, with its manifest and codebook, under another name."""
+    """Return the files of a kept, verified release under another name, with its manifest and codebook."""
     entries = manifest.read(release)
     manifest.check_hash(release, entries)
     told = json.dumps({**entries, "file": path.name}, indent=2, ensure_ascii=False) + "\n"
@@ -63,7 +63,7 @@ def files_of_release(path: Path, release: Path, *, is_external: bool) -> Written
 
 
 def check_paths(paths: Sequence[Path], inputs: Sequence[Path], folder: Path, *, overwrite: bool) -> None:
-    """Raise InputError where a file of a run must not be written.
+    """Raise InputError if a file of a run must not be written.
 
     It is an input, a link or a folder, lies outside the output folder, or is there and no run wrote it.
     """
@@ -88,7 +88,7 @@ def check_paths(paths: Sequence[Path], inputs: Sequence[Path], folder: Path, *, 
 
 
 def write(files: WrittenFiles, inputs: Sequence[Path], folder: Path, *, overwrite: bool) -> tuple[Path, ...]:
-    """Write all of them, with a record of them for the next run."""
+    """Write all files, with a record of them for the next run."""
     paths = tuple(files)
     if not paths:
         return ()
@@ -108,7 +108,7 @@ def _relative_name(path: Path, out: Path) -> str:
 
 
 def _read_record(out: Path) -> dict[str, str]:
-    """Read what runs wrote into a folder; nothing where there is no record, or somebody else's file in its place."""
+    """Read the record of what runs wrote into a folder; empty if there is none, or it is another file."""
     try:
         found = json.loads((out / RECORD_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -131,7 +131,7 @@ class ReportNaming:
     """How files are named where a reporter does not say."""
 
     strategy: str  # "traditional" or "plain"
-    varied: frozenset[str]  # modules with several experiments: a plain name tells those only
+    varied: frozenset[str]  # modules with several experiments: only these are in a plain name
 
     def strategy_of(self, reporter: SaveData | SaveReport | SaveTiming) -> str:
         """Return how a reporter's files are named."""
@@ -182,7 +182,7 @@ def report_name(reporter: SaveReport, granularity: str, naming: ReportNaming) ->
 
 
 def _evaluation_name(reporter: SaveReport, granularity: str) -> str:
-    """Return what stands in a report for the experiments whose figures are in it."""
+    """Return the name in a report of the experiments whose figures are in it."""
     return f"{'-'.join(reporter.eval)}_[{granularity}]" if reporter.eval else f"[{granularity}]"
 
 
@@ -192,7 +192,7 @@ def build_report(
     evaluations: Sequence[tuple[Step, Evaluation]],
     tables: Mapping[Branch, Tables],
 ) -> Columns | None:
-    """Put together what was found, in the product's order; None where nothing has this granularity.
+    """Build a report from evaluations, in the order of steps; None if none has this granularity.
 
     A row for each line of experiments, and for each column or pair of one; its figures stand behind the name of the
     experiment that found them, those of several evaluators of the same tables in one row. In details and trees rows
@@ -225,7 +225,7 @@ def build_report(
 
 
 def _unify_types(cells: list[Any]) -> list[Any]:
-    """Return cells of one type, as a column has them: whole numbers beside decimals, and anything beside text."""
+    """Return cells of one type, as a column needs: decimals if some are, and text if some are."""
     types = {type(cell) for cell in cells if cell is not None}
     if len(types) < 2:
         return cells
@@ -234,7 +234,7 @@ def _unify_types(cells: list[Any]) -> list[Any]:
 
 
 def _path_columns(step: Step, evaluated: str) -> dict[str, str]:
-    """Return the experiments on a path, by module, and all of them as one name."""
+    """Return the experiments on a path by module, and the name of the whole path."""
     modules = {module: experiment for module, experiment in step.path if module not in ("Evaluator", "Describer")}
     modules[step.module] = evaluated
     # The last bracket is that of the granularity, as in PETsARD.

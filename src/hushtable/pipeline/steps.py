@@ -99,7 +99,7 @@ def full_name(path: Branch) -> str:
 
 
 def expand_steps(modules: Mapping[str, Mapping[str, Record]]) -> tuple[Step, ...]:
-    """Return every step, depth first: modules and experiments in the file's order."""
+    """Return every step, depth first, with modules and experiments in the file's order."""
     return tuple(_expand_below((), [*modules.items()]))
 
 
@@ -142,8 +142,8 @@ def key_of(step: Step, seed: int, content: Sequence[Path], granularities: Sequen
 
 
 def _to_key_parts(parameters: Record) -> Any:
-    # Of limits, results do not depend, but that a gate refuses tables that do not meet; a policy is no field that
-    # pydantic can write.
+    # A limit's value changes no result, but having one does: a gate refuses tables whose columns do not meet.
+    # The rules are a policy, which pydantic cannot dump.
     rules, is_gate = getattr(parameters, "rules", None), bool(getattr(parameters, "limit", None))
     fields = parameters.model_dump(exclude={"limit", "rules"})
     return fields, is_gate, None if rules is None else rules.to_dict()
@@ -159,9 +159,9 @@ def _to_whole_number(digest: Any) -> int:
 
 
 def _hash_foreign_code(parameters: Record) -> str:
-    """Hash the code of an evaluator or synthesizer that is not this package's."""
+    """Hash the code of an evaluator or synthesizer from another package."""
     codes = []
-    # Every step is asked, and entry points take milliseconds.
+    # Asked for every step, and looking up entry points takes milliseconds.
     if isinstance(parameters, (Synthesis, OwnSynthesizer)) and parameters.name not in METHODS:
         codes += [kind.fingerprint() for name, kind in plugin_synthesizers().items() if name == parameters.name]
     home = inspect.getsourcefile(type(parameters))
@@ -172,7 +172,7 @@ def _hash_foreign_code(parameters: Record) -> str:
 
 @cache
 def _hash_package() -> str:
-    """Hash this package and the versions of those it computes with: what others made is not used again."""
+    """Hash this package and the versions of its libraries: results of other versions are not used again."""
     digest = hashlib.sha256()
     home = Path(__file__).parents[1]
     for path in sorted(each for each in home.rglob("*") if each.is_file() and "__pycache__" not in each.parts):
@@ -193,7 +193,7 @@ _KIND_BY_TYPE: Final[Mapping[str, Kind]] = {
 
 
 def read_table(filepath: str, files: NamedFiles, reading: FileReading, like: Frame | None = None) -> Frame:
-    """Read a table; what was said of the columns of another one, read before, holds for this one too."""
+    """Read a table; the specs of another table that was read before hold for this one too."""
     of_all = () if isinstance(reading.na_values, Mapping) else reading.na_values
     marks = Dialect() if like is None else like.dialect.marks
     path, dialect = files.find(filepath), replace(marks, missing_values=(*marks.missing_values, *of_all))
@@ -210,7 +210,7 @@ def read_table(filepath: str, files: NamedFiles, reading: FileReading, like: Fra
 
 
 def _read_specs(reading: FileReading, files: NamedFiles) -> dict[str, ColumnSpec]:
-    """Return what is said of columns: by a schema, by their types, by what means missing in them."""
+    """Return specs of columns: from a schema, column types, and texts that mean missing."""
     specs = {
         name: ColumnSpec(
             _KIND_BY_TYPE[field.type] if field.type else None,
@@ -231,7 +231,7 @@ def _read_specs(reading: FileReading, files: NamedFiles) -> dict[str, ColumnSpec
 
 
 def _with_inferred_specs(frame: Frame) -> Frame:
-    """Return a table that is read alike in all its parts: numbers in some rows of a column of texts are texts too."""
+    """Infer the specs of a table, so that all its parts are read alike: a column of texts stays one in each part."""
     if not frame.is_text:
         return frame
     known = frame.with_learned_specs()
@@ -249,7 +249,7 @@ def _read_schema(schema: str | Schema | None, files: NamedFiles) -> Schema:
 
 
 def _read_without_header(path: Path, said: FileReading, dialect: Dialect) -> Frame:
-    """Read a CSV without a header; the delimiter is the one that splits its first line into as many cells as names."""
+    """Read a CSV without a header; the delimiter splits its first line into as many cells as names."""
     names = list(said.header_names or ())
     try:
         text = read_text(path, dialect.encoding)
@@ -387,7 +387,7 @@ def _split_table(parameters: Splitting, before: Tables, sample: int, seed: int) 
 def _draw_samples(
     parameters: Splitting, n_rows: int, rng: np.random.Generator, persons: Any
 ) -> list[tuple[CountArray, CountArray]]:
-    """Draw all samples, each of which shares no more of its rows with one before than is allowed."""
+    """Draw all samples; each shares at most the allowed share of rows with an earlier one."""
     samples: list[tuple[CountArray, CountArray]] = []
     while len(samples) < parameters.num_samples:
         for _ in range(parameters.max_attempts):
@@ -419,12 +419,12 @@ def _synthesize_table(parameters: Any, before: Tables, doing: Doing) -> Tables:
         if doing.store.lasts:
             with doing.store.create_result(doing.key) as folder:
                 frames.write(table, folder / _TABLE_FILE)
-    # Nothing was claimed of what is made up of a release.
+    # A table synthesized from a release has no claim.
     return replace(before, current=table, is_made=True, protected=None, release=None, redraw=draw)
 
 
 def _load_kept_table(source: Frame, doing: Doing) -> Frame | None:
-    """Read a table that was drawn before; None where there is none, or it is damaged."""
+    """Read a synthetic table that was kept; None if there is none, or it is damaged."""
     kept = doing.store.find(doing.key)
     if kept is None:
         return None
@@ -452,13 +452,13 @@ def _protect_table(parameters: Releasing, before: Tables, doing: Doing) -> Table
         protected=before.current,
         release=path,
         removed=(*before.removed, *removed),
-        # Rows that are drawn again would not be protected.
+        # Rows drawn again would not be protected: no redraw.
         redraw=None,
     )
 
 
 def _is_whole(release: Path, doing: Doing) -> bool:
-    """Tell whether a release is kept, and is the file that was verified."""
+    """Tell whether a release is kept and is the file that was verified."""
     if doing.store.find(doing.key) is None:
         return False
     try:

@@ -147,7 +147,7 @@ def _read_entry(project: zipfile.ZipFile, name: str) -> bytes:
 
 def _parse_xml(path: Path, name: str, raw: bytes) -> ElementTree.Element:
     if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw:
-        # Entities could name other files, or grow without an end.
+        # Entities could read other files, or expand without end.
         raise InputError(f"{name!r} of {str(path)!r} declares entities.", hint="ARX writes none.")
     try:
         return ElementTree.fromstring(raw)
@@ -156,7 +156,7 @@ def _parse_xml(path: Path, name: str, raw: bytes) -> ElementTree.Element:
 
 
 def _child_text(element: ElementTree.Element, name: str, default: str = "") -> str:
-    # Nothing is stripped: a separator may be a tab, and the name of a column may begin with a space.
+    # Not stripped: a separator may be a tab, and a column's name may begin with a space.
     return element.findtext(name) or default
 
 
@@ -170,7 +170,7 @@ def _parse_number(text: str) -> float:
 def _convert_column(name: str, element: ElementTree.Element, lacking: list[str]) -> dict[str, Any]:
     role, datatype = _child_text(element, "type"), _child_text(element, "datatype", "String")
     entry: dict[str, Any] = {"role": _ROLE_BY_ARX_TYPE.get(role, "ask")}
-    # Of columns that nobody judges, a policy says no kinds.
+    # A policy states kinds only of judged columns.
     is_judged = entry["role"] in ("quasi-identifier", "sensitive")
     kind, format_ = _KIND_BY_ARX_TYPE.get(datatype), _child_text(element, "format")
     if is_judged and kind is None:
@@ -191,7 +191,7 @@ def _convert_column(name: str, element: ElementTree.Element, lacking: list[str])
 
 
 def _convert_date_format(java: str) -> dict[str, Any]:
-    """Return the kind of a column of dates, moments or times of a day, and its format where it has one here."""
+    """Return the kind of a column of dates, moments or times, and its format if it can be converted."""
     given = _as_strptime(java) or ""
     if re.search("%[Yy]", given) and "%m" in given and "%d" in given:
         return {"kind": "date", "format": given}
@@ -199,7 +199,7 @@ def _convert_date_format(java: str) -> dict[str, Any]:
 
 
 def _as_strptime(java: str) -> str | None:
-    """Return a format of `SimpleDateFormat` as strptime has it; None where it has letters without a counterpart."""
+    """Convert a format of Java's `SimpleDateFormat` to strptime's; None if a letter has no counterpart."""
     pattern = ""
     for quoted, run, _, other in re.findall(r"'([^']*)'|(([a-zA-Z])\3*)|([^a-zA-Z']+)", java):
         if run and run not in _JAVA_DATES:
@@ -277,7 +277,7 @@ def _convert_code_list(path: Path) -> str:
     for position, (depth, code) in enumerate(codes):
         above = [*above[:depth], code]
         if position + 1 == len(codes) or codes[position + 1][0] <= depth:
-            # A code that has none below stays itself until its branch begins.
+            # A leaf above the deepest level repeats its own code on the levels below.
             rows.append([code] * (deepest - depth) + above[::-1] + ["*"])
             of_leaves.append(numbers[position])
     check_lines(str(path), rows, of_leaves)
@@ -327,7 +327,7 @@ def _convert_amnesia(path: Path) -> str:
 
 
 def _list_ancestors(node: str, parent_of: Mapping[str, str]) -> list[str]:
-    """Return a leaf and what stands above it, up to a node that has no parent; in a circle there is none."""
+    """Return a leaf and its ancestors, up to a node without a parent; a cycle gives more nodes than there are."""
     chain = [node]
     while chain[-1] in parent_of and len(chain) <= len(parent_of):
         chain.append(parent_of[chain[-1]])

@@ -212,7 +212,7 @@ class Policy(Record):
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files that the policy names."""
+        """The files that the policy names, as inputs."""
         named = [
             *self.hierarchies().values(),
             *(self._path_in_folder(path) for path in (self.population, self.domains) if path),
@@ -220,7 +220,7 @@ class Policy(Record):
         return tuple(path for path in named if isinstance(path, Path))
 
     def hierarchies(self) -> dict[str, Any]:
-        """Return what generalizes which column, for `hushtable.Hierarchy.build`; paths start at the policy's folder."""
+        """Return hierarchy entries by column, for `hushtable.Hierarchy.build`; paths start at the policy's folder."""
         given = {name: column.hierarchy for name, column in self.columns.items() if column.hierarchy is not None}
         return {
             name: self._path_in_folder(entry) if isinstance(entry, str) and entry != "auto" else entry
@@ -286,7 +286,7 @@ class Policy(Record):
         return made.with_exposure(limit, accepted=self.accept, is_enforced=True)
 
     def open_table(self, data: Any) -> Frame | Table:
-        """Open a table as the policy says that it is spelled; PolicyError where a column has no role."""
+        """Open a table with the policy's spelling; PolicyError if a column has no role."""
         self.check_decided()
         source = data if isinstance(data, Table) else frames.read(data, dialect=self.read_as.dialect)
         self.check_covers(source.names)
@@ -317,7 +317,7 @@ class Policy(Record):
 
     @property
     def _labels(self) -> dict[str, str]:
-        """What published columns are in words."""
+        """The labels of published columns."""
         columns = {name: each for name, each in self.columns.items() if name not in self.removed}
         return {name: each.label for name, each in columns.items() if each.label}
 
@@ -356,7 +356,7 @@ class Policy(Record):
         )
 
     def _input_specs(self) -> dict[str, ColumnSpec]:
-        """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
+        """Return how the input spells quasi-identifiers, and which cells of unjudged columns are missing."""
         others = {name: self.columns[name].spec for name in self.with_role("other")}
         told = {name: spec.missing_cells for name, spec in others.items() if spec.missing_cells != ColumnSpec()}
         return {name: self.columns[name].spec.spelling for name in self.quasi_identifiers} | told
@@ -494,7 +494,7 @@ class Policy(Record):
         return plain_yaml.dump(self.to_dict())
 
     def _release_specs(self) -> dict[str, ColumnSpec]:
-        """Say how a release is typed: quasi-identifiers are spelled as it is written, what is judged as it came."""
+        """Return how a release is typed: quasi-identifiers as it is written, other judged columns as in the input."""
         specs = self.specs
         persons = () if self.person is None else (self.person,)
         for name in (*self.with_role("sensitive"), *persons):
@@ -547,7 +547,7 @@ class Policy(Record):
 
 
 def _set_entry(entries: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
-    """Put an entry at a place; a method or loss of another name begins anew."""
+    """Set an entry at a location; a method or loss of another name replaces the old one."""
     *above, last = steps
     if above[:1] == ["columns"] and len(steps) > 2:
         role = entries["columns"].get(steps[1])

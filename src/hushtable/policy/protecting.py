@@ -266,7 +266,7 @@ _DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anony
 
 
 def _describe_doubts(exposure: Exposure | None) -> Iterator[str]:
-    """Say what speaks against writing a release, each with what to do."""
+    """Describe what speaks against writing a release, each with what to do."""
     if exposure is None:
         return
     if exposure.refused_names:
@@ -291,7 +291,7 @@ def _check_identifiers(source: Frame | Table, request: Request, accepted: Mappin
     pseudonymized = request.pseudonyms.columns if request.pseudonyms else ()
     declared = {*request.quasi_identifiers, *request.judged, *request.identifiers, *pseudonymized, *accepted}
     undeclared = [name for name in names if name not in declared]
-    # Who names quasi-identifiers says that the rows are persons.
+    # Naming quasi-identifiers implies that rows are about persons, so identifiers are looked for.
     looks = find_identifiers(source, undeclared) if undeclared else ()
     if looks:
         raise ColumnError(
@@ -331,7 +331,7 @@ def _check_arguments(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms
 
 
 def _read_hierarchies(hierarchies: Any, request: Request) -> Mapping[str, Any]:
-    """Read a file of domains, of which only the columns that are looked at are asked for."""
+    """Read hierarchies; of a file of domains, only those of quasi-identifiers and judged columns."""
     if not isinstance(hierarchies, (str, os.PathLike)):
         check_type(
             hierarchies, Mapping, "hierarchies", 'a mapping, as {"zip": "auto"}, or the path of a file of domains'

@@ -34,7 +34,7 @@ def policy_schema() -> dict[str, Any]:
 
 
 def shorten_descriptions(schema: Any) -> Any:
-    """Return a schema whose descriptions are first sentences, without titles that repeat names."""
+    """Return a schema with descriptions cut to their first paragraph, and without titles that repeat names."""
     if isinstance(schema, list):
         return [shorten_descriptions(each) for each in schema]
     if not isinstance(schema, dict):
@@ -50,7 +50,7 @@ def shorten_descriptions(schema: Any) -> Any:
 
 
 def _entry_schema(kinds: Mapping[str, Any], group: str) -> dict[str, Any]:
-    """Return what an entry may be: a name, or a name with its options."""
+    """Return the schema of an entry: a name, or a name with its options."""
     own = {name: _options_schema(kinds[name]) for name in kinds}
     others: dict[str, dict[str, Any]] = {name: {} for name in plugins.entry_points_of(group) if name not in own}
     schema_by_name = {**own, **others}
@@ -65,7 +65,7 @@ def _entry_schema(kinds: Mapping[str, Any], group: str) -> dict[str, Any]:
 
 
 def _options_schema(kind: Any) -> dict[str, Any]:
-    """Return what the options of a class may be: all by name, or the first alone."""
+    """Return the schema of a class's options: all by name, or only the first one."""
     hints = get_type_hints(kind)
     fields = [field for field in dataclasses.fields(kind) if field.init]
     properties = {field.name: _type_schema(hints.get(field.name, Any)) for field in fields}
@@ -81,7 +81,7 @@ def _options_schema(kind: Any) -> dict[str, Any]:
 
 
 def _type_schema(hint: Any) -> dict[str, Any]:
-    """Return the schema of a type; anything where it is none that a file could hold."""
+    """Return the schema of a type; the empty schema (anything) if a file cannot hold the type."""
     if hint in _TYPE_NAMES:
         return {"type": _TYPE_NAMES[hint]}
     origin = get_origin(hint)

@@ -31,7 +31,7 @@ class Record(BaseModel):
 
 
 class MisplacedError(ValueError):
-    """A fault between two entries of a record, and where in it the one to look at is."""
+    """A fault between two entries of a record, with the location of the one to correct."""
 
     def __init__(self, message: str, location: Place) -> None:
         super().__init__(message)
@@ -46,9 +46,9 @@ def faults_of(
     tree: plain_yaml.YamlNode | None,
     above: Place = (),
 ) -> list[str]:
-    """Write what is wrong in the entries of a record, which stands ``above`` in the file ``name``, a line each."""
+    """Return one line for each fault in a record, which is located at ``above`` in the file ``name``."""
     located = [(_locate_fault(fault, entries), fault) for fault in error.errors(include_url=False)]
-    # Where an entry may be of several types, what is wrong inside one says more than that it is none of the others.
+    # If an entry may have several types, the fault inside one type says more than the fault of the whole.
     outer = {place[:depth] for place, _ in located for depth in range(len(place))}
     return [
         fault_line(name, tree, (*above, *place), _describe_fault(fault, kind, place))
@@ -58,13 +58,13 @@ def faults_of(
 
 
 def fault_line(name: str, tree: plain_yaml.YamlNode | None, place: Place, told: str) -> str:
-    """Write a fault with its place in a file, and with its line where the tree of the file is known."""
+    """Format a fault with its location in a file, and with its line if the tree is known."""
     where = name if tree is None else f"{name} line {plain_yaml.line_of(tree, place)}"
     return f"{where}: {'.'.join(map(str, place))}: {told}"
 
 
 def no_such(what: str, word: Any, known: Iterable[str]) -> str:
-    """Say that a word is none of those that are known, and which of them may be meant."""
+    """Describe that a word is unknown, and which known word may be meant."""
     known = list(known)
     return f"{what}.{_suggest_word(word, known)} Known: {', '.join(known)}."
 
@@ -75,7 +75,7 @@ def _suggest_word(word: Any, known: Iterable[str]) -> str:
 
 
 def _locate_fault(fault: Mapping[str, Any], entries: Any) -> Place:
-    """Return where in a record a fault is: without the types that pydantic tried there, which it puts between."""
+    """Return the location of a fault in a record, without the types that pydantic inserts for unions."""
     path: list[Any] = []
     for step in fault["loc"]:
         if _has_step(entries, step):
@@ -95,7 +95,7 @@ def _has_step(given: Any, step: int | str) -> bool:
 
 
 def _is_type(step: int | str) -> bool:
-    # Entries of records are written small, without brackets.
+    # Unlike types, names of entries are in lower case, without brackets.
     return isinstance(step, str) and (step in ("int", "float", "str", "bool") or step[:1].isupper() or "[" in step)
 
 
@@ -146,7 +146,7 @@ def _format_error(error: HushError) -> str:
 
 
 def convert_errors(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Turn the errors of whatever reads an entry into those that pydantic collects."""
+    """Convert errors of a reader into ValueError, which pydantic collects."""
 
     def read(given: Any) -> Any:
         try:
@@ -162,13 +162,13 @@ _DEFAULTS: Final = {"mondrian": {"recoding": "readable"}}
 
 
 def read_loss(given: Any) -> Loss:
-    """Read what is made small."""
+    """Read a loss."""
     made: Loss = LOSSES.take(given, Loss)
     return made
 
 
 def read_method(entry: Any) -> Method:
-    """Read what searches, with the defaults of a policy."""
+    """Read a method, with the defaults of a policy."""
     if isinstance(entry, str):
         entry = {entry: {}}
     if isinstance(entry, Mapping):
@@ -181,7 +181,7 @@ def read_method(entry: Any) -> Method:
 
 
 def method_to_dict(made: Method) -> dict[str, Any]:
-    """Write what searches, with the options whose defaults are a policy's own."""
+    """Return a method as plain values, including options whose defaults differ in a policy."""
     return {
         name: {**{option: getattr(made, option) for option in _DEFAULTS.get(name, {})}, **options}
         for name, options in entries.to_entry(made).items()
@@ -189,7 +189,7 @@ def method_to_dict(made: Method) -> dict[str, Any]:
 
 
 def read_model(entry: Any) -> PrivacyModel:
-    """Read a condition on classes, or on rows."""
+    """Read a privacy model."""
     if isinstance(entry, (str, Mapping)):
         return from_dict(entry)
     if not isinstance(entry, PrivacyModel):
@@ -198,7 +198,7 @@ def read_model(entry: Any) -> PrivacyModel:
 
 
 def check_reasons(reasons: Any) -> Any:
-    """Refuse what is no mapping of columns to reasons in words."""
+    """Check that accepted columns have reasons in words."""
     if not isinstance(reasons, Mapping):
         raise ValueError('expected a column and a reason, for instance {visit: "nobody outside knows the day"}')
     for name, reason in reasons.items():
@@ -209,14 +209,14 @@ def check_reasons(reasons: Any) -> Any:
 
 
 def check_models(given: Any) -> Any:
-    """Refuse what is no list of models."""
+    """Check that models are a list."""
     if not isinstance(given, (list, tuple)) or not given:
         raise ValueError("expected a list of models, for instance: [k-anonymity: 5]")
     return given
 
 
 def _check_hierarchy(entry: Any, info: ValidationInfo) -> Any:
-    """Check what generalizes a column, and return it as plain values."""
+    """Check the hierarchy of a column, and return it as plain values."""
     if isinstance(entry, str):
         return entry if entry == "auto" else check_file_exists(entry, info)
     if not isinstance(entry, Mapping):
@@ -231,7 +231,7 @@ def _check_hierarchy(entry: Any, info: ValidationInfo) -> Any:
 
 
 def check_file_exists(path: Any, info: ValidationInfo) -> str:
-    """Refuse a path of no file, where the folder of the policy is known."""
+    """Check that a file exists, if the policy's folder is known."""
     folder = (info.context or {}).get("folder")
     if not isinstance(path, str) or (folder is not None and not os.path.isfile(folder / path)):
         raise ValueError(f"no file {path!r} in the folder of the policy")

@@ -37,12 +37,12 @@ _NUMBERS: Final = ("integer", "decimal")
 
 
 def archive_path(release: Path, form: str) -> Path:
-    """Return where the codebook of a release is looked for in a form: CSVW's own name, and one with ``.ddi.xml``."""
+    """Return the path of a release's codebook in an archive's form: CSVW's own name, or with ``.ddi.xml``."""
     return release.with_name(f"{release.name}{'-metadata.json' if form == 'csvw' else '.ddi.xml'}")
 
 
 def convert_codebook(release: Path, form: str) -> str:
-    """Return the codebook of a release in another form.
+    """Convert the codebook of a release to an archive's form.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def convert_codebook(release: Path, form: str) -> str:
 
 
 def _render_ddi(entries: Mapping[str, Any], release: Path) -> str:
-    """Write DDI-Codebook 2.5: a study of one file, and its variables."""
+    """Render DDI-Codebook 2.5: a study of one file, and its variables."""
     book = ElementTree.Element("codeBook", {"xmlns": _DDI, "version": "2.5"})
     study = ElementTree.SubElement(book, "stdyDscr")
     _add_text(study, "citation/titlStmt/titl", entries["file"])
@@ -116,7 +116,7 @@ def _add_text(parent: ElementTree.Element, path: str, text: str) -> None:
 
 
 def _to_one_line(text: str) -> str:
-    """Return a text without the signs that no XML may hold."""
+    """Return a text on one line, without characters that XML must not hold."""
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
@@ -127,7 +127,7 @@ def _describe_coverage(each: Mapping[str, Any]) -> str:
 
 
 def _render_csvw(entries: Mapping[str, Any], release: Path) -> str:
-    """Write metadata of CSV on the Web (W3C 2015): how the file is spelled, and its columns.
+    """Render metadata of CSV on the Web (W3C 2015): how the file is spelled, and its columns.
 
     A column has a type where all its cells are spelled as that type asks. Names are those that stand in the file.
     """
@@ -150,7 +150,7 @@ def _render_csvw(entries: Mapping[str, Any], release: Path) -> str:
         "url": quote(entries["file"]),
         "dc:title": entries["file"],
         "dc:description": f"Verified from the file: {'; '.join(entries['holds'])}.",
-        # Without a word, lines that begin with # would be comments.
+        # The default is "#": lines that begin with it would be comments.
         "dialect": {
             "delimiter": table.delimiter,
             "encoding": _web_encoding(table.dialect.encoding or "utf-8"),

@@ -64,7 +64,7 @@ def find_shown_identifiers(
 
 
 def _take_rows(source: Frame | Table, rows: CountArray) -> Frame | Table:
-    """Return some rows; all of them where nothing is gained, or where pyarrow cannot pick rows of a type."""
+    """Return some rows, or all if they are all requested, or if pyarrow cannot take rows of a type."""
     if len(rows) == source.n_rows:
         return source
     try:
@@ -74,14 +74,14 @@ def _take_rows(source: Frame | Table, rows: CountArray) -> Frame | Table:
 
 
 def _publishes_values(recoding: Recoding, column: Column) -> bool:
-    """Tell whether a published cell is a value of the column, lists or begins with one, or ends at one."""
+    """Tell whether a published cell shows a value of the column: alone, in a list, as a prefix or as an end."""
     values = {*column.texts()}
     _, labels = recoding.format_labels(column.name)
     return any(not values.isdisjoint(_texts_in(label)) for label in labels if label is not None)
 
 
 def _texts_in(label: str) -> Sequence[str | None]:
-    """Return what may be a value in a label: the whole, members, ends, and how a group's name begins."""
+    """Return the parts of a label that may be values: the text, members, ends, and a group name's beginning."""
     read = cells.parse_cell(label)
     ends = () if read.ends is None else (read.ends.low, read.ends.high)
     beginnings = (label[:place] for place, sign in enumerate(label) if sign == " ")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hushtable.release.origin import Origin, PublishedCells
     from hushtable.release.release import Release
 
-_MAX_ROWS_HELD: Final = 2**20  # distinct rows of kept columns past which they are counted on the disk
+_MAX_ROWS_HELD: Final = 2**20  # distinct rows of kept columns; above this, they are counted on the disk
 
 
 def measure_kept_columns(
@@ -47,7 +47,7 @@ def measure_kept_columns(
 
 
 def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dict[str, Any]:
-    """Return what a manifest says of what was written instead of what was planned, once the input is as it was.
+    """Measure the exposure of a draft: manifest entries that replace the planned ones; the input must be unchanged.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dic
     assert release.origin is not None
     release.origin.check_unchanged()
     planned = release.exposure
-    # Whose record a row is, the draft may not tell.
+    # The draft may lack the column that says whose record a row is: the planned measure stays.
     if planned is None or not planned.columns or release.person not in (None, *release.columns):
         return {}
     written = release.origin.open_draft(draft, dialect)
@@ -116,7 +116,7 @@ class _Counting:
     is_enforced: bool
 
     def exposure(self) -> Exposure:
-        """Measure all of it: alone, within the classes, and what names people."""
+        """Measure the whole exposure: kept columns alone, within the classes, and names of people."""
         release = self.release
         self._check_pseudonyms()
         cells = replace(release.cells, pseudonyms=None)
@@ -141,7 +141,7 @@ class _Counting:
         )
 
     def _check_pseudonyms(self) -> None:
-        """Raise ExposureError where a keyed pseudonym repeats that is not the person's: it links records uncounted."""
+        """Raise ExposureError if a keyed pseudonym other than the person's repeats: it links records uncounted."""
         release = self.release
         for name in release.pseudonyms.keyed if release.pseudonyms else ():
             if name in (release.person, *self.accepted):
@@ -158,21 +158,21 @@ class _Counting:
 
     @property
     def _kept_columns(self) -> tuple[str, ...]:
-        """The published columns that are told of, in order: all but quasi-identifiers and pseudonyms."""
+        """The published columns that are measured, in order: all but quasi-identifiers and pseudonyms."""
         hidden = (*self.release.quasi_identifiers, *self.release.pseudonymized)
         return tuple(name for name in self.release.columns if name not in hidden)
 
     def _measure_together(self, cells: PublishedCells) -> Exposure | None:
-        """Measure on the distinct rows of all columns, alone and within the classes; None where these are too many."""
+        """Measure on the distinct rows of all columns, alone and within the classes; None if they are too many."""
         release, kept_columns = self.release, self._kept_columns
         person, quasi_identifiers = release.person, release.quasi_identifiers
         if not kept_columns:
-            # Only how many records are published is counted.
+            # Nothing is kept: only the published records are counted.
             return replace(self.measure_alone(cells), told_to=2)
         persons = [person] if person and person not in kept_columns else []
         names = tuple(dict.fromkeys((*quasi_identifiers, *kept_columns, *persons)))
         as_written = [name for name in kept_columns if name != person]
-        # In the judged rows 0 has no sign and NaN is missing; what is kept travels as it is.
+        # Judged rows lost the sign of 0, and NaN is missing there: kept floats are read again, as they are.
         is_held = {*names} <= {*cells.keys.columns} and not any(
             cells.keys.schema[name].is_float() for name in as_written
         )
@@ -197,7 +197,7 @@ class _Counting:
         )
 
     def _count_by_hashes(self, cells: PublishedCells) -> tuple[tuple[Uniques, ...], int]:
-        """Count who is unique within the classes where too many rows would be held; up to 0 columns where nobody can.
+        """Count uniques within the classes by hashes, if the rows are too many; up to 0 columns if impossible.
 
         Hashes tell no persons apart, and what writes by itself hands out no records.
         """
@@ -210,14 +210,14 @@ class _Counting:
         return count_unique_in_classes(batches, self.release.quasi_identifiers, self._kept_columns)
 
     def measure_alone(self, cells: PublishedCells | None) -> Exposure:
-        """Measure what the kept columns find by themselves, in what an origin holds or publishes by cells."""
+        """Measure the kept columns alone, in the rows of an origin, or in what it publishes by cells."""
         release, origin, person = self.release, self.origin, self.release.person
         judged = {*release.quasi_identifiers, *release.sensitive, *release.pseudonymized, *self.accepted}
         tested = [name for name in release.columns if name not in judged]
         persons = [person] if person and person not in tested else []
         source, names = release.source.frame(), (*tested, *persons)
         narrow = cells and replace(cells, columns=names)
-        # By persons nothing is counted on the disk, and an engine groups by itself.
+        # No limit of rows if persons are counted (the disk cannot), or if an engine groups by itself.
         limits = {} if persons or origin.groups_by_itself else {"most_rows": _MAX_ROWS_HELD}
         try:
             rows = (
@@ -242,7 +242,7 @@ class _Counting:
         return replace(measured, told=(), told_to=0, accepted=dict(self.accepted))
 
     def _measure_on_disk(self, batches: Iterable[pa.Table], names: tuple[str, ...]) -> Exposure:
-        """Measure columns that have too many rows to hold, or types that cannot be grouped."""
+        """Measure columns with too many rows for memory, or of types that cannot be grouped."""
         from hushtable.release.hashed_counts import count_unique_records
 
         limit, most = self.limit, self.limit.rate if self.is_enforced else 1.0
@@ -269,7 +269,7 @@ class _Counting:
         return find_undoing_columns(self.origin.head(MAX_ROWS).with_specs(release.specs), columns)
 
     def _find_names(self, cells: PublishedCells) -> tuple[Named, ...]:
-        """Count the records that name people in kept columns, in a pass over those that hold text."""
+        """Count the records that name people, in one pass over the kept columns of text."""
         from hushtable.release.origin import frame_of
 
         head = self.origin.head(1)
@@ -279,7 +279,7 @@ class _Counting:
         gone = (*self.release.removed, *self.release.pseudonymized)
         identifiers = [name for name in self.origin.names if name in gone]
         cells = replace(cells, columns=(*texts, *identifiers))
-        # What writes by itself hands out no records, but what of them is distinct.
+        # An engine that writes by itself hands out distinct rows only, no records.
         parts = (
             [self.origin.collapse(cells.columns, cells)]
             if self.origin.writes_by_itself

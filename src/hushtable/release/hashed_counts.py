@@ -1,4 +1,4 @@
-"""Records that are unique on few columns, counted by hashes on the disk: memory follows the records, not the cells."""
+"""Records that are unique on few columns, counted by hashes on the disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hushtable._types import BoolArray
 from hushtable.columns import without_categories
 from hushtable.release.exposure import Uniques, choose_joint_uniques, max_joint_columns
 
-_HASHES_PER_SORT: Final = 2**22  # hashes that are sorted together, or an eighth of all
+_HASHES_PER_SORT: Final = 2**22  # hashes that are sorted together (but at most 8 sorts for all)
 _MAX_PARTS: Final = 8
 _MAX_SETS_SHOWN: Final = 5
 
@@ -108,7 +108,7 @@ def count_unique_in_classes(
 
 
 def _write_hashes(batches: Iterable[pa.Table], files: Sequence[IO[bytes]]) -> int:
-    """Write a hash of every cell, a file for each column; return how many records there are."""
+    """Write a hash of every cell to one file for each column; return the number of records."""
     seed, n_records = int(np.random.default_rng().integers(2**63)), 0
     for batch in batches:
         for file, column in zip(files, batch.columns, strict=True):
@@ -126,12 +126,12 @@ def _hash_cells(column: pa.ChunkedArray, seed: int, n_before: int) -> Any:
     try:
         return cells.hash(seed).to_numpy()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        # Of cells that cannot be compared no two are taken for equal.
+        # Cells that cannot be compared are all different.
         return pl.Series(range(n_before, n_before + len(cells)), dtype=pl.UInt64).hash(seed).to_numpy()
 
 
 def _find_unique_records(files: Sequence[IO[bytes]], n_records: int) -> BoolArray:
-    """Tell which records have hashes in some files that no other record has."""
+    """Tell which records have a unique combination of hashes in some files."""
     keys = np.zeros(n_records, dtype=np.uint64)
     for file in files:
         file.seek(0)

@@ -109,7 +109,7 @@ def mapping_of(release: Release) -> AppliedMapping:
 
 
 def _count_distinct_persons(pair_of_row: CountArray, persons: CodeArray, n_pairs: int) -> CountArray:
-    """Count the distinct persons of every pair; a missing person is nobody."""
+    """Count the distinct persons of each pair; rows without a person do not count."""
     known = persons >= 0
     pairs = np.unique(np.column_stack([pair_of_row[known], persons[known]]), axis=0)[:, 0]
     return np.bincount(pairs, minlength=n_pairs)

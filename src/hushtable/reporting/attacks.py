@@ -83,7 +83,7 @@ def section_on_release(release: Release | Released) -> Section:
             raise InputError("attacks look at records one by one.", hint="attack a release of a part of them.")
         return _section_on_attacks(attack_written(release.published, release.claim, original=release.original))
     except HushError as error:
-        # What the report says of the release otherwise is not lost to an attack that cannot be tried.
+        # An attack that cannot be tried must not cost the rest of the report.
         told = f"The attacks could not be tried ({type(error).__name__}): nothing is known of them."
         return Section("attacks", "Attacks on the release", (Paragraph(told, "careful"),), _TESTING)
 

@@ -56,13 +56,13 @@ def assess_table(released: Released, table: Frame | None) -> RiskAssessment | No
     """Assess the risk of a table, if there is one; None where it does not say whose record a row is."""
     person = released.person
     if table is None or (person is not None and person not in table.columns):
-        # Counted in records, classes would look larger than they are.
+        # Classes counted in records instead of persons would look larger than they are.
         return None
     return assess(table, quasi_identifiers=released.quasi_identifiers, sensitive=released.sensitive, person=person)
 
 
 def section_on_risk_before(before: RiskAssessment | None) -> Section:
-    """Say how easily people could be found in the original."""
+    """Report how easily people could be found in the original."""
     title = "Who could be found before"
     if before is None:
         return Section("risk_before", title, (Paragraph(NO_ORIGINAL),), CLAUSES["risk_before"])
@@ -82,7 +82,7 @@ def section_on_risk_before(before: RiskAssessment | None) -> Section:
 
 
 def section_on_risk_after(released: Released, before: RiskAssessment | None, after: RiskAssessment | None) -> Section:
-    """Say what holds of the published table, and what risk is left."""
+    """Report what the published table holds, and the remaining risk."""
     blocks: list[Block] = [Points(released.verdict.facts[1:])]
     if after is not None:
         risks = {"before": before, "after": after} if before is not None else {"after": after}
@@ -109,7 +109,7 @@ def section_on_risk_after(released: Released, before: RiskAssessment | None, aft
 
 
 def _table_on_verdict(released: Released) -> Table:
-    """Show what the verdict counted, where the table does not say whose record a row is."""
+    """Return the verdict's counts, for a table that does not say whose record a row is."""
     verdict, n = released.verdict, released.verdict.smallest_class
     rows = (
         row_of("classes", Quantity(verdict.n_classes, "count")),
@@ -166,7 +166,7 @@ def _tables_on_homogeneity(risks: Mapping[str, RiskAssessment]) -> Iterator[Bloc
 
 
 def section_on_utility(released: Released) -> Section:
-    """Say what can still be learned from the published table."""
+    """Report what can still be learned from the published table."""
     title = "What the data still tell"
     claim, original = released.claim, released.original
     if original is None or not isinstance(claim, (Classes, Matchings)):
@@ -210,7 +210,7 @@ def _tables_on_utility(utility: Utility) -> Iterator[Block]:
 
 def _charts_on_distributions(utility: Utility, released: Released) -> Iterator[Block]:
     if released.person is not None:
-        # Eleven records may be one person's, and what they share is then nobody else's.
+        # Eleven records may belong to one person: their common value would be that person's.
         return
     drawable = [
         each for each in utility.columns if each.distribution is not None and each.name in released.quasi_identifiers
@@ -235,7 +235,7 @@ _LIBRARIES: Final = ("hushtable", "numpy", "scipy", "numba", "polars")
 def sections(released: Released) -> tuple[Section, ...]:
     """Return the sections of a release that is judged by classes or by rows."""
     table, original = released.shown, released.original
-    # What takes long, each part by itself.
+    # The slow parts run in parallel.
     with ThreadPoolExecutor(n_threads()) as pool:
         roles_task = pool.submit(_find_roles, released)
         utility_task = pool.submit(section_on_utility, released)
@@ -270,7 +270,7 @@ def _section_on_request(released: Released) -> Section:
 
 
 def _describe_options(released: Released) -> Iterator[tuple[str, str]]:
-    """Say in a line each what a policy asks besides roles and models; the whole of it stands at the end."""
+    """Describe a policy's entries besides roles and models, one line each; the report ends with the whole policy."""
     policy = released.policy
     for name in ("method", "loss", "person", "population", "domains", "limits", "budget"):
         if policy.get(name):
@@ -280,14 +280,14 @@ def _describe_options(released: Released) -> Iterator[tuple[str, str]]:
 
 
 def _format_entry(entry: Any) -> str:
-    """Write an entry of a policy on one line."""
+    """Format an entry of a policy on one line."""
     if isinstance(entry, Mapping):
         return ", ".join(f"{name}: {_format_entry(each)}" if each != {} else str(name) for name, each in entry.items())
     return str(entry)
 
 
 def _section_on_data(released: Released, proposed_roles: Roles | None) -> Section:
-    """Say what the columns are, with the reason why each was taken for that; no value of any."""
+    """Report what the columns are, with the reason for each role, and no values."""
     roles = {each["name"]: str(each.get("role", "")) for each in released.columns}
     roles |= dict.fromkeys(released.facts.get("removed", ()), "identifier, left out")
     blocks: list[Block] = []
@@ -336,7 +336,7 @@ def _section_on_data(released: Released, proposed_roles: Roles | None) -> Sectio
 
 
 def _find_roles(released: Released) -> Roles | None:
-    """Look at evenly chosen rows: what columns are about shows in fewer than all."""
+    """Propose roles from evenly chosen rows: fewer than all are enough."""
     original = released.original if released.sample is None else released.sample
     if original is None:
         return None
@@ -347,7 +347,7 @@ def _find_roles(released: Released) -> Roles | None:
 
 
 def _section_on_changes(released: Released) -> Section:
-    """Say column by column what became of it, what that cost, and how two records look now."""
+    """Report how each column was changed, what that cost, and how two published records look."""
     loss_by_column: Mapping[str, float] = released.facts.get("quality", {}).get("by_column", {})
     rows = []
     for column in released.columns:
@@ -381,11 +381,11 @@ def _section_on_changes(released: Released) -> Section:
 
 
 def _tables_on_two_rows(released: Released) -> Iterator[Block]:
-    """Show the quasi-identifiers of the two largest classes: what many records share is nobody's own."""
+    """Return the quasi-identifiers of the two largest classes, which many records share."""
     grouped = released.grouped
     if not grouped.n_classes:
         return
-    # A class of one record, or of one person, is somebody's own: conditions other than k-anonymity allow it.
+    # Conditions other than k-anonymity allow a class of one record or person, which must not be shown.
     is_shared = released.person is None or (released.is_counted and released.verdict.smallest_class >= 2)
     min_records = 2 if is_shared else np.inf
     largest = [
@@ -411,7 +411,7 @@ def _shorten_cell(cell: str) -> str:
 
 
 def _section_on_kept_columns(released: Released) -> Section:
-    """Say what was measured of the columns that are kept as they are, before anything was written."""
+    """Report what was measured before writing about the columns that are kept as they are."""
     exposure: Mapping[str, Any] = released.facts.get("exposure") or {}
     title = "What was told of columns kept as they are"
     if not exposure:
@@ -436,7 +436,7 @@ def _section_on_kept_columns(released: Released) -> Section:
 
 
 def section_on_reproduction(released: Released) -> Section:
-    """Say by what the release was made, and how anybody judges it again."""
+    """Report which program made the release, and how to verify it again."""
     facts = released.facts
     trace: Mapping[str, Any] = facts.get("trace") or {}
     rows: list[tuple[str, str]] = [(name, version(name)) for name in _LIBRARIES]

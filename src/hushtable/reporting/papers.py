@@ -55,7 +55,7 @@ def references(*result: Any) -> str:
 
 
 def _names_of(release: Any) -> set[str]:
-    """Return the names of what a release was made by."""
+    """Return the names of a release's models, method and loss."""
     release = getattr(release, "distinct", release)
     if not isinstance(release, Release):
         raise InputError(

@@ -68,7 +68,7 @@ def sections_on_run(run: PipelineRun) -> tuple[Section, ...]:
 
 
 def _sections_on_figures(run: PipelineRun) -> tuple[Section, ...]:
-    """Show the figures of whole tables; those of columns may hold ends of ranges, which are somebody's values."""
+    """Report figures of whole tables; figures of columns may hold ends of ranges, which are people's values."""
     tables = []
     for name, columns in run.columns.items():
         if not any(mark in name for mark in _WHOLE_TABLE_MARKS):
@@ -203,14 +203,14 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
             hint="report the release itself to outsiders.",
         )
     told, sections = _INTERNAL_REPORTS[type(result)]
-    # What a run has just written is not lost to its report.
+    # A report must not overwrite files that the run has just written.
     inputs = drafts.paths_among(*(result.files if isinstance(result, PipelineRun) else ()))
     made = (*([facts_section(result.facts)] if isinstance(result, StatesFacts) else []), *sections(result))
     return Report(title or told, audience, made, inputs=inputs, language=current_language())
 
 
 def _sections_of_written_release(known: released.Released) -> tuple[Section, ...]:
-    """Return the sections of a written release for insiders; only what claims classes is attacked."""
+    """Return the sections of a written release for insiders; only a claim on classes can be attacked."""
     sections = inside.sections(known)
     return _add_attacks(sections, known) if isinstance(known.claim, Classes) else sections
 
@@ -221,7 +221,7 @@ def _sections_of_release(release: Release, known: released.Released) -> tuple[Se
 
 
 def _add_attacks(sections: tuple[Section, ...], release: Release | released.Released) -> tuple[Section, ...]:
-    """Return the sections of a release with what attacks find, before the tests that sum it up."""
+    """Add the section on attacks to the sections of a release, before the tests that sum it up."""
     place = next(i for i, section in enumerate(sections) if section.name == "tests")
     return (*sections[:place], attacks.section_on_release(release), *sections[place:])
 
@@ -247,7 +247,7 @@ def _build_report(
 
 
 def _list_release_files(result: Any) -> tuple[Path, ...]:
-    """Return the files of a written release: none is replaced by its report."""
+    """Return the files of a written release, which its report must not replace."""
     if not isinstance(result, (str, os.PathLike)):
         return ()
     path = Path(result)

@@ -38,7 +38,7 @@ def share_below(risk: RiskAssessment, k: int) -> float:
 
 
 def people_of(risk: RiskAssessment) -> str:
-    """Say what sizes of classes count."""
+    """Return the noun for what sizes of classes count: persons or records."""
     return "records" if risk.person is None else "persons"
 
 

@@ -29,7 +29,7 @@ class SharedText(NamedTuple):
 
 
 def persons_of_rows(frame: Frame, person: str | None) -> CodeArray | None:
-    """Return whose record each row is, -1 where that is missing; None where every row is a person's only one."""
+    """Return the person of each row, -1 if missing; None if every row is a different person's."""
     return None if person is None else Table.encode(frame, [person]).codes[0]
 
 
