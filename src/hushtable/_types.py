@@ -56,5 +56,5 @@ def freeze_array(array: ArrayT) -> ArrayT:
 
 
 def reduce_to_fields(record: Any) -> tuple[type, tuple[Any, ...]]:
-    """Return how a record pickles, as ``__reduce__``: made again of its fields, and so checked and read-only again."""
+    """Return ``__reduce__`` of a record: unpickling builds it from its fields, checked and read-only again."""
     return type(record), tuple(getattr(record, each.name) for each in dataclasses.fields(record) if each.init)

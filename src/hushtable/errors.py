@@ -46,10 +46,10 @@ __all__ = [
 ]
 
 
-# What stands before the host of a URL, which may have gone through a path, or behind `password=`.
+# A password before a URL's host (a Path may have dropped a slash), or after `password=`.
 _PASSWORD = re.compile(r"([a-z][a-z0-9+.-]*:/+)[^\s'\"]*:[^\s'\"]*@|(\w*password=)[^\s'\"&]+", re.IGNORECASE)
 _HINT = "\n\nHint: "
-_LONGEST_NAME = 100  # characters; of what is read wrong, the whole table may look like a name
+_LONGEST_NAME = 100  # characters; if a file is misread, a name may be as long as the whole table
 
 
 class HushError(Exception):
@@ -148,34 +148,34 @@ def with_hint(message: str, hint: str) -> str:
 
 def quote_names(names: Iterable[str], limit: int = 8) -> str:
     """Quote names for a message, long ones in part, and say how many more there are."""
-    # A name that somebody typed may be no text.
+    # A typed name may hold half a surrogate pair, which cannot be printed.
     names = [repr(name) for name in names]
     shown = ", ".join(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…" for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
 def find_nearest(word: object, known: Iterable[str]) -> str | None:
-    """Return the known word that may be meant by another, for `did you mean`; None where none is near."""
+    """Return the known word nearest to another, for `did you mean`; None if none is near."""
     return next(iter(difflib.get_close_matches(str(word), list(known), n=1)), None)
 
 
-def check_columns(wanted: Sequence[str], available: Sequence[str], what: str) -> None:
-    """Raise ColumnError where a wanted column does not exist or is named twice."""
-    wanted = names_in(wanted, what)
-    unknown = [name for name in wanted if name not in available]
+def check_columns(requested: Sequence[str], available: Sequence[str], what: str) -> None:
+    """Raise ColumnError if a requested column does not exist or is named twice."""
+    requested = names_in(requested, what)
+    unknown = [name for name in requested if name not in available]
     if unknown:
         near = [match for name in unknown if (match := find_nearest(name, available)) is not None]
         hint = f"did you mean {quote_names(near)}?" if near else f"the columns are {quote_names(available, limit=20)}."
         raise ColumnError(
             f"no column {quote_names(map(str, unknown))} among the {len(available)} columns ({what}).", hint=hint
         )
-    doubled = sorted({name for name in wanted if list(wanted).count(name) > 1})
+    doubled = sorted({name for name in requested if list(requested).count(name) > 1})
     if doubled:
         raise ColumnError(f"{what} names {quote_names(doubled)} more than once.", hint="name every column once.")
 
 
 def names_in(given: Any, what: str) -> tuple[str, ...]:
-    """Return a list of column names that a caller passed; one text alone is a slip."""
+    """Return column names as a list; refuse a single text."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise InputError(f"{what} = {given!r}.", hint=f"pass a list of column names: {what}=[{given!r}].")
     names = tuple(given)
@@ -186,20 +186,20 @@ def names_in(given: Any, what: str) -> tuple[str, ...]:
 
 
 def check_type(given: Any, kind: type, what: str, example: str) -> None:
-    """Raise InputError where an argument is not of its type; None is always allowed."""
+    """Raise InputError if an argument is not of its type; None is always allowed."""
     if given is not None and not isinstance(given, kind):
         raise InputError(f"{what} was given as {type(given).__name__}.", hint=f"pass {example}.")
 
 
 def check_choice(what: str, given: object, allowed: Sequence[str]) -> None:
-    """Raise InputError where an option is none of its words."""
+    """Raise InputError if an option is none of the allowed words."""
     if given not in allowed:
         hint = f"choose {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}."
         raise InputError(f"{what} = {given!r}.", hint=hint)
 
 
 def check_whole(what: str, given: object, least: int, most: float = math.inf) -> None:
-    """Raise InputError where an option is no whole number within its range; True is none."""
+    """Raise InputError if an option is not an integer within its range; True is not one."""
     if not isinstance(given, numbers.Integral) or isinstance(given, bool) or not least <= int(given) <= most:
         expected = f"a whole number, {least} or more" if most == math.inf else f"a whole number from {least} to {most}"
         raise InputError(f"{what} = {given!r}.", hint=f"{expected}.")

@@ -164,7 +164,7 @@ def _to_dataframe(X: Any) -> Any:  # noqa: N803
 
 
 def _release_rows(release: Release) -> Any:
-    """Return the rows of a release, as many as there were."""
+    """Return the rows of a release, one for each input row."""
     if release.drops_suppressed:
         raise InfeasibleError(
             f"{release.n_suppressed:,} suppressed records would have to be dropped, and a step keeps all rows.",

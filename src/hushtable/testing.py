@@ -24,7 +24,7 @@ from hushtable.search import Budget, Clock
 __all__ = ["PROMISES", "check_method"]
 
 _QUASI_IDENTIFIERS: Final = ("age", "sex", "town")
-_K: Final = 3
+_CHECKED_K: Final = 3
 _N_TABLES: Final = 4
 
 
@@ -65,7 +65,7 @@ def check_method(method: Method, *, seed: int = 0) -> list[str]:
 
 
 def _draw_tables(seed: int) -> Iterator[pl.DataFrame]:
-    """Draw tables with equal rows and missing cells."""
+    """Generate tables with equal rows and missing cells."""
     rng = np.random.default_rng(seed)
     for n_rows in np.linspace(14, 40, _N_TABLES).astype(int).tolist():
         yield pl.DataFrame(
@@ -79,7 +79,7 @@ def _draw_tables(seed: int) -> Iterator[pl.DataFrame]:
 
 
 def _protect_table(method: Method, table: pl.DataFrame, **more: Any) -> Any:
-    models: list[Any] = [KAnonymity(_K), DistinctLDiversity(2, "ill")]
+    models: list[Any] = [KAnonymity(_CHECKED_K), DistinctLDiversity(2, "ill")]
     return anonymize(table, quasi_identifiers=_QUASI_IDENTIFIERS, models=models, method=method, roles="trust", **more)
 
 
@@ -112,7 +112,7 @@ def _classes_pass(method: Method, seed: int) -> Iterator[str]:
 
 
 def _looks_at_the_clock(method: Method, seed: int) -> Iterator[str]:
-    """Count looks at the clock on the largest table; on smaller ones a search may be too short to look."""
+    """Check that a search looks at the clock, on the largest table: smaller ones may end too soon."""
     *_, table = _draw_tables(seed)
     looks = [0]
 

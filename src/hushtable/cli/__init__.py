@@ -57,15 +57,15 @@ def fault_line(error: BaseException) -> str:
 
     An error's own text may hold a cell of the data: only its type and its place are told.
     """
-    whole = [error]
-    while (before := whole[-1].__cause__ or whole[-1].__context__) is not None and before not in whole:
-        whole.append(before)
-    if any(_is_memory(each) for each in whole):
+    chain = [error]
+    while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:
+        chain.append(before)
+    if any(_is_memory(each) for each in chain):
         return (
             "memory came to its end; give it fewer rows or columns, a folder or --engine stream (anonymize), "
             "or a machine with more."
         )
-    if any(_is_disk(each) for each in whole):
+    if any(_is_disk(each) for each in chain):
         return "the disk came to its end; make room where files are written and in the folder of temporary files."
     return (
         f"a fault of hushtable: {type(error).__name__} at {_locate_fault(error)}; run it again with --traceback, and "
@@ -86,12 +86,12 @@ def _is_disk(error: BaseException) -> bool:
 
 def _locate_fault(error: BaseException) -> str:
     """Return the last line of the package that an error came through."""
-    places = [
+    locations = [
         f"{path.relative_to(_PACKAGE)}:{frame.lineno}"
         for frame in traceback.extract_tb(error.__traceback__)
         if (path := Path(frame.filename)).is_relative_to(_PACKAGE)
     ]
-    return places[-1] if places else "an unknown place"
+    return locations[-1] if locations else "an unknown place"
 
 
 _EXIT_CODES: Final = (
@@ -99,7 +99,7 @@ _EXIT_CODES: Final = (
     "70 a fault of hushtable or the end of memory or disk."
 )
 _TRACEBACK: Final = "--traceback"
-# The module of every verb with its function, and an example.
+# By command: its module and function, and an example.
 _EXAMPLES: Final = {
     "demo.demo": "hushtable demo",
     "open.open_": "hushtable open people.csv",
@@ -134,7 +134,7 @@ _PLACES: Final = {place.partition(".")[2].strip("_").replace("_", "-"): place fo
 
 
 def build_app(*wanted: str) -> typer.Typer:
-    """Return the command with some verbs, or all: the modules of the others are not loaded, which takes a while."""
+    """Return the command with some verbs, or with all. Modules of other verbs are not loaded: loading takes a while."""
     app = typer.Typer(
         name="hushtable",
         help=translate("Find what identifies people in a table, hide it with the least loss, prove it."),
@@ -158,10 +158,10 @@ def _help_of(verb: Callable[..., None]) -> str:
 
 
 def command() -> NoReturn:
-    """Run the command as a process of its own, with what only such a one may set."""
-    # Threads of BLAS start and spin in every process, and nothing here gains by them.
+    """Run the command as its own process, with the settings that only a process of its own may change."""
+    # BLAS would start threads in every process, which spin: nothing here gets faster by them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # What is compiled on one processor serves another: no kernel gains by what only some of them can do.
+    # Compile for any processor: no kernel gains from special instructions, and the cache serves other machines.
     os.environ.setdefault("NUMBA_CPU_NAME", "generic")
     try:
         # A process that only calls `main` keeps its own handling of signals.
@@ -190,7 +190,7 @@ def _leave_at_once(code: object) -> NoReturn:
 
 def main() -> None:
     """Run the command; every error becomes one message and its exit code."""
-    # Whoever calls it again begins with the language of the environment, not with what was chosen here.
+    # A second call starts with the language of the environment again, not with the one chosen here.
     with use_language(current_language()):
         _run()
 
@@ -201,7 +201,7 @@ def _run() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = partial(_print_warning, set())
-            # Before anybody reads them: what is wrong with an argument is told with it.
+            # Before the arguments are parsed: the parser's messages quote them.
             check_secrets(arguments)
             arguments = _choose_language(arguments)
             _build_command(current_language(), *(name for name in arguments[:1] if name in _PLACES))(arguments)
@@ -230,28 +230,28 @@ def _build_command(language: str, *wanted: str) -> Callable[[Sequence[str]], Non
 
 
 def _without_traceback(arguments: Sequence[str]) -> tuple[list[str], bool]:
-    """Return the arguments without the option that any command takes, anywhere, and whether it was there."""
+    """Return the arguments without ``--traceback``, and whether it was among them."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = [each for each in arguments[:end] if each != _TRACEBACK]
     return [*options, *arguments[end:]], len(options) < end
 
 
 def _choose_language(arguments: list[str]) -> list[str]:
-    """Speak the language that any command may be asked for; return the arguments that are left."""
-    for place, each in enumerate(arguments):
+    """Set the language that ``--language`` asks for, and return the remaining arguments."""
+    for position, each in enumerate(arguments):
         name, is_one, value = each.partition("=")
         if each == "--":
             break
-        if name == _LANGUAGE and (is_one or place + 1 < len(arguments)):
+        if name == _LANGUAGE and (is_one or position + 1 < len(arguments)):
             n_taken = 1 if is_one else 2
-            language = value if is_one else arguments[place + 1]
+            language = value if is_one else arguments[position + 1]
             set_language(language)
-            # There it is the language of words in cells, which may be one that the command does not speak.
+            # The --language of `anonymize` is that of words in cells, also where messages have no translation.
             if arguments[:1] == ["anonymize"]:
                 return arguments
             if language not in LANGUAGES:
                 raise InputError(f"--language {language!r}.", hint=f"choose among {', '.join(LANGUAGES)}.")
-            return [*arguments[:place], *arguments[place + n_taken :]]
+            return [*arguments[:position], *arguments[position + n_taken :]]
     return arguments
 
 
@@ -264,8 +264,8 @@ def _exit_on_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)
 
 
 def _print_warning(told: set[str], message: Warning | str, *_: object, **__: object) -> None:

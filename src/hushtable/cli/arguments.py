@@ -29,18 +29,18 @@ _STREAM: Final = Path("-")
 
 
 def table_path(text: str) -> Path:
-    """Return what names a table: a path, or what stands for one where it is a URL, of which a path drops a slash."""
+    """Return a table's path, or its source if it is a URL: as a path, a URL would lose a slash."""
     from hushtable.io import parse_location
 
     try:
         return cast("Path", parse_location(text))
     except InputError as error:
-        # The parser of arguments would tell an error of values with the value.
+        # Typer would print a ValueError with the value, which may hold a password.
         raise typer.BadParameter(str(error)) from None
 
 
 def table_option(text: str) -> OptionInfo:
-    """Return an option that names another table."""
+    """Return an option that takes the path of another table."""
     return option(text, metavar="PATH", parser=table_path)
 
 
@@ -50,7 +50,7 @@ def table_field(text: str) -> Path | None:
 
 
 def _use_threads(n_threads: int | None) -> int | None:
-    """Let the searches and polars use so many threads; polars listens only before it is imported."""
+    """Set the number of threads of searches and of polars, which reads it only when it is imported."""
     if n_threads is not None:
         from hushtable.search import THREADS
 
@@ -104,23 +104,25 @@ class ReadingOptions:
     encoding: str | None = field(None, "Encoding of the CSV. Default: found.")
     delimiter: str | None = field(None, "Delimiter of the CSV. Default: found.")
 
-    def dialect(self, known: Dialect | None = None) -> Dialect:
-        """Return how a table is spelled: as these options say, else as is known."""
+    def dialect(self, declared: Dialect | None = None) -> Dialect:
+        """Return the spelling of a table: from these options, else as declared."""
         from hushtable.io import Dialect
 
-        known = known or Dialect()
-        return replace(known, encoding=self.encoding or known.encoding, delimiter=self.delimiter or known.delimiter)
+        declared = declared or Dialect()
+        return replace(
+            declared, encoding=self.encoding or declared.encoding, delimiter=self.delimiter or declared.delimiter
+        )
 
-    def table(self, file: Path, known: Dialect | None = None) -> Frame:
-        """Read the table that a command is about: a file, or what comes in."""
+    def table(self, file: Path, declared: Dialect | None = None) -> Frame:
+        """Read the table that a command is about: a file, or the standard input."""
         from hushtable.io import frames
 
         if file == _STREAM:
-            return _tell_index(frames.read_stream(sys.stdin.buffer.read(), "stdin", self.dialect(known)), file)
-        return _tell_index(frames.read(file, dialect=self.dialect(known)), file)
+            return _tell_index(frames.read_stream(sys.stdin.buffer.read(), "stdin", self.dialect(declared)), file)
+        return _tell_index(frames.read(file, dialect=self.dialect(declared)), file)
 
     def optional_table(self, path: Path | None) -> Frame | None:
-        """Read another table, which may not have been given, and never is what comes in."""
+        """Read another table if one was given; it never comes from the standard input."""
         from hushtable.io import frames
 
         return None if path is None else _tell_index(frames.read(path, dialect=self.dialect()), path)
@@ -130,23 +132,23 @@ class ReadingOptions:
         return self.table(path) if rules is None else self.table(path, rules.read_as.dialect).with_specs(rules.specs)
 
     def table_with_counts(
-        self, file: Path, columns: Sequence[str], known: Dialect | None = None, *, details: Path | None = None
+        self, file: Path, columns: Sequence[str], declared: Dialect | None = None, *, details: Path | None = None
     ) -> Frame:
-        """Read the table that a command is about; of a folder or a pattern the distinct rows, with counts.
+        """Read the table that a command is about; for a folder or a pattern, its distinct rows with counts.
 
         Only the columns that are looked at, or all if none are named. Details number the rows, which a folder cannot.
         """
         from hushtable.io import Source, is_many
 
         if file == _STREAM or isinstance(file, Source) or not is_many(file):
-            return self.table(file, known)
+            return self.table(file, declared)
         if details is not None:
             raise InputError("--details numbers the rows of one file, and the input is several.", hint="leave it out.")
         try:
             from hushtable.io import collapse, scan
         except ModuleNotFoundError:
             raise InputError("reading a folder needs a reader.", hint="pip install 'hushtable[stream]'.") from None
-        return collapse(scan(file, self.dialect(known)), list(columns) or None)
+        return collapse(scan(file, self.dialect(declared)), list(columns) or None)
 
 
 def _tell_index(frame: Frame, file: Path) -> Frame:
@@ -211,7 +213,7 @@ class RegressionOptions:
 
 
 def budget_of(seconds: float | None) -> Budget | None:
-    """Return the budget of a search; None where it may take as long as it needs."""
+    """Return the budget of a search; None if it has no limit of time."""
     from hushtable.search import Budget
 
     return None if seconds is None else Budget(seconds=seconds)
@@ -227,21 +229,21 @@ def outputs_of(output: Path, *, codebook: bool) -> tuple[Path, ...]:
 
 
 def check_effects(
-    given: Mapping[str, bool], needs: Mapping[str, Sequence[str]], excludes: Mapping[str, Sequence[str]]
+    is_given: Mapping[str, bool], needs: Mapping[str, Sequence[str]], excludes: Mapping[str, Sequence[str]]
 ) -> None:
     """Raise InputError for an option that would do nothing.
 
     Options that are given, of each the others of which it needs one, and of each those that mean nothing beside it.
     """
-    for name, others in needs.items():
-        if given[name] and not any(given[other] for other in others):
+    for name, partners in needs.items():
+        if is_given[name] and not any(is_given[other] for other in partners):
             raise InputError(
-                f"{name} has no effect without {' or '.join(others)}.", hint="give that too, or leave it out."
+                f"{name} has no effect without {' or '.join(partners)}.", hint="give that too, or leave it out."
             )
-    for name, others in excludes.items():
-        for other in others:
-            if given[name] and given[other]:
-                raise InputError(f"{other} has no effect with {name}.", hint="leave one of the two out.")
+    for name, partners in excludes.items():
+        for partner in partners:
+            if is_given[name] and is_given[partner]:
+                raise InputError(f"{partner} has no effect with {name}.", hint="leave one of the two out.")
 
 
 def precision_of(
@@ -263,7 +265,7 @@ def precision_of(
         ) from None
 
 
-# An entry up to the next comma; one that begins with a quote holds commas up to the quote that closes it.
+# An entry ends at the next comma; a quoted entry may hold commas.
 _ENTRY: Final = re.compile(r'\s*(?:"((?:[^"]|"")+)"([^,"]*)|([^,]*))(?:,|$)')
 
 
@@ -315,5 +317,5 @@ def amounts_of(name: str, text: str) -> dict[str, str]:
 
 
 def place_of(file: Path) -> Path:
-    """Return the file that a command reads, for whoever must not write over it; a stream may come from one, too."""
+    """Return the file that a command reads and must not overwrite; the standard input may come from a file, too."""
     return Path("/dev/stdin") if file == _STREAM else file

@@ -74,7 +74,7 @@ class Yardstick:
 
 def assess(
     file: InFile,
-    known: KnownOptions,
+    role_options: KnownOptions,
     population: PopulationOptions,
     yardstick: Yardstick,
     results: Results,
@@ -87,7 +87,7 @@ def assess(
     from hushtable.risk.assess import assess as assess_
 
     limits = limits_of(yardstick.fail, _FIGURES)
-    check_report(results, place_of(file), known.policy, population.population)
+    check_report(results, place_of(file), role_options.policy, population.population)
     options: dict[str, Any] = {
         "population_size": population.population_size,
         "weights": population.weights,
@@ -98,47 +98,47 @@ def assess(
         "known_within": amounts_of("--known-within", yardstick.known_within) or None,
     }
     with show_step("reading"):
-        frame, asked = _read_table(file, known, machine)
+        frame, request = _read_table(file, role_options, machine)
         everyone = machine.optional_table(population.population)
     with show_step("looking at classes"):
-        risk = assess_(frame, population=everyone, **asked, **options)
-    found = risk.to_dict()
-    failed = [*_find_tolerance_failure(risk), *find_failures(assess_figures(found), limits)]
+        risk = assess_(frame, population=everyone, **request, **options)
+    entries = risk.to_dict()
+    failed = [*_find_tolerance_failure(risk), *find_failures(assess_figures(entries), limits)]
     judged = failed if limits or yardstick.tolerance is not None else None
-    print_result(risk, {"file": file.name, **found}, judged, results, lambda: _table_of_estimates(risk))
+    print_result(risk, {"file": file.name, **entries}, judged, results, lambda: _table_of_estimates(risk))
 
 
-def _read_table(file: Path, known: KnownOptions, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
-    """Read the table, and what is asked of it: by options, or by a policy."""
-    if known.policy is None:
-        qi, sensitive = names_of(known.qi), names_of(known.sensitive)
+def _read_table(file: Path, role_options: KnownOptions, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
+    """Read the table, and which columns have which role: from options, or from a policy."""
+    if role_options.policy is None:
+        qi, sensitive = names_of(role_options.qi), names_of(role_options.sensitive)
         if not qi:
             msg = "neither a policy nor quasi-identifiers were given."
             hint = "pass --qi age,sex, or -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one)."
             raise InputError(msg, hint=hint)
-        judged = [*qi, *sensitive, *([known.person] if known.person else [])]
-        frame = reading.table_with_counts(file, judged).with_learned_specs()
-        return frame, {"quasi_identifiers": qi, "sensitive": sensitive, "person": known.person}
-    if known != KnownOptions(policy=known.policy):
+        columns = [*qi, *sensitive, *([role_options.person] if role_options.person else [])]
+        frame = reading.table_with_counts(file, columns).with_learned_specs()
+        return frame, {"quasi_identifiers": qi, "sensitive": sensitive, "person": role_options.person}
+    if role_options != KnownOptions(policy=role_options.policy):
         raise InputError(
             "both a policy and --qi, --sensitive or --person were given.",
             hint="put them into the policy, or leave it out.",
         )
     from hushtable.policy import Policy
 
-    rules = Policy.read(known.policy)
+    rules = Policy.read(role_options.policy)
     rules.check_decided()
-    judged = [*rules.quasi_identifiers, *rules.with_role("sensitive"), *([rules.person] if rules.person else [])]
-    frame = reading.table_with_counts(file, judged, rules.read_as.dialect)
+    columns = [*rules.quasi_identifiers, *rules.with_role("sensitive"), *([rules.person] if rules.person else [])]
+    frame = reading.table_with_counts(file, columns, rules.read_as.dialect)
     if frame.counts is None:
-        # Of a folder only what is judged was read.
+        # Of a folder, only the judged columns were read: the others cannot be checked.
         rules.check_covers(frame.columns)
     roles = {"quasi_identifiers": rules.quasi_identifiers, "sensitive": rules.with_role("sensitive")}
     return frame, {**roles, "person": rules.person, "specs": rules.specs}
 
 
 def _find_tolerance_failure(risk: RiskAssessment) -> list[dict[str, Any]]:
-    """Return, as a failed limit is told, that the table is above what is tolerated."""
+    """Return a failed limit if the table's risk is above the tolerance."""
     if risk.within_tolerance is not False:
         return []
     if risk.tolerance is None:
@@ -160,7 +160,7 @@ def _parse_tolerance(tolerance: str | None) -> float | str | None:
 
 
 def _table_of_estimates(risk: RiskAssessment) -> list[str]:
-    """Lay out the estimates of population uniqueness, those that are not to be relied on with the reason."""
+    """Format the estimates of population uniqueness; unreliable ones have a reason."""
     rows = [
         (
             name,

@@ -78,13 +78,13 @@ def attack(
     with show_step("reading"):
         first = reading.table(original)
         second, third = (reading.optional_table(path) for path in (synthetic, control))
-    found = _run_attacks(first, second, third, attacking)
+    attacks = _run_attacks(first, second, third, attacking)
     with show_step("counting copies"):
         counted = count_copies(first, second, control=third)
     figures = _measure_figures(first, second, third, attacking.secret or [], attacking.seed)
-    found = replace(found, copies=counted, figures=figures)
-    failed = judge_figures(synthetic_figures(found, limits), limits)
-    print_result(found, {"file": original.name, **found.to_dict()}, failed, results, lambda: attack_tables(found))
+    attacks = replace(attacks, copies=counted, figures=figures)
+    failed = judge_figures(synthetic_figures(attacks, limits), limits)
+    print_result(attacks, {"file": original.name, **attacks.to_dict()}, failed, results, lambda: attack_tables(attacks))
 
 
 def _run_attacks(original: Any, synthetic: Any, control: Any, attacking: Attacking) -> Attacks:
@@ -92,18 +92,18 @@ def _run_attacks(original: Any, synthetic: Any, control: Any, attacking: Attacki
 
     names = list(original.columns)
     halves = _choose_halves(attacking.aux, names)
-    asked: dict[str, Any] = {"control": control, "n_attacks": attacking.attacks, "seed": attacking.seed}
+    options: dict[str, Any] = {"control": control, "n_attacks": attacking.attacks, "seed": attacking.seed}
     with show_step("singling out"):
         n_used = min(3, len(names)) if attacking.n_cols is None else attacking.n_cols
-        found = [singling_out(original, synthetic, n_cols=n_used, **asked)]
+        attacks = [singling_out(original, synthetic, n_cols=n_used, **options)]
     if len(names) > 1:
         n_neighbors = attacking.neighbors
         with show_step("linking"):
-            found.append(linkability(original, synthetic, aux_columns=halves, n_neighbors=n_neighbors, **asked))
+            attacks.append(linkability(original, synthetic, aux_columns=halves, n_neighbors=n_neighbors, **options))
         with show_step("inferring"):
             secrets = attacking.secret or names
-            found += [inference(original, synthetic, secret=name, **asked) for name in secrets]
-    return Attacks(tuple(found))
+            attacks += [inference(original, synthetic, secret=name, **options) for name in secrets]
+    return Attacks(tuple(attacks))
 
 
 def _measure_figures(original: Any, synthetic: Any, control: Any, secrets: list[str], seed: int) -> tuple[Any, ...]:
@@ -111,14 +111,14 @@ def _measure_figures(original: Any, synthetic: Any, control: Any, secrets: list[
     from hushtable.risk import dcr, nndr, rapid, tcap
 
     with show_step("measuring distances"):
-        found = [each(original, synthetic, control=control, seed=seed) for each in (dcr, nndr)]
+        figures = [each(original, synthetic, control=control, seed=seed) for each in (dcr, nndr)]
     with show_step("attributing"):
         for name in secrets if len(original.columns) > 1 else []:
-            found.append(tcap(original, synthetic, target=name, control=control))
-            # Numbers have no categories to tell, and the model is of an extra.
+            figures.append(tcap(original, synthetic, target=name, control=control))
+            # RAPID refuses a column of numbers (ColumnError), and needs scikit-learn (InputError).
             with suppress(ColumnError, InputError):
-                found.append(rapid(original, synthetic, target=name, control=control, seed=seed))
-    return tuple(found)
+                figures.append(rapid(original, synthetic, target=name, control=control, seed=seed))
+    return tuple(figures)
 
 
 def _choose_halves(aux: list[str] | None, columns: list[str]) -> tuple[list[str], list[str]]:
@@ -183,7 +183,7 @@ def unicity(
         frame, meaning = _read_release(file, reading)
         source = reading.optional_table(records.original)
     with show_step("looking for persons"):
-        found = unicity_(
+        result = unicity_(
             frame,
             person=records.person,
             item=names_of(records.item),
@@ -195,10 +195,10 @@ def unicity(
             seed=draws.seed,
             **meaning,
         )
-    most = max(found.known, key=lambda each: each.rate)
-    figures = attack_figures(most.rate, most.n_found, f"of the persons who are found by {most.n_known} records")
-    entries = {"file": file.name, **found.to_dict()}
-    print_result(found, entries, judge_figures(figures, limits), results, lambda: _unicity_table(found))
+    worst = max(result.known, key=lambda each: each.rate)
+    figures = attack_figures(worst.rate, worst.n_found, f"of the persons who are found by {worst.n_known} records")
+    entries = {"file": file.name, **result.to_dict()}
+    print_result(result, entries, judge_figures(figures, limits), results, lambda: _unicity_table(result))
 
 
 @dataclass(frozen=True)
@@ -231,23 +231,23 @@ def link(
     check_report(results, release, outside, control)
     with show_step("reading"):
         frame, meaning = _read_release(release, reading)
-        others = [reading.optional_table(path) for path in (outside, control)]
+        tables = [reading.optional_table(path) for path in (outside, control)]
     with show_step("looking up records"):
-        found = link_(
+        result = link_(
             frame,
-            others[0],
+            tables[0],
             on=_parse_pairs(linked.on),
             tolerance=amounts_of("--tolerance", linked.tolerance),
             truth=linked.truth,
-            control=others[1],
+            control=tables[1],
             few=linked.few,
             **meaning,
         )
-    excess = None if found.excess_interval is None else found.excess_interval[1]
+    excess = None if result.excess_interval is None else result.excess_interval[1]
     what = "of the outside records that fit one released record alone"
-    figures = attack_figures(found.rate, found.found.n_one_record, what, excess)
-    entries = {"release": release.name, **found.to_dict()}
-    print_result(found, entries, judge_figures(figures, limits), results)
+    figures = attack_figures(result.rate, result.found.n_one_record, what, excess)
+    entries = {"release": release.name, **result.to_dict()}
+    print_result(result, entries, judge_figures(figures, limits), results)
 
 
 def join_risk(
@@ -308,7 +308,7 @@ def attack_release(
 
 
 def _read_release(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
-    """Read a table that was released, and what the manifest beside it says of its cells."""
+    """Read a released table, and its specs and hierarchies from the manifest beside it."""
     from hushtable.release import manifest
 
     claim = manifest.claim_of(path)
@@ -317,27 +317,27 @@ def _read_release(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str,
 
 
 def _parse_pairs(on: str) -> dict[str, str]:
-    """Read columns and what the second table calls them."""
+    """Parse columns, each with its name in the second table."""
     pairs = [entry.partition("=") for entry in names_of(on)]
     return {name.strip(): (other if mark else name).strip() for name, mark, other in pairs}
 
 
-def _attack_release_table(found: OwnAttacks) -> list[str]:
+def _attack_release_table(result: OwnAttacks) -> list[str]:
     titles = ("attack", "column", "targets", "found", "share", "by chance")
     rows = [
         (each.name, each.column or "", f"{each.n_targets:,}", f"{each.n_found:,}", f"{each.rate:.1%}",
          "" if each.control_rate is None else f"{each.control_rate:.1%}")
-        for each in found.attacks
+        for each in result.attacks
     ]  # fmt: skip
     return [format_table(titles, rows, right=titles[2:], sentences=titles[:1])] if rows else []
 
 
-def _unicity_table(found: Unicity) -> list[str]:
+def _unicity_table(result: Unicity) -> list[str]:
     titles = ("records known", "persons", "found", "share", "95 % interval", "among few", "right")
     rows = [
         (f"{each.n_known}", f"{each.n_trials:,}", f"{each.n_found:,}", f"{each.rate:.1%}",
          f"{each.interval[0]:.1%} to {each.interval[1]:.1%}", f"{each.n_few:,}",
          "" if each.n_right is None else f"{each.n_right:,}")
-        for each in found.known
+        for each in result.known
     ]  # fmt: skip
     return [format_table(titles, rows, right=titles)]

@@ -31,9 +31,9 @@ def apply(
     recoding: Annotated[Path, argument("RECODING", "File that anonymize --save-recoding wrote.")],
     file: InFile,
     output: NewFile,
-    written: WrittenOptions,
+    writing: WrittenOptions,
     machine: Machine,
-    shown: Shown,
+    display: Shown,
     together: Annotated[
         Path | None,
         option(
@@ -53,30 +53,30 @@ def apply(
 
     origin = None if str(file) == "-" else engines.open_origin(file, dialect=machine.dialect())
     inputs = [place_of(file), recoding, *(path for path in (together, key_file) if path is not None)]
-    in_memory = {"--together": together is not None, "--keep-order": written.keep_order}
-    _check_output(output, inputs, origin, in_memory, written)
-    learned = LearnedRecoding.read(recoding)
+    in_memory = {"--together": together is not None, "--keep-order": writing.keep_order}
+    _check_output(output, inputs, origin, in_memory, writing)
+    fitted = LearnedRecoding.read(recoding)
     key = None if key_file is None else key_in(key_file)
     with show_step("reading"):
         rows = machine.table(file) if origin is None else origin
         earlier = None if together is None else machine.table(together)
     with show_step("placing rows"):
-        release = learned.apply(rows, earlier=earlier, key=key)
+        release = fitted.apply(rows, earlier=earlier, key=key)
     with show_step("writing and verifying"):
         verdict = release.write(
             output,
-            keep_order=written.keep_order,
-            external=written.external,
-            codebook=written.codebook,
-            overwrite=written.force,
+            keep_order=writing.keep_order,
+            external=writing.external,
+            codebook=writing.codebook,
+            overwrite=writing.force,
         )
     entries = release.to_dict()
     facts = describe_release(release.claim, verdict, release.columns, entries)
-    if shown.as_json:
+    if display.as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), "facts": facts, **entries})
     else:
         print_lines(
-            *abridge_lines([describe_output(output, codebook=written.codebook), *facts], [], verbose=shown.verbose)
+            *abridge_lines([describe_output(output, codebook=writing.codebook), *facts], [], verbose=display.verbose)
         )
 
 
@@ -84,18 +84,18 @@ def _check_output(
     output: Path,
     inputs: Sequence[Path],
     origin: Files | Lazy | None,
-    given: Mapping[str, bool],
-    written: WrittenOptions,
+    options: Mapping[str, bool],
+    writing: WrittenOptions,
 ) -> None:
-    """Refuse an output that must not be written; of rows that are not in memory, what takes them there."""
+    """Refuse an output that must not be written, and options that need all rows in memory if they are not."""
     from hushtable.io import drafts
     from hushtable.release import check_output, codebook_paths
 
     if origin is None:
-        drafts.check_outputs(outputs_of(output, codebook=written.codebook), inputs, overwrite=written.force)
+        drafts.check_outputs(outputs_of(output, codebook=writing.codebook), inputs, overwrite=writing.force)
         return
-    unsupported = [name for name, is_given in given.items() if is_given]
+    unsupported = [name for name, is_given in options.items() if is_given]
     if unsupported:
         raise InputError(f"{', '.join(unsupported)} with a folder, which is read batch by batch.", hint="leave it out.")
-    books = codebook_paths(output) if written.codebook else ()
-    check_output(output, origin.inputs, books, overwrite=written.force)
+    books = codebook_paths(output) if writing.codebook else ()
+    check_output(output, origin.inputs, books, overwrite=writing.force)

@@ -65,13 +65,13 @@ class ComparisonResults(Results):
     """What is written and printed."""
 
     plot: Path | None = field(None, "File to draw risk against loss in.", metavar="FILE.png|svg")
-    # What every k costs helps to undo a release: the option is refused with that reason.
+    # --external exists only to be refused with a reason: what every k costs helps to undo a release.
     external: bool = field(False, "", "--external", hidden=True)
 
 
 def compare(
     file: InFile,
-    asked: ComparedPolicy,
+    baseline: ComparedPolicy,
     settings: SettingsOptions,
     regression: RegressionOptions,
     results: ComparisonResults,
@@ -90,23 +90,23 @@ def compare(
         )
     ks = numbers_in("--k", settings.k, int, "numbers", "2,3,5")
     shares = numbers_in("--suppression", settings.suppression, float, "numbers", "0,0.01")
-    rules = Policy.read(asked.policy)
-    inputs = [place_of(file), asked.policy, *([asked.key_file] if asked.key_file else []), *rules.inputs]
+    rules = Policy.read(baseline.policy)
+    inputs = [place_of(file), baseline.policy, *([baseline.key_file] if baseline.key_file else []), *rules.inputs]
     _check_outputs(results, inputs)
-    rules = with_asked_role(rules, asked.ask)
+    rules = with_asked_role(rules, baseline.ask)
     with show_step("reading"):
         frame = machine.table(file, rules.read_as.dialect)
-    named = {"recoding": settings.recoding, "method": settings.method, "links": settings.links}
+    varied = {"recoding": settings.recoding, "method": settings.method, "links": settings.links}
     with show_progress("comparing") as progress:
         compared = compare_(
             frame,
             rules,
             k=ks,
             suppression=shares,
-            **{name: names_of(text) for name, text in named.items() if text is not None},
+            **{name: names_of(text) for name, text in varied.items() if text is not None},
             model=regression.model,
             weights=regression.weights,
-            key=None if asked.key_file is None else key_in(asked.key_file),
+            key=None if baseline.key_file is None else key_in(baseline.key_file),
             progress=progress,
         )
     is_feasible = any(row.is_feasible for row in compared.rows)
@@ -146,7 +146,7 @@ def _plot_comparison(compared: Comparison, path: Path, *, force: bool) -> None:
 
 
 def _describe_comparison(compared: Comparison) -> list[str]:
-    """Say what was compared, and lay out the runs, and what each column loses in them."""
+    """Describe what was compared, with a table of the runs and one of the columns' losses."""
     feasible = [row for row in compared.rows if row.is_feasible]
     lines = [*compared.facts]
     if feasible:
@@ -167,7 +167,7 @@ def _describe_comparison(compared: Comparison) -> list[str]:
 
 
 def _format_runs(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
-    """Lay out runs that differ in k alone."""
+    """Format runs that differ only in k as a table."""
     cells: list[tuple[str, ...]] = [
         (
             str(row.k),
@@ -193,12 +193,12 @@ def _format_runs(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
     places = [place for place, title in enumerate(titles) if not unasked.get(title)]
     kept = [titles[place] for place in places]
     shown = [[row[place] for place in places] for row in cells]
-    return format_table(kept, shown, right=kept[:-1], whole=kept[:-1], sentences=kept[-1:]).rstrip()
+    return format_table(kept, shown, right=kept[:-1], no_wrap=kept[:-1], sentences=kept[-1:]).rstrip()
 
 
 def _format_column_losses(compared: Comparison, rows: list[ComparedRun]) -> str:
-    """Lay out what every column loses, a column of the table for each k."""
+    """Format the loss of every column as a table, with one column for each k."""
     titles = [f"k = {row.k}" for row in rows]
     lost = [row.loss_by_column or {} for row in rows]
     cells = [(name, *(f"{each[name]:.4f}" for each in lost)) for name in compared.quasi_identifiers]
-    return format_table(("loss (set-NCP) of", *titles), cells, right=titles, whole=titles).rstrip()
+    return format_table(("loss (set-NCP) of", *titles), cells, right=titles, no_wrap=titles).rstrip()

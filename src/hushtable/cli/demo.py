@@ -82,27 +82,27 @@ def demo(
 
 
 def _prepare_folder(folder: Path, force: bool) -> None:
-    """Make a folder that holds nothing but what an earlier demo left behind."""
+    """Make an empty folder; files of an earlier demo are removed with --force."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{str(folder)!r} is a file.", hint="give the name of a new folder.")
-    found = sorted(each.name for each in folder.iterdir()) if folder.exists() else []
-    if foreign := [name for name in found if name not in _LEFT_BEHIND]:
+    present = sorted(each.name for each in folder.iterdir()) if folder.exists() else []
+    if foreign := [name for name in present if name not in _LEFT_BEHIND]:
         raise InputError(
             f"folder {str(folder)!r} holds {count_of(len(foreign), 'file')} that the demo did not write.",
             hint="give the name of a new folder: hushtable demo NAME.",
         )
-    if found and not force:
+    if present and not force:
         raise InputError(
             f"folder {str(folder)!r} holds the files of an earlier demo.",
             hint="pass --force to write them again, or give the name of a new folder.",
         )
     folder.mkdir(parents=True, exist_ok=True)
-    for name in found:
+    for name in present:
         (folder / name).unlink()
 
 
 def _run_command(folder: Path, *arguments: str) -> None:
-    """Show a command and run it as a user would."""
+    """Print a command, and run it as a user would."""
     print_lines("", f"$ hushtable {' '.join(arguments)}")
     sys.stdout.flush()
     ended = subprocess.run(
@@ -126,7 +126,7 @@ def _first_rows(path: Path) -> dict[str, list[str]]:
 
 
 def _plot_before_and_after(people: Any, compared: Comparison, path: Path) -> int:
-    """Draw who can be found before and after, beside risk against loss; return how many are alone before."""
+    """Plot who can be found before and after, and risk against loss; return the number of unique people before."""
     import numpy as np
     from matplotlib.figure import Figure
 
@@ -156,9 +156,9 @@ def _plot_before_and_after(people: Any, compared: Comparison, path: Path) -> int
 
 
 def _describe_outcome(folder: Path, compared: Comparison, n_found: int) -> list[str]:
-    """Say in a dozen lines what happened, for somebody who has read nothing else."""
+    """Describe in about ten lines what happened, for a reader who has seen nothing else."""
     manifest = json.loads((folder / f"{_RELEASE}.manifest.json").read_text(encoding="utf-8"))
-    known = {tuple(each["columns"]): each["n_records"] for each in manifest["exposure"]["told"]}
+    unique_counts = {tuple(each["columns"]): each["n_records"] for each in manifest["exposure"]["told"]}
     n_columns = len(compared.quasi_identifiers)
     return [
         f"Before: {n_found:,} of {_N_PEOPLE:,} people are unique on {n_columns} columns that others",
@@ -166,7 +166,7 @@ def _describe_outcome(folder: Path, compared: Comparison, n_found: int) -> list[
         f"After: everyone shares these columns with at least {_K - 1} others. A guess is right at most 1 time in {_K}.",
         f"Cost: a typical cell covers {manifest['loss']:.0%} of its column's range. Names and e-mails are left out.",
         "Limit: this holds for a reader who knows these columns and no others. A reader who also knows the day of",
-        f"  the visit still finds {known['visit_date',]:,} people. You decide who may get the file.",
+        f"  the visit still finds {unique_counts['visit_date',]:,} people. You decide who may get the file.",
         f"{folder / _PICTURE}: the picture. Who could be found, before and after; risk against loss.",
         f"{folder / _RELEASE}: the file to share. Its codebook says what each column and cell means.",
         f"{folder / _REPORT}: the report for those who decide. Open it in a browser.",

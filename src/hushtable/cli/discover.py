@@ -47,7 +47,7 @@ class SetSearch:
     seed: int = field(0, "Seed of methods that draw.")
 
 
-# What is scored beside class sizes where --scores does not say, for each column that is named.
+# Scores by the role of a named column, besides class sizes: the default of --scores.
 _SCORES_BY_ROLE: Final[Mapping[str, tuple[str, ...]]] = {
     "target": ("accuracy", "information_gain"),
     "sensitive": ("l_diversity", "t_closeness"),
@@ -60,7 +60,7 @@ _SETS_PER_TABLE: Final = 6
 def scores(
     file: InFile,
     columns: Annotated[list[str], option("Column set to score; repeat it for each set.", metavar="A,B")],
-    named: NamedColumns,
+    roles: NamedColumns,
     reading: ReadingOptions,
     scores: Annotated[
         str | None,
@@ -77,9 +77,11 @@ def scores(
     from hushtable.discover import DEFAULT_SCORES, compare_sets
     from hushtable.io import frames
 
-    given = vars(named)
-    asked = names_of(scores) or [name for option, names in _SCORES_BY_ROLE.items() if given[option] for name in names]
-    terms = _build_terms(dict.fromkeys(asked, 1.0), given)
+    column_by_role = vars(roles)
+    score_names = names_of(scores) or [
+        name for option, names in _SCORES_BY_ROLE.items() if column_by_role[option] for name in names
+    ]
+    terms = _build_terms(dict.fromkeys(score_names, 1.0), column_by_role)
     if scores is None:
         terms = [*DEFAULT_SCORES, *terms]
     with show_step("reading"):
@@ -99,7 +101,7 @@ def scores(
 
 def select(
     file: InFile,
-    named: NamedColumns,
+    roles: NamedColumns,
     search: SetSearch,
     reading: ReadingOptions,
     objective: Annotated[
@@ -120,19 +122,19 @@ def select(
     from hushtable.io import frames
     from hushtable.tables import Table
 
-    given = vars(named)
-    wanted = _parse_objective(objective, given)
+    column_by_role = vars(roles)
+    goal = _parse_objective(objective, column_by_role)
     method = _parse_search(search.method, search.options)
     with show_step("reading"):
         frame = frames.read(file, encoding=reading.encoding, delimiter=reading.delimiter)
-        # Coded once, for the search and for the explanation.
+        # Encoded only once: the search and the explanation both need it.
         table = Table.encode(frame)
-    others = (named.target, named.sensitive, named.treatment)
+    role_columns = (roles.target, roles.sensitive, roles.treatment)
     with show_step("searching"):
         selection = select_columns(
             table,
-            objective=wanted,
-            columns=names_of(columns) or [name for name in table.names if name not in others],
+            objective=goal,
+            columns=names_of(columns) or [name for name in table.names if name not in role_columns],
             method=method,
             seed=search.seed,
             budget=budget_of(search.seconds),
@@ -145,62 +147,62 @@ def select(
 
 
 def _parse_search(method: str, text: str) -> Any:
-    """Return a search with its options: numbers, whole where the method's default is."""
+    """Return a search with its options: integers if the method's default is one, else floats."""
     from dataclasses import fields
 
     from hushtable.discover import choose_optimizer
 
     search: Any = choose_optimizer(method)
-    known = {each.name: each.default for each in fields(search) if isinstance(each.default, (int, float))}
+    defaults = {each.name: each.default for each in fields(search) if isinstance(each.default, (int, float))}
     options: dict[str, Any] = {}
     for name, number in numbers_of(text, "NAME=NUMBER", "--option temperature=2,cooling=0.99").items():
-        if name not in known:
-            hint = f"it takes {quote_names(known)}." if known else "it takes none."
+        if name not in defaults:
+            hint = f"it takes {quote_names(defaults)}." if defaults else "it takes none."
             raise InputError(f"the method {method!r} has no option {name!r}.", hint=hint)
-        is_whole = isinstance(known[name], int) and number == int(number)
-        options[name] = type(known[name])(number) if is_whole else number
+        is_whole = isinstance(defaults[name], int) and number == int(number)
+        options[name] = type(defaults[name])(number) if is_whole else number
     return type(search)(**options)
 
 
-def _parse_objective(text: str, given: Mapping[str, str | None]) -> Objective:
-    """Read an objective of the form score=weight,score:aggregate=weight, or a named one."""
+def _parse_objective(text: str, column_by_role: Mapping[str, str | None]) -> Objective:
+    """Parse an objective of the form score=weight,score:aggregate=weight, or the name of one."""
     from hushtable.discover import Objective
 
     if text != "paper":
         return Objective(
-            tuple(_build_terms(numbers_of(text, "SCORE=WEIGHT", "--objective distinction=1,gini=-0.5"), given))
+            tuple(_build_terms(numbers_of(text, "SCORE=WEIGHT", "--objective distinction=1,gini=-0.5"), column_by_role))
         )
-    _build_terms({}, given)
+    _build_terms({}, column_by_role)
     return Objective.paper()
 
 
-def _build_terms(weights: Mapping[str, float], given: Mapping[str, str | None]) -> list[Term]:
-    """Make terms of scores by name, each with those of the given columns that it asks for."""
+def _build_terms(weights: Mapping[str, float], column_by_role: Mapping[str, str | None]) -> list[Term]:
+    """Build terms from scores by name, each with the columns that its score takes."""
     from hushtable.discover import Term, scores as measures
 
     terms: list[Term] = []
     used: set[str] = set()
     for text, weight in weights.items():
         name, _, aggregate = text.partition(":")
-        # Of the name alone first, which tells a score that does not exist.
+        # Only to refuse an unknown score, before its signature is looked up.
         Term(name, weight)
         takes = inspect.signature(getattr(measures, name)).parameters
-        options = {option: value for option, value in given.items() if option in takes and value is not None}
+        options = {option: value for option, value in column_by_role.items() if option in takes and value is not None}
         lacking = [
             option for option, each in takes.items() if each.kind is each.KEYWORD_ONLY and each.default is each.empty
         ]
-        _check_given(name, [option for option in lacking if option not in options], given)
+        _check_given(name, [option for option in lacking if option not in options], column_by_role)
         terms.append(Term(name, weight, aggregate or "value", options=options))  # type: ignore[arg-type]  # checked there
         used |= options.keys()
-    idle = [f"--{option}" for option, value in given.items() if value is not None and option not in used]
+    idle = [f"--{option}" for option, value in column_by_role.items() if value is not None and option not in used]
     if idle:
         raise InputError(f"no score looks at {quote_names(idle)}.", hint="name a score that does, or leave it out.")
     return terms
 
 
-def _check_given(name: str, lacking: list[str], given: Mapping[str, str | None]) -> None:
+def _check_given(name: str, lacking: list[str], column_by_role: Mapping[str, str | None]) -> None:
     if lacking:
-        hint = f"give --{lacking[0]}." if lacking[0] in given else "in Python, its Term can be given options."
+        hint = f"give --{lacking[0]}." if lacking[0] in column_by_role else "in Python, its Term can be given options."
         raise InputError(f"the score {name!r} needs {quote_names(lacking)}.", hint=hint)
 
 
@@ -216,15 +218,15 @@ def _describe_comparison(compared: SetComparison, n_records: int) -> list[str]:
     ]
 
 
-def _format_comparison(compared: SetComparison, places: range) -> str:
-    """Lay out as many sets as fit beside one another."""
-    titles = [str(place + 1) for place in places]
+def _format_comparison(compared: SetComparison, positions: range) -> str:
+    """Format some column sets as a table, one column for each set."""
+    titles = [str(place + 1) for place in positions]
     rows = [
         (
             score.label,
             score.unit,
             score.direction or "",
-            *(_format_number(compared.rows[place].values[score.label]) for place in places),
+            *(_format_number(compared.rows[place].values[score.label]) for place in positions),
         )
         for score in compared.scores
     ]
@@ -245,7 +247,7 @@ def _describe_selection(selection: Selection, explanation: Explanation) -> list[
 
 
 def _describe_front(selection: Selection) -> list[str]:
-    """Show the sets that no other betters in every term, the best first."""
+    """Format the Pareto front: the sets that no other set beats in every term, best first."""
     if not selection.front:
         return []
     labels = list(selection.terms)

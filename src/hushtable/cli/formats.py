@@ -48,12 +48,14 @@ def convert(
     """Make a policy of an ARX project, or a hierarchy file of tau-Argus' or Amnesia's. Says what has no counterpart."""
     from hushtable.policy import convert as convert_
 
-    made = convert_(file)
-    paths = [output / name for name in made.files]
+    converted = convert_(file)
+    paths = [output / name for name in converted.files]
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
-    _write_texts(paths, [*made.files.values()], [file], force=force)
-    print_to_stderr(f"Wrote {', '.join(map(str, paths))}.", *(f"  no counterpart: {each}" for each in made.lacking))
+    _write_texts(paths, [*converted.files.values()], [file], force=force)
+    print_to_stderr(
+        f"Wrote {', '.join(map(str, paths))}.", *(f"  no counterpart: {each}" for each in converted.lacking)
+    )
 
 
 class _SchemaOf(StrEnum):
@@ -75,12 +77,12 @@ def schema(
     if of is _SchemaOf.policy:
         from hushtable.policy import policy_schema
 
-        made = policy_schema()
+        document = policy_schema()
     else:
         from hushtable.pipeline import pipeline_schema
 
-        made = pipeline_schema()
-    text = json.dumps(made, indent=2)
+        document = pipeline_schema()
+    text = json.dumps(document, indent=2)
     if output is None:
         print_lines(text)
         return

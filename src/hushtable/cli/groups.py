@@ -25,7 +25,7 @@ _BY_NAME: Final = inspect.Parameter.KEYWORD_ONLY
 
 
 def option(text: str, *names: str, **settings: Any) -> OptionInfo:
-    """Return an option with its help, for an annotation; without a name it is called as what it annotates."""
+    """Return an option with its help, for an annotation; its default name is that of the parameter."""
     return cast("OptionInfo", typer.Option(*names, help=text, **settings))
 
 
@@ -35,7 +35,7 @@ def argument(metavar: str, text: str, **settings: Any) -> ArgumentInfo:
 
 
 def field(default: ValueT | EllipsisType, text: str, *names: str, **settings: Any) -> ValueT:
-    """Return a field of a group that is an option with its default, ... where it must be given, and its help."""
+    """Return a field of a group: an option with its help and its default (... if it is required)."""
     metadata = {_OPTION: option(text, *names, **settings)}
     if isinstance(default, EllipsisType):
         return cast("ValueT", dataclasses.field(metadata=metadata))
@@ -43,7 +43,7 @@ def field(default: ValueT | EllipsisType, text: str, *names: str, **settings: An
 
 
 def flatten_groups(verb: Callable[..., None]) -> Callable[..., None]:
-    """Return a verb as Typer needs it, which knows no groups: it takes their fields one by one.
+    """Return a verb that takes the fields of its groups one by one, because Typer knows no groups.
 
     The first line of a group's docstring is the heading of its options.
     """
@@ -80,21 +80,21 @@ def _translate_help(kind: Any) -> Any:
 def _options_of(group: type[DataclassInstance]) -> list[inspect.Parameter]:
     heading, hints = (group.__doc__ or "").partition("\n")[0].rstrip("."), get_type_hints(group, include_extras=True)
     options = []
-    for each in dataclasses.fields(group):
-        # What several groups have is annotated once for all of them.
-        kind, shared = hints[each.name], each.metadata.get(_OPTION)
+    for field in dataclasses.fields(group):
+        # An option of several groups is annotated once; its field holds it in the metadata.
+        kind, shared = hints[field.name], field.metadata.get(_OPTION)
         kind, shared = (kind, shared) if shared else get_args(kind)
         under_heading = copy.copy(shared)
         under_heading.rich_help_panel, under_heading.help = translate(heading), translate(shared.help or "")
-        default = inspect.Parameter.empty if each.default is dataclasses.MISSING else each.default
+        default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
         options.append(
-            inspect.Parameter(each.name, _BY_NAME, default=default, annotation=Annotated[kind, under_heading])
+            inspect.Parameter(field.name, _BY_NAME, default=default, annotation=Annotated[kind, under_heading])
         )
     return options
 
 
 def find_given(*groups: DataclassInstance) -> dict[str, bool]:
-    """Return for every option of some groups whether it was given, other than by its default."""
+    """Return for every option of some groups whether its value differs from the default."""
     return {
         f"--{each.name.replace('_', '-')}": getattr(group, each.name) != each.default
         for group in groups

@@ -70,7 +70,7 @@ def keys(
     with show_step("reading"):
         table = reading.table_with_counts(file, names_of(columns))
     with show_sets_progress("columns") as progress:
-        found = minimal_keys(
+        result = minimal_keys(
             table,
             names_of(columns) or None,
             max_size=search.max_size,
@@ -84,7 +84,7 @@ def keys(
             progress=progress,
         )
     if results.details is not None:
-        write_table(found.to_frame(), results.details, force=results.force)
-    entries = {"file": file.name, **found.to_dict(), "keys": found.easiest_key_rows(results.top)}
-    failed = judge_figures(keys_figures(found.summary()), limits)
-    print_result(found, entries, failed, results, lambda: keys_tables(found, results.top))
+        write_table(result.to_frame(), results.details, force=results.force)
+    entries = {"file": file.name, **result.to_dict(), "keys": result.easiest_key_rows(results.top)}
+    failed = judge_figures(keys_figures(result.summary()), limits)
+    print_result(result, entries, failed, results, lambda: keys_tables(result, results.top))

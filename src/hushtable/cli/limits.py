@@ -47,7 +47,7 @@ def limits_of(given: Sequence[str] | None, names: Sequence[str]) -> dict[str, fl
     if limits:
         from hushtable.tables import refuse_mismatches
 
-        # A gate would pass on columns that no attack can compare.
+        # Without this, a limit would pass if no attack could be made on the columns.
         refuse_mismatches()
     return limits
 
@@ -59,7 +59,7 @@ def _parse_limit(name: str, text: str) -> float:
         limit = float(text)
     except ValueError:
         limit = math.nan
-    # So written, NaN is out of every range.
+    # Written this way, NaN is outside every range.
     if not low <= limit <= high or (is_count and not limit.is_integer()):
         expected = "a whole number, 0 or more" if is_count else f"a number from {low:g} to {high:g}: 0.05 is 5 %"
         raise InputError(f"--fail-above {name}={text} is no limit.", hint=f"give {expected}.")
@@ -68,7 +68,7 @@ def _parse_limit(name: str, text: str) -> float:
 
 @contextmanager
 def exit_on_failures(failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
-    """Leave with exit 1 after what is printed meanwhile, also where its reader has gone."""
+    """Exit with 1 after the body has printed, even if the reader of the pipe has gone."""
     with exit_with_code(1 if failed else 0):
         try:
             yield
@@ -83,7 +83,7 @@ def judge_figures(figures: Mapping[str, LimitedFigure], limits: Mapping[str, flo
 
 
 def uniques_figures(summary: Mapping[str, Any]) -> dict[str, LimitedFigure]:
-    """Return what `hushtable uniques` can limit."""
+    """Return the figures of `hushtable uniques` that can have a limit."""
     doubt = "" if summary["complete"] else "the budget ended before all column sets were looked at"
     what = f"of the records that are unique on at most {summary['max_size']} columns"
     return {
@@ -93,14 +93,14 @@ def uniques_figures(summary: Mapping[str, Any]) -> dict[str, LimitedFigure]:
 
 
 def assess_figures(risk: Mapping[str, Any]) -> dict[str, LimitedFigure]:
-    """Return what `hushtable assess` can limit; of theta the upper end of its interval."""
+    """Return the figures of `hushtable assess` that can have a limit; for theta, the upper end of its interval."""
     theta, what = risk["theta"], "the upper end of the chance that a match with a unique is right"
     if risk["population_size"] is None:
         chance = LimitedFigure(math.nan, what, "nothing is known of the population")
     elif theta is not None:
         chance = LimitedFigure(theta["high"], what)
     else:
-        # Where nobody is unique, no match with a unique is right.
+        # If nobody is unique, no match with a unique record can be right: 0.
         chance = LimitedFigure(0.0 if risk["n_records"] and not risk["n_unique"] else math.nan, what)
     return {
         **_risk_figures(risk, "unique"),
@@ -126,7 +126,7 @@ def _risk_figures(risk: Mapping[str, Any], unique: str, doubt: str = "") -> dict
 
 
 def attack_figures(rate: float, count: int, what: str, excess: float | None = None) -> dict[str, LimitedFigure]:
-    """Return what attacks can limit; of the excess over a control the upper end of its interval."""
+    """Return the figures of an attack that can have a limit; for the excess, the upper end of its interval."""
     most = math.nan if excess is None else excess
     return {
         "rate": LimitedFigure(rate, f"the share {what}"),
@@ -135,28 +135,28 @@ def attack_figures(rate: float, count: int, what: str, excess: float | None = No
     }
 
 
-def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
+def synthetic_figures(result: Attacks, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
     """Return what `hushtable attack` can limit: of every kind the upper end of the highest risk's interval."""
-    assert found.copies is not None, "the command counts them"
-    figures = {"copies": LimitedFigure(found.copies.n_copied, "the number of people who stand in the table")}
+    assert result.copies is not None, "the command counts them"
+    figures = {"copies": LimitedFigure(result.copies.n_copied, "the number of people who stand in the table")}
     for kind in ("singling out", "linkability", "inference"):
-        attacks = found.attacks_of_kind(kind)
+        attacks = result.attacks_of_kind(kind)
         unknown = not attacks or any(math.isnan(each.risk.high) for each in attacks)
         highest = math.nan if unknown else max(each.risk.high for each in attacks)
         doubt = "no attack of this kind could be made or compared" if unknown else ""
-        most = min((each.most for each in attacks), default=1.0)
-        if not most > limits.get(kind.replace(" ", "-"), -1.0):
-            doubt = f"beside this control even a copy of the table would show a risk of {round(most, 3):g}"
+        ceiling = min((each.most for each in attacks), default=1.0)
+        if not ceiling > limits.get(kind.replace(" ", "-"), -1.0):
+            doubt = f"beside this control even a copy of the table would show a risk of {round(ceiling, 3):g}"
         what = f"the upper end of the 95 % interval of the {kind} risk"
         figures[kind.replace(" ", "-")] = LimitedFigure(highest, what, doubt)
     for name, what in _FIGURE_MEANINGS.items():
-        measured = [each for each in found.figures if each.name == name]
-        # Of what has no interval, the figure itself.
+        measured = [each for each in result.figures if each.name == name]
+        # A figure without an interval stands for itself.
         ends = [each.value if math.isnan(each.high) else each.high for each in measured]
         unknown = not ends or any(map(math.isnan, ends))
         doubt = "it was not measured (dcr needs a control, the others a --secret)" if unknown else ""
-        most = min((each.reach.most for each in measured if each.reach is not None), default=1.0)
-        if not most > limits.get(name, -1.0):
-            doubt = doubt or f"beside this control even a copy of the table would show {round(most, 3):g}"
+        ceiling = min((each.reach.most for each in measured if each.reach is not None), default=1.0)
+        if not ceiling > limits.get(name, -1.0):
+            doubt = doubt or f"beside this control even a copy of the table would show {round(ceiling, 3):g}"
         figures[name] = LimitedFigure(math.nan if unknown else max(ends), what, doubt)
     return figures

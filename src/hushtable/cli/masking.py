@@ -127,15 +127,15 @@ def _check_kept(frame: Frame, names: list[str]) -> None:
         )
 
 
-def _parse_orders(given: list[str]) -> dict[str, ColumnSpec]:
+def _parse_orders(entries: list[str]) -> dict[str, ColumnSpec]:
     """Read which columns are ordered, and how."""
     from hushtable.columns import ColumnSpec
 
     specs = {}
-    for each in given:
-        name, sign, values = each.partition("=")
+    for entry in entries:
+        name, sign, values = entry.partition("=")
         if not sign or not name or name in specs:
-            raise InputError(f"--order {each!r}.", hint="write COLUMN=LOW,MID,HIGH, once for each column.")
+            raise InputError(f"--order {entry!r}.", hint="write COLUMN=LOW,MID,HIGH, once for each column.")
         specs[name] = ColumnSpec("ordered", tuple(names_of(values)))
     return specs
 

@@ -12,7 +12,7 @@ from hushtable.cli.groups import argument, option
 from hushtable.cli.terminal import print_lines, print_to_stderr
 from hushtable.errors import InputError
 
-_PATIENCE: Final = 10.0  # seconds
+_MAX_WAIT_SECONDS: Final = 10.0  # seconds
 
 
 def open_(
@@ -49,11 +49,11 @@ def open_(
     print_lines(server.url)
     print_to_stderr("Keep this address to yourself. Ctrl+C ends the page; the policy and its history are files.")
     if not no_browser:
-        # Where there is none, the address is printed.
+        # If no browser can be started, the printed address is enough.
         with contextlib.suppress(webbrowser.Error):
             webbrowser.open(server.launch_url())
     with server, contextlib.suppress(KeyboardInterrupt):
         server.serve_forever()
     desk.jobs.stop()
-    # What is being written is finished, or its drafts removed.
-    desk.jobs.wait(_PATIENCE)
+    # A release that is being written is finished, or its drafts are removed.
+    desk.jobs.wait(_MAX_WAIT_SECONDS)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 def origin_of(file: Path, engine: str, dialect: Dialect, master: str | None = None) -> Files | Lazy | None:
-    """Return where the rows are, if they are not to be read into memory."""
+    """Return the origin of rows that should not be read into memory; None if they should."""
     from hushtable import engines
 
     if master is not None and engine != "spark":
@@ -118,80 +118,80 @@ def anonymize(
     request: RequestOptions,
     changes: Changes,
     search: SearchOptions,
-    written: ReleaseFiles,
+    writing: ReleaseFiles,
     machine: EngineOptions,
-    shown: Shown,
+    display: Shown,
 ) -> None:
     """Write a release that meets a privacy model, with its manifest, and verify the written file."""
     from hushtable.io import Snapshot, drafts
     from hushtable.release import check_writing, is_folder
 
-    if written.certificate is not None and written.external:
+    if writing.certificate is not None and writing.external:
         raise InputError(
             "a certificate was asked for beside a published file.",
             hint="it tells more of the input than the release does: leave out --external or --certificate.",
         )
     rules = read_policy(request.policy)
-    known = machine.dialect(None if rules is None else rules.read_as.dialect)
-    origin = origin_of(file, machine.engine, known, machine.master)
-    # A key is no input of which anybody is told, not even its hash.
+    dialect = machine.dialect(None if rules is None else rules.read_as.dialect)
+    origin = origin_of(file, machine.engine, dialect, machine.master)
+    # The key file is not reported as an input: not even its hash may be published.
     made_from = [place_of(file), *filter(None, (request.policy, changes.domains, changes.population))]
-    inputs = [*made_from, *filter(None, [written.key_file])]
+    inputs = [*made_from, *filter(None, [writing.key_file])]
     before = Snapshot.from_paths(drafts.paths_among(*inputs))
     sources = [*inputs, *(rules.inputs if rules else ()), *(() if origin is None else origin.inputs)]
-    by = rules.writing.by if written.by is None and rules is not None else written.by
+    by = rules.writing.by if writing.by is None and rules is not None else writing.by
     as_folder = by is not None or (origin is not None and is_folder(output))
-    _check_outputs(output, written, sources, as_folder=as_folder)
+    _check_outputs(output, writing, sources, as_folder=as_folder)
     with show_step("reading"):
-        frame = machine.table(file, known) if origin is None else origin.head()
+        frame = machine.table(file, dialect) if origin is None else origin.head()
     frame = frame.with_learned_specs() if rules is None else frame
     rules = policy_of_request(request, rules, frame)
-    rules = change_by_options(rules, changes, search, {"language": written.language, "by": by})
+    rules = change_by_options(rules, changes, search, {"language": writing.language, "by": by})
     rules.check_decided()
     rules.check_covers(frame.columns)
-    key = key_of(written.key_file, rules)
+    key = key_of(writing.key_file, rules)
     if origin is None and not as_folder:
         check_writing(output, rules.writing.made)
-    _check_rules(rules, written, frame if origin is None else None)
+    _check_rules(rules, writing, frame if origin is None else None)
     with show_progress("searching") as progress:
         release = rules.protect(frame if origin is None else origin, key=key, progress=progress)
-    if written.certificate is not None and release.certificate is None:
+    if writing.certificate is not None and release.certificate is None:
         with show_step("proving a floor"):
             release = release.with_bound(budget_of(search.seconds or _FLOOR_SECONDS))
-    # A report tells the hash of the input.
+    # The report states the inputs' hashes: these must be the files that were read.
     before.check()
-    _write_release(output, rules, release, written, shown, made_from)
+    _write_release(output, rules, release, writing, display, made_from)
 
 
-def _check_outputs(output: Path, written: ReleaseFiles, sources: Sequence[Path], *, as_folder: bool) -> None:
-    """Refuse files that must not be written, before anything is done for them."""
+def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path], *, as_folder: bool) -> None:
+    """Refuse output files that must not be written, before the search begins."""
     from hushtable.io import drafts
     from hushtable.release import check_output, codebook_paths
 
-    beside = (written.save_recoding, written.certificate, written.mapping)
-    others = (*(path for path in beside if path is not None), *report_outputs(written.report))
+    chosen_paths = (writing.save_recoding, writing.certificate, writing.mapping)
+    sidecars = (*(path for path in chosen_paths if path is not None), *report_outputs(writing.report))
     if not as_folder:
-        files = outputs_of(output, codebook=written.codebook)
-        drafts.check_outputs((*files, *others), sources, overwrite=written.force)
+        files = outputs_of(output, codebook=writing.codebook)
+        drafts.check_outputs((*files, *sidecars), sources, overwrite=writing.force)
         return
-    books = codebook_paths(output) if written.codebook else ()
-    check_output(output, sources, books, overwrite=written.force, as_folder=True)
-    drafts.check_outputs((*books, *others), [*sources, output], overwrite=written.force)
+    books = codebook_paths(output) if writing.codebook else ()
+    check_output(output, sources, books, overwrite=writing.force, as_folder=True)
+    drafts.check_outputs((*books, *sidecars), [*sources, output], overwrite=writing.force)
 
 
-def _check_rules(rules: Policy, written: ReleaseFiles, frame: Frame | None) -> None:
-    """Refuse what the rules do not allow before the search; a frame only where all rows are in memory."""
+def _check_rules(rules: Policy, writing: ReleaseFiles, frame: Frame | None) -> None:
+    """Refuse before the search what its rules do not allow; ``frame`` is None if the rows are not in memory."""
     from hushtable.anonymizers import check_learnable, doubts_of_saving
     from hushtable.release import check_order
     from hushtable.tables import Table
 
-    if written.keep_order and frame is None:
+    if writing.keep_order and frame is None:
         raise InputError(
             "--keep-order with an input that is read batch by batch.", hint="leave it out, or take --engine memory."
         )
-    if written.keep_order:
+    if writing.keep_order:
         check_order(rules.person, rules.models)
-    if written.save_recoding is not None and frame is not None:
+    if writing.save_recoding is not None and frame is not None:
         style = getattr(rules.method, "recoding", "")
         check_learnable(rules.models, style)
         coded = Table.encode(frame.with_specs(rules.specs), rules.quasi_identifiers, rules.specs)
@@ -200,42 +200,42 @@ def _check_rules(rules: Policy, written: ReleaseFiles, frame: Frame | None) -> N
 
 
 def _write_release(
-    output: Path, rules: Policy, release: Release, written: ReleaseFiles, shown: Shown, made_from: Sequence[Path]
+    output: Path, rules: Policy, release: Release, writing: ReleaseFiles, display: Shown, made_from: Sequence[Path]
 ) -> None:
-    """Write a release and what was asked for beside it, and show what it holds."""
-    applied = None if written.mapping is None else release.mapping()
-    if written.save_recoding is not None and release.origin is not None:
-        # Before anything is written: a recoding that may not be saved is what was asked for, too.
-        release.save_recoding(written.save_recoding, overwrite=written.force)
+    """Write a release and the other requested files, and print what it holds."""
+    applied = None if writing.mapping is None else release.mapping()
+    if writing.save_recoding is not None and release.origin is not None:
+        # Before the release is written: if the recoding may not be saved, nothing is written at all.
+        release.save_recoding(writing.save_recoding, overwrite=writing.force)
     with show_step("writing and verifying"):
         verdict = release.write(
             output,
-            keep_order=written.keep_order,
-            external=written.external,
+            keep_order=writing.keep_order,
+            external=writing.external,
             policy=rules.to_dict(),
-            codebook=written.codebook,
-            overwrite=written.force,
+            codebook=writing.codebook,
+            overwrite=writing.force,
         )
     try:
         with note_written_release(output):
-            if written.certificate is not None and release.certificate is not None:
-                release.certificate.write(written.certificate, overwrite=written.force)
-            if applied is not None and written.mapping is not None:
-                _write_mapping(applied, written.mapping, force=written.force)
+            if writing.certificate is not None and release.certificate is not None:
+                release.certificate.write(writing.certificate, overwrite=writing.force)
+            if applied is not None and writing.mapping is not None:
+                _write_mapping(applied, writing.mapping, force=writing.force)
             write_report(
                 release,
-                Results(written.report, written.force),
-                audience="external" if written.external else "internal",
+                Results(writing.report, writing.force),
+                audience="external" if writing.external else "internal",
                 file=output,
                 policy=rules,
                 verdict=verdict,
                 inputs=made_from,
             )
-            # Last: of all, this may fail by what the release holds.
-            if written.save_recoding is not None and release.origin is None:
-                release.save_recoding(written.save_recoding, overwrite=written.force)
+            # Last: saving may be refused because of what the release holds.
+            if writing.save_recoding is not None and release.origin is None:
+                release.save_recoding(writing.save_recoding, overwrite=writing.force)
     finally:
-        _show_release(output, rules, release, verdict, shown, has_codebook=written.codebook)
+        _show_release(output, rules, release, verdict, display, has_codebook=writing.codebook)
 
 
 def _write_mapping(applied: AppliedMapping, path: Path, *, force: bool) -> None:
@@ -248,35 +248,35 @@ def _write_mapping(applied: AppliedMapping, path: Path, *, force: bool) -> None:
 
 
 def _show_release(
-    output: Path, rules: Policy, release: Release, verdict: Verdict, shown: Shown, *, has_codebook: bool
+    output: Path, rules: Policy, release: Release, verdict: Verdict, display: Shown, *, has_codebook: bool
 ) -> None:
     from hushtable.release import describe_release, notes
 
     facts, is_here, looks = release.to_dict(), release.origin is None, _gather_notes(output, release)
-    said = describe_release(release.claim, verdict, release.columns, facts)
-    if shown.as_json:
+    sentences = describe_release(release.claim, verdict, release.columns, facts)
+    if display.as_json:
         looks["far_out"] = {name: each.to_dict() for name, each in looks["far_out"].items()}
-        print_json({"file": str(output), "verified": verdict.to_dict(), "facts": said, **facts, **looks})
+        print_json({"file": str(output), "verified": verdict.to_dict(), "facts": sentences, **facts, **looks})
         return
     further = summary.loss_lines(rules, facts["loss"])
     further += summary.describe_value_lists(looks["listed_values"], looks["lacking_values"])
     if is_here:
-        kept = notes.find_unconverted_columns(release, decimal=release.writing.decimal)
+        unconverted = notes.find_unconverted_columns(release, decimal=release.writing.decimal)
         codes, alike, formulas = (looks[name] for name in ("missing_codes", "near_duplicates", "formulas"))
-        further += summary.describe_spelling(release.writing, codes, alike, kept, formulas)
+        further += summary.describe_spelling(release.writing, codes, alike, unconverted, formulas)
     further += summary.describe_outliers(looks["far_out"])
     print_lines(
         *_describe_reading(release),
         *summary.abridge_lines(
             [
                 summary.describe_output(output, codebook=has_codebook),
-                *said[:2],
+                *sentences[:2],
                 *summary.margin_lines(rules),
-                *said[2:],
+                *sentences[2:],
                 *further,
             ],
             summary.describe_search(rules, facts, release.exposure),
-            verbose=shown.verbose,
+            verbose=display.verbose,
         ),
     )
     if is_here and release.trace.effort is not None:
@@ -284,30 +284,30 @@ def _show_release(
 
 
 def _gather_notes(output: Path, release: Release) -> dict[str, Any]:
-    """Return what to know of a release's cells; of columns that are kept only where all rows are in memory."""
+    """Return notes on a release's cells; those on kept columns need all rows in memory."""
     from hushtable.io import frames
     from hushtable.release import notes
 
-    found = {
+    entries = {
         "listed_values": notes.count_values_in_lists(release.distinct),
         "lacking_values": notes.lacking_values(release.distinct),
         "far_out": notes.find_outlier_columns(release.distinct, release.margins),
     }
     if release.origin is not None:
-        return found
+        return entries
     is_csv = not output.is_dir() and frames.file_kind(output) == "csv"
     kept = {"missing_codes": notes.missing_codes(release), "near_duplicates": notes.count_lookalike_values(release)}
-    return {**kept, **found, "formulas": notes.formula_cells(release) if is_csv else {}}
+    return {**kept, **entries, "formulas": notes.formula_cells(release) if is_csv else {}}
 
 
 def _show_tables(output: Path, release: Release) -> None:
-    """Show what minimal generalization looked at, and its tables where they are small."""
+    """Print how minimal generalization searched, and its tables if they are small."""
     from hushtable.claims import Matchings
     from hushtable.io import frames
     from hushtable.release import manifest
 
     assert release.trace.effort is not None
-    # A partition may publish several tables; of what matches row by row, tables themselves are counted.
+    # A partition may publish several tables; under matching notions, ties are tables themselves.
     unit = "table" if isinstance(release.claim, Matchings) else "partition"
     print_lines(
         *summary.describe_effort(release.trace, unit),
@@ -318,7 +318,7 @@ def _show_tables(output: Path, release: Release) -> None:
 
 
 def _describe_reading(release: Release) -> list[str]:
-    """Say where the rows are, if they are not in memory."""
+    """Describe where the rows are, if they are not in memory."""
     if release.origin is None:
         return []
     in_batches = "Read batch by batch, never as a whole (--engine memory reads it into memory)."
@@ -378,7 +378,7 @@ def verify(
     if judging.no_manifest and rules is None:
         raise InputError("neither a manifest nor a policy says what to judge.", hint="pass -p policy.yaml.")
     if not judging.no_manifest:
-        # Without a manifest this says so.
+        # Raises an error if the manifest is missing.
         manifest.read(file)
     with plugins.allow_only(judging.plugins or ()):
         claimed = None if judging.no_manifest else manifest.claim_of(file)
@@ -428,7 +428,7 @@ def _check_rows(failing_rows: FailingRows, file: Path, judging: Judging) -> None
 
 
 def _write_rows(path: Path, verdict: Verdict, table: Any, *, force: bool) -> None:
-    """Write the numbers of the rows that fail, from 1 on, each with what it fails: for who holds the table."""
+    """Write the numbers (from 1) of the failing rows, each with what it fails, for the table's holder."""
     import csv
 
     from hushtable.io import drafts
@@ -445,7 +445,7 @@ def _write_rows(path: Path, verdict: Verdict, table: Any, *, force: bool) -> Non
 
 
 def _complete_by_options(claim: Claim, judging: Judging, reading: ReadingOptions) -> Claim:
-    """Return a claim with what options say of it; a file of domains may list other columns too."""
+    """Complete a claim by options; a file of domains may list other columns too."""
     from hushtable.claims import with_reading_of
     from hushtable.hierarchy import Hierarchy
 

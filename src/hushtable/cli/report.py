@@ -24,7 +24,7 @@ WrittenRelease = Annotated[Path, argument("RELEASE", "Written release, with its 
 
 
 def report_outputs(path: Path | None) -> tuple[Path, ...]:
-    """Return the files that a report is written to; none where none is asked for."""
+    """Return the files that a report is written to; none if no report was requested."""
     if path is None:
         return ()
     from hushtable.reporting import report_paths
@@ -33,7 +33,7 @@ def report_outputs(path: Path | None) -> tuple[Path, ...]:
 
 
 def check_report(results: Results, *inputs: Path | None) -> None:
-    """Raise InputError where the report of a command that writes no other file cannot be written."""
+    """Raise InputError if the report cannot be written, for commands that write no other file."""
     from hushtable.io import drafts
 
     sources = [path for path in inputs if path is not None]
@@ -43,7 +43,7 @@ def check_report(results: Results, *inputs: Path | None) -> None:
 
 
 def write_report(result: object, results: Results, **options: Any) -> None:
-    """Write the report of a result, where one is asked for."""
+    """Write the report of a result, if one was requested."""
     if results.report is None:
         return
     from hushtable.reporting import report as report_
@@ -55,7 +55,7 @@ def write_report(result: object, results: Results, **options: Any) -> None:
 
 
 def check_outputs(outputs: Sequence[Path | None], results: Results, *inputs: Path | None) -> None:
-    """Raise InputError where tables or the report of a result cannot be written, before the search for it."""
+    """Raise InputError before the search if tables or the report of its result cannot be written."""
     from hushtable.io import drafts, frames
 
     asked = [path for path in outputs if path is not None]
@@ -67,7 +67,7 @@ def check_outputs(outputs: Sequence[Path | None], results: Results, *inputs: Pat
 
 
 def write_table(table: object, path: Path, *, force: bool, warning: str = "") -> None:
-    """Write a frame of results; a CSV has no lists, so that sets of columns become JSON."""
+    """Write a frame of results; sets of columns become JSON, because a CSV has no lists."""
     from hushtable.io import drafts, frames
 
     with drafts.replace_files(path, internal=(path,), overwrite=force) as (draft,):
@@ -76,28 +76,28 @@ def write_table(table: object, path: Path, *, force: bool, warning: str = "") ->
 
 
 def print_result(
-    found: StatesFacts,
+    result: StatesFacts,
     entries: Mapping[str, Any],
     failed: list[dict[str, Any]] | None,
     results: Results,
     tables: Callable[[], Iterable[str]] = tuple,
 ) -> None:
-    """Report a result and print its facts and tables, or JSON, with what failed if anything was judged; then exit 1."""
-    write_report(found, results)
+    """Write the report of a result and print it as text or JSON; exit with 1 if a limit failed."""
+    write_report(result, results)
     with exit_on_failures(failed or ()):
         if results.as_json:
-            print_json({**entries, "facts": found.facts, **({} if failed is None else {"failed_above": failed})})
+            print_json({**entries, "facts": result.facts, **({} if failed is None else {"failed_above": failed})})
         else:
-            print_lines(*found.facts, *tables())
+            print_lines(*result.facts, *tables())
 
 
 @contextmanager
 def note_written_release(output: Path) -> Iterator[None]:
-    """Tell apart what fails after a release is written: the release is there, and holds what it claims."""
+    """Mark errors that come after the release was written: the release exists, and holds what it claims."""
     try:
         yield
     except HushError as error:
-        # The answer to what the release claims is yes, whatever else fails.
+        # Not exit code 1, which would say that the release does not hold what it claims.
         kind = InputError if error.exit_code == 1 else type(error)
         raise kind(f"{str(output)!r} is written and verified; what was asked for besides failed: {error}") from error
 
@@ -134,19 +134,19 @@ def report(
             hint="leave one of the two out.",
         )
     with show_step("reading, judging and measuring"):
-        told = report_(release, audience="external" if external else "internal", original=original, policy=policy)
-    with exit_with_code(0 if told.holds else 1):
+        result = report_(release, audience="external" if external else "internal", original=original, policy=policy)
+    with exit_with_code(0 if result.holds else 1):
         if output is not None:
-            page, twin = told.write(output, overwrite=force)
-            print_to_stderr(f"Wrote {page} ({told.audience}), and its twin {twin}.")
+            page, twin = result.write(output, overwrite=force)
+            print_to_stderr(f"Wrote {page} ({result.audience}), and its twin {twin}.")
         if as_json:
-            print_json(told.to_dict())
+            print_json(result.to_dict())
         elif output is None:
-            print_lines(*_format_report(told))
+            print_lines(*_format_report(result))
 
 
 def _format_report(told: Report) -> Iterator[str]:
-    """Lay out what the page shows; of charts, what to see in them."""
+    """Format the report for the terminal; a chart becomes its title."""
     yield _text_line(told.title, f"({translate(told.audience)})")
     for section in told.sections:
         yield from _format_section(section)

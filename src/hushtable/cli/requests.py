@@ -89,20 +89,20 @@ class SearchOptions:
 
 
 def read_policy(path: Path | None) -> Policy | None:
-    """Read a policy that may not have been given: without one, what reads policies is not loaded."""
+    """Read a policy if one was given; otherwise the modules that read policies are not loaded."""
     if path is None:
         return None
     from hushtable.policy import Policy
 
     policy = Policy.read(path)
-    # Whoever wrote the policy in a language reads it.
+    # Messages are in the policy's language: its author reads it.
     if current_language() == "en":
         set_language(policy.writing.language)
     return policy
 
 
 def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Frame) -> Policy:
-    """Return the policy, or make one of plain options; a column that looks identifying and has no role is refused."""
+    """Return the policy, or make one from plain options; refuse a column that looks identifying and has no role."""
     from hushtable.discover import find_identifiers, find_repeating_person
     from hushtable.policy import Policy
 
@@ -116,13 +116,13 @@ def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Fram
             hint="pass -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one), or --qi age,sex --k 5.",
         )
     models = [{_parse_notion(request.notion): request.k}, *map(_parse_diversity, request.l or ())]
-    judged = [model["distinct-l-diversity"]["sensitive"] for model in models[1:]]
-    given = dict.fromkeys(names_of(request.other), "other") | dict.fromkeys(judged, "sensitive")
-    hidden = names_of(request.identifier)
-    given |= dict.fromkeys(hidden, "identifier") | dict.fromkeys(names_of(request.qi), "quasi-identifier")
-    undeclared = [name for name in frame.columns if name not in given]
+    sensitive = [model["distinct-l-diversity"]["sensitive"] for model in models[1:]]
+    roles = dict.fromkeys(names_of(request.other), "other") | dict.fromkeys(sensitive, "sensitive")
+    identifiers = names_of(request.identifier)
+    roles |= dict.fromkeys(identifiers, "identifier") | dict.fromkeys(names_of(request.qi), "quasi-identifier")
+    undeclared = [name for name in frame.columns if name not in roles]
     if undeclared:
-        # Who names quasi-identifiers says that the rows are persons.
+        # Naming quasi-identifiers implies that rows are about persons, so identifiers are looked for.
         looks = find_identifiers(frame, undeclared)
         if looks:
             name, reason = looks[0]
@@ -131,50 +131,50 @@ def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Fram
                 hint=f"--identifier {name} leaves it out; to keep it, --other {name} --set 'accept.{name}=a reason'.",
             )
         print_to_stderr(f"Kept as they are, taken for unknown to anyone: {join_some(undeclared)}.")
-    person = find_repeating_person(frame, hidden) if len(hidden) > 1 else None
+    person = find_repeating_person(frame, identifiers) if len(identifiers) > 1 else None
     if person is not None:
         print_to_stderr(f"Some persons have several records: --person {person} counts persons, not records.")
-    return Policy.make({"columns": {**dict.fromkeys(undeclared, "other"), **given}, "models": models})
+    return Policy.make({"columns": {**dict.fromkeys(undeclared, "other"), **roles}, "models": models})
 
 
 def with_options(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], settings: Sequence[str]) -> Policy:
-    """Return the policy with what was typed beside it; an option that the method does not have is an error.
+    """Return the policy changed by typed options; an option that the method does not have is an error.
 
     Options by their names, None where one was not given; kinds as ``COLUMN=KIND``; settings as ``PLACE=VALUE``, the
     place with dots: ``method.mondrian.cut=median``.
     """
-    given = {name: value for name, value in options.items() if value is not None}
+    typed = {name: value for name, value in options.items() if value is not None}
     for name in ("method", "loss"):
-        if name in given:
-            rules = rules.with_entries({(name,): _loss_of(given.pop(name)) if name == "loss" else given.pop(name)})
-    places: dict[_OptionPlace, Any] = {}
-    for name, value in given.items():
-        places[_place_of(rules, name)] = os.path.abspath(value) if isinstance(value, Path) else value
+        if name in typed:
+            rules = rules.with_entries({(name,): _loss_of(typed.pop(name)) if name == "loss" else typed.pop(name)})
+    entries: dict[_OptionPlace, Any] = {}
+    for name, value in typed.items():
+        entries[_place_of(rules, name)] = os.path.abspath(value) if isinstance(value, Path) else value
     for entry in kinds:
         column, _, kind = entry.rpartition("=")
         if not column:
             raise InputError(
                 f"--kind {entry!r} is not of the form COLUMN=KIND.", hint="for instance: --kind zip=category."
             )
-        places["columns", column, "kind"] = kind
+        entries["columns", column, "kind"] = kind
     for entry in settings:
-        place, is_set, text = entry.partition("=")
+        path, is_set, text = entry.partition("=")
         if not is_set:
             raise InputError(
                 f"--set {entry!r} is not of the form PLACE=VALUE.",
                 hint="for instance: --set method.mondrian.cut=median.",
             )
-        places[tuple(place.split("."))] = _parse_value(text, entry)
-    return rules.with_entries(places) if places else rules
+        entries[tuple(path.split("."))] = _parse_value(text, entry)
+    return rules.with_entries(entries) if entries else rules
 
 
 def change_by_options(
-    rules: Policy, changes: Changes, search: SearchOptions, written: Mapping[str, str | None]
+    rules: Policy, changes: Changes, search: SearchOptions, writing: Mapping[str, str | None]
 ) -> Policy:
-    """Return the policy with what the options of `anonymize` say."""
+    """Return the policy changed by the options of `anonymize`."""
     options = {
         **vars(search),
-        **written,
+        **writing,
         "weights": numbers_of(search.weights) or None,
         "domains": changes.domains,
         "population": changes.population,
@@ -184,15 +184,17 @@ def change_by_options(
 
 
 def with_asked_role(rules: Policy, role: str | None) -> Policy:
-    """Return the policy with one role for all columns that it asks for."""
+    """Return the policy with one role for all columns whose role is `ask`."""
     if role is None:
         return rules
-    asked = rules.with_role("ask")
-    if not asked:
+    undecided = rules.with_role("ask")
+    if not undecided:
         raise InputError("--ask has no effect: the policy asks for no role.", hint="leave it out.")
-    # How values are read and generalized has no effect on columns that are left out or kept as they are.
+    # Columns left out or kept as they are need no kind or hierarchy: the whole entry is replaced.
     is_whole = role in ("identifier", "other")
-    return rules.with_entries({("columns", name) if is_whole else ("columns", name, "role"): role for name in asked})
+    return rules.with_entries(
+        {("columns", name) if is_whole else ("columns", name, "role"): role for name in undecided}
+    )
 
 
 def key_of(path: Path | None, rules: Policy) -> bytes | None:
@@ -218,7 +220,7 @@ def key_in(path: Path) -> bytes:
 
 
 def complete_claim(claimed: Claim | None, rules: Policy | None) -> Claim | None:
-    """Return what to judge: the claim of a manifest, which a policy completes and must agree with."""
+    """Return the claim to judge: a manifest's claim, completed by a policy that must agree with it."""
     if rules is None:
         return claimed
     if claimed is None:
@@ -247,7 +249,7 @@ def _loss_of(name: str) -> Any:
 
 
 def _place_of(rules: Policy, option: str) -> _OptionPlace:
-    """Return where a short option stands in a policy."""
+    """Return the place of a short option in a policy."""
     if option in ("domains", "population", "person"):
         return (option,)
     if option in ("language", "by"):
@@ -270,6 +272,6 @@ def _parse_value(text: str, entry: str) -> Any:
     from hushtable.policy import plain_yaml
 
     if text.startswith("%") or (len(text) == 1 and not text.isalnum() and text != "~"):
-        # A format of dates, or a mark of numbers or between cells, which YAML would have in quotes.
+        # Date formats and marks need quotes in YAML; on the command line they are taken as they are.
         return text
     return plain_yaml.parse(text, f"--set {entry}")[0]

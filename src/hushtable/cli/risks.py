@@ -130,12 +130,12 @@ def mpuccs(
 ) -> None:
     """Count the synthetic records that single out exactly one original record."""
     limits = limits_of(fail, _MPUCCS_FIGURES)
-    given = {
+    is_given = {
         **find_given(sets, control, equality, results),
         "a synthetic table": synthetic is not None,
         "--fail-above excess": "excess" in limits,
     }
-    check_effects(given, _NEEDS, _EXCLUDES)
+    check_effects(is_given, _NEEDS, _EXCLUDES)
     inputs = (place_of(original), synthetic, control.control)
     check_outputs((results.details, results.tree), results, *inputs)
     options: dict[str, Any] = {
@@ -177,24 +177,24 @@ def _run_mpuccs(original: Frame, synthetic: Frame | None, options: Mapping[str, 
 
 
 def _without_defaults(**options: object) -> dict[str, object]:
-    """Return the options that were given; for the others, what is called has defaults of its own."""
+    """Return the options that were given; the called function has its own defaults for the others."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def _as_petsard(compat: str, original: Any, synthetic: Any, options: dict[str, Any]) -> PetsardMpuccs:
-    """Imitate another program; of precisions it knows one for all columns, and finds it where none is given."""
+    """Imitate PETsARD 1.6; it has one precision for all columns, and finds it by itself if none is given."""
     from hushtable.risk import petsard_mpuccs
 
     if compat != "petsard-1.6":
         raise InputError(f"--compat {compat!r} is not known.", hint="use petsard-1.6, or leave it out.")
-    for asked, name in (("--decimals", "numeric_precision"), ("--datetime-unit", "datetime_precision")):
-        given = options[name]
-        if given is None or isinstance(given, dict):
+    for option_name, name in (("--decimals", "numeric_precision"), ("--datetime-unit", "datetime_precision")):
+        precision = options[name]
+        if precision is None or isinstance(precision, dict):
             raise InputError(
-                f"{asked} with --compat is one precision for all columns.",
+                f"{option_name} with --compat is one precision for all columns.",
                 hint="give one, or auto, which is found as that program does.",
             )
-        options[name] = None if given == "auto" else given
+        options[name] = None if precision == "auto" else precision
     return petsard_mpuccs(original, synthetic, **options)
 
 
@@ -247,7 +247,7 @@ def uniques(
 
 
 def _parse_sizes(text: str | None, n_columns: int) -> list[int] | None:
-    """Return the sizes of column sets: None for all; without a text those up to 3 that a table has."""
+    """Return the sizes of column sets: None for all; without a text, up to 3 (or the number of columns)."""
     if text is None:
         return list(range(1, min(3, n_columns) + 1))
     if text.strip() == "all":

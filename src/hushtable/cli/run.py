@@ -47,7 +47,7 @@ class Reports:
 def run(
     file: Annotated[Path, argument("FILE", "Pipeline file (YAML).")],
     reports: Reports,
-    kept: Kept,
+    cache_options: Kept,
     threads: Threads = None,
 ) -> None:
     """Carry out a pipeline: load, split, synthesize or protect, evaluate, report."""
@@ -56,25 +56,25 @@ def run(
     results = Results(reports.report, reports.force)
     if reports.report is not None:
         check_report(results, file)
-    check_effects(find_given(reports, kept), {}, _EXCLUDES)
-    if kept.clean:
-        # Whatever the file says: it may be broken by now.
+    check_effects(find_given(reports, cache_options), {}, _EXCLUDES)
+    if cache_options.clean:
+        # Before the file is read: it may be broken by now.
         print_lines("Removed what was kept." if store.clean(file.parent / store.FOLDER) else "Nothing was kept.")
         return
     pipeline = Pipeline.read(file)
     if reports.report is not None:
-        # Which files it reads, and that they are there.
+        # Also checks that the pipeline's input files exist.
         check_report(results, file, *pipeline.inputs)
-    if kept.dry_run:
+    if cache_options.dry_run:
         for line in pipeline.left_out:
             print_lines(line)
-        plan = pipeline.plan(cache=not (kept.fresh or kept.no_cache))
+        plan = pipeline.plan(cache=not (cache_options.fresh or cache_options.no_cache))
         print_lines(*(f"{step.line}{'  (kept from before)' if is_kept else ''}" for step, is_kept in plan))
         return
     done = pipeline.run(
         reports.out,
-        fresh=kept.fresh,
-        cache=not kept.no_cache,
+        fresh=cache_options.fresh,
+        cache=not cache_options.no_cache,
         tell=print_to_stderr,
         overwrite=reports.force,
         allow_missing=reports.allow_missing or (),

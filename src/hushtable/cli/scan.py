@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from hushtable.io import Frame
     from hushtable.risk import Keys
 
-_KEY_SIZE: Final = 3  # columns that are a key together: more than so many, few people know
-_KEY_CELLS: Final = 100_000_000  # rows times column sets that may be looked at for them
+_KEY_SIZE: Final = 3  # columns of a joint key: few people know more than these
+_KEY_CELLS: Final = 100_000_000  # rows times column sets that the search for joint keys may look at
 _SCAN_FIGURES: Final = ("rate", "highest", "average")
 
 
@@ -57,56 +57,56 @@ def scan(
     with show_step("looking at columns and classes"):
         roles = find_quasi_identifiers(frame, words=words, of_persons=persons)
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
-        # Of what is asked, the careful answer.
-        known = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
-        # Free text is better left out, and everybody is alone on it.
-        known = [name for name in known if name not in roles.prose] or known
+        # A column whose role is still to be decided counts as a quasi-identifier: the careful answer.
+        knowable = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
+        # Free text makes every record unique; it is better left out. If there is nothing else, it stays.
+        knowable = [name for name in knowable if name not in roles.prose] or knowable
         odd = {name: each for name, each in odd.items() if roles.roles[name] != "identifier"}
         if odd:
             from hushtable.io import warn_of_odd_cells
 
             warn_of_odd_cells(odd)
-        assessed = assess(frame, quasi_identifiers=known, sensitive=sensitive)
+        assessed = assess(frame, quasi_identifiers=knowable, sensitive=sensitive)
         risk = assessed.to_dict()
-        joint = _joint_keys(frame, known)
+        joint = _joint_keys(frame, knowable)
     failed = judge_figures(scan_figures(risk), limits)
     with exit_on_failures(failed or ()):
         if as_json:
             judged = {} if failed is None else {"failed_above": failed}
             read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
-            told = {} if joint is None else {"keys": {**joint.summary(), "top": joint.easiest_key_rows()}}
-            print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk, **told, **judged})
+            key_entries = {} if joint is None else {"keys": {**joint.summary(), "top": joint.easiest_key_rows()}}
+            print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk, **key_entries, **judged})
         else:
             lines = [] if joint is None or not roles.of_persons else describe_joint_keys(joint)
             print_lines(*format_roles(roles), *describe_risk(assessed, roles), *lines)
         if policy is not None:
-            _propose_policy(policy, file, frame, roles, known, odd, k)
+            _propose_policy(policy, file, frame, roles, knowable, odd, k)
 
 
-def _joint_keys(frame: Frame, known: list[str]) -> Keys | None:
-    """Search for few columns that are a key together: not for as long as it may take, but as the other things do."""
+def _joint_keys(frame: Frame, knowable: list[str]) -> Keys | None:
+    """Search for a key of few columns, within a budget that keeps it about as fast as the rest of the scan."""
     from hushtable.risk import minimal_keys
     from hushtable.search import Budget
 
-    if not known or not frame.n_rows:
+    if not knowable or not frame.n_rows:
         return None
     budget = Budget(nodes=max(1, _KEY_CELLS // frame.n_rows))
-    return minimal_keys(frame, known, max_size=min(_KEY_SIZE, len(known)), budget=budget)
+    return minimal_keys(frame, knowable, max_size=min(_KEY_SIZE, len(knowable)), budget=budget)
 
 
 def _propose_policy(
-    policy: Path, file: Path, frame: Frame, roles: Roles, known: list[str], odd: Mapping[str, OddCells], k: int
+    policy: Path, file: Path, frame: Frame, roles: Roles, knowable: list[str], odd: Mapping[str, OddCells], k: int
 ) -> None:
-    """Write a policy to start from, and say what to decide in it, or else what to run."""
+    """Write a policy to start from; print what to decide in it, or the next command."""
     from hushtable.policy import Policy, propose_policy
 
-    doubts = {name: frame.doubts(name) for name in known}
-    # Of a single format nothing is to be chosen: the policy proposes the century of its years.
+    doubts = {name: frame.doubts(name) for name in knowable}
+    # If one format fits, nobody has to choose: the policy proposes the century of two-digit years.
     undated = [name for name, (formats, marks) in doubts.items() if len(formats) > 1 or marks]
-    run = None if undated or not known or roles.prose else _next_command(file, str(file), policy, roles)
+    run = None if undated or not knowable or roles.prose else _next_command(file, str(file), policy, roles)
     propose = partial(propose_policy, frame, roles, k=k, source=file.name, undecided=odd)
     text = propose(run=run)
-    columns = Policy.parse(text).columns if known and odd else {}
+    columns = Policy.parse(text).columns if knowable and odd else {}
     to_decide = [name for name, column in columns.items() if column.odd_cells == "refuse"]
     if to_decide and run is not None:
         run, text = None, propose(run=None)
@@ -118,20 +118,20 @@ def _propose_policy(
         then = f". First say what the dates or numbers of {quote_names(undated)} mean: the policy names the candidates."
     elif to_decide:
         then = f". First say what the odd cells of {quote_names(to_decide)} are (odd_cells): missing, or text."
-    # A policy goes round: it has no user of a database, and no query. Here stands what was typed.
+    # The policy is passed on, so its command has no database user and no query; this one repeats what was typed.
     typed = _next_command(file, getattr(file, "url", str(file)), policy, roles)
     print_to_stderr("", f"Wrote {policy}. Check every role in it{then}", *([f"  {typed}"] if run else []))
 
 
-def _next_command(file: Path, named: str, policy: Path, roles: Roles) -> str:
-    """Return what to run after a scan, from the same folder; where the input is, nobody may be able to write."""
+def _next_command(file: Path, file_name: str, policy: Path, roles: Roles) -> str:
+    """Return the next command after a scan; its output goes to this folder, as the input's may be read-only."""
     from hushtable.io import FILE_KINDS
 
     suffix = file.suffix.lower()
     ending = ".parquet" if suffix == ".pq" else suffix if FILE_KINDS.get(suffix, "csv") != "csv" else ".csv"
     stem = file.name.partition(".")[0] if file.name != "-" else "table"
-    table = f"./{named}" if named.startswith("-") and named != "-" else named
-    # A folder is released as a folder, whose name has no ending.
+    table = f"./{file_name}" if file_name.startswith("-") and file_name != "-" else file_name
+    # A folder is released as a folder: its name has no ending.
     output = f"{stem.lstrip('-') or 'table'}{'_release' if file.is_dir() else f'.release{ending}'}"
     run = ["hushtable", "anonymize", table, "-p", str(policy), "-o", output]
     return shlex.join([*run, *(["--ask", "quasi-identifier"] if roles.ask else [])])
@@ -151,7 +151,7 @@ def _write_policy(path: Path, text: str) -> None:
     from hushtable.io import drafts
     from hushtable.policy import SCHEMA_FILE
 
-    # Nothing is known of where schemas are published: editors are told of one that lies beside the policy.
+    # No URL of a published schema is known, so an editor is pointed to a schema beside the policy.
     known = f"# yaml-language-server: $schema={SCHEMA_FILE}\n" if (path.parent / SCHEMA_FILE).is_file() else ""
     with drafts.replace_files(path) as (draft,):
         draft.write_text(known + text, encoding="utf-8")

@@ -46,7 +46,7 @@ _ROLE_TITLES: Final = ("proposed role", "distinct", "missing", "power", "because
 
 
 def format_roles(roles: Roles) -> list[str]:
-    """Lay out the columns with their proposed roles and reasons."""
+    """Format the columns with their proposed roles and reasons as a table."""
     is_labelled = any(column.label for column in roles.columns)
     titles = ("column", *(["label"] if is_labelled else []), *_ROLE_TITLES)
     rows = [
@@ -61,22 +61,23 @@ def format_roles(roles: Roles) -> list[str]:
         )
         for column in roles.columns
     ]
-    shown = rows if len(rows) <= _MAX_COLUMNS_LISTED else rows[:_SHOWN_COLUMNS]
+    listed_rows = rows if len(rows) <= _MAX_COLUMNS_LISTED else rows[:_SHOWN_COLUMNS]
     table = format_table(
-        titles, shown, right=("distinct", "missing", "power"), whole=("proposed role",), sentences=("because",)
+        titles, listed_rows, right=("distinct", "missing", "power"), no_wrap=("proposed role",), sentences=("because",)
     )
-    if len(shown) == len(rows):
+    if len(listed_rows) == len(rows):
         return [table]
     counts = Counter(column.role for column in roles.columns)
-    told = ", ".join(f"{n:,} {role}" for role, n in counts.most_common())
+    counted = ", ".join(f"{n:,} {role}" for role, n in counts.most_common())
     return [
         table.rstrip(),
-        f"The first {len(shown)} of {len(rows):,} columns; all of them: {told}; --json and the policy list them.",
+        f"The first {len(listed_rows)} of {len(rows):,} columns; all of them: {counted}; "
+        "--json and the policy list them.",
     ]
 
 
 def describe_risk(risk: RiskAssessment, roles: Roles) -> list[str]:
-    """Say how easily people can be found again, where what is asked is known of them."""
+    """Describe how easily people can be found by columns that others may know."""
     if not roles.of_persons:
         hint = "; where the rows are persons all the same: --persons" if roles.columns else ""
         return [f"Nothing is proposed: {roles.persons_reason.partition('; where')[0]}{hint}."]
@@ -86,7 +87,7 @@ def describe_risk(risk: RiskAssessment, roles: Roles) -> list[str]:
 
 
 def abridge_lines(lines: Sequence[str], details: Sequence[str], *, verbose: bool) -> list[str]:
-    """Return twelve lines at most; if verbose all, and the details."""
+    """Return at most twelve lines; all lines and the details if verbose."""
     if verbose:
         return [*lines, *details]
     n_left = len(lines[_MAX_LINES - 1 :]) + len(details)
@@ -94,18 +95,18 @@ def abridge_lines(lines: Sequence[str], details: Sequence[str], *, verbose: bool
 
 
 def describe_output(output: Path, *, codebook: bool) -> str:
-    """Say which files a release was written to."""
+    """Describe to which files a release was written."""
     return f"Wrote {output}{', its codebook' if codebook else ''} and its manifest."
 
 
 def loss_lines(rules: Policy, loss: float) -> list[str]:
-    """Tell the loss, where it is another one than that of a typical cell."""
+    """Describe the loss, unless it is the one that the facts already state (set-NCP)."""
     words = _LOSS_WORDS.get(rules.loss.name, rules.loss.name)
     return [] if rules.loss.name == "ncp" else [f"The information loss is {loss:.4f} ({words})."]
 
 
 def describe_search(rules: Policy, summary: Mapping[str, Any], exposure: Exposure | None) -> list[str]:
-    """Say how a release was searched for, and what was accepted."""
+    """Describe how a release was searched for, and which columns were accepted."""
     lines = [] if exposure is None else exposure.describe_acceptances()
     lines.append(
         f"recoding {summary['recoding']}; loss {summary['loss']:.4f} "
@@ -129,7 +130,7 @@ def describe_outliers(found: Mapping[str, FarOut]) -> list[str]:
 
 
 def _format_rule(rule: Tails) -> str:
-    """Write top and bottom coding on one line, as a policy has it."""
+    """Format top and bottom coding on one line, as in a policy."""
     from hushtable.models import entries
 
     options = ", ".join(f"{name}: {value}" for name, value in entries.to_entry(rule)[rule.name].items())
@@ -137,7 +138,7 @@ def _format_rule(rule: Tails) -> str:
 
 
 def _describe_trade(trade: Mapping[str, Any], n_records: int) -> str:
-    """Say what suppressing records gained; for those who make the release, not for those who receive it."""
+    """Describe what suppression gained; for those who make the release, not for recipients."""
     if trade["n_suppressed"] == 0:
         return "no suppression lowers the loss, in which a suppressed record counts as wholly lost"
     return (
@@ -150,10 +151,10 @@ def describe_spelling(
     writing: Writing,
     codes: Mapping[str, Mapping[str, int]],
     alike: Mapping[str, int],
-    kept: Sequence[str],
+    unconverted: Sequence[str],
     formulas: Mapping[str, int],
 ) -> list[str]:
-    """Say how a file is written, and which of its cells look like other ones, each by column with their counts.
+    """Describe how a file is written, and count by column the cells that look like something else.
 
     Codes look like a missing value, alike ones nearly are another value, formulas a spreadsheet would run. Kept columns
     stay as they came, beside quasi-identifiers that do not.
@@ -164,40 +165,41 @@ def describe_spelling(
     if writing.decimal == ",":
         lines.append("quasi-identifiers are written with decimal commas")
     if formulas:
-        told = [f"{name} {n:,}" for name, n in formulas.items()]
+        counts = [f"{name} {n:,}" for name, n in formulas.items()]
         done = "got an apostrophe" if writing.formulas == "escape" else "stay as they are (write: {formulas: escape})"
         lines.append(
-            f"careful: cells that a spreadsheet would run, beginning with =, +, - or @, {done}: {join_some(told)}"
+            f"careful: cells that a spreadsheet would run, beginning with =, +, - or @, {done}: {join_some(counts)}"
         )
-    if kept:
+    if unconverted:
         form = "a decimal point" if writing.decimal == "." else "a decimal comma"
         lines.append(
-            f"quasi-identifiers are written with {form} and ISO dates, other columns as they came: {join_some(kept)}"
+            f"quasi-identifiers are written with {form} and ISO dates, other columns as they came: "
+            f"{join_some(unconverted)}"
         )
     lines += [
         f"careful: {n:,} values of {name} differ from another only in case, spaces or width"
         for name, n in alike.items()
     ]
     if codes:
-        told = [f"{name} ({', '.join(f'{code} {n:,}' for code, n in each.items())})" for name, each in codes.items()]
+        counts = [f"{name} ({', '.join(f'{code} {n:,}' for code, n in each.items())})" for name, each in codes.items()]
         lines.append(
-            f"careful: cells that look like a missing value stay what they are (missing_values): {join_some(told)}"
+            f"careful: cells that look like a missing value stay what they are (missing_values): {join_some(counts)}"
         )
     return lines
 
 
-def describe_value_lists(listed: Mapping[str, int], lacking: Sequence[str]) -> list[str]:
-    """Say which columns list what a class holds, and which of them values that few records have."""
+def describe_value_lists(n_by_column: Mapping[str, int], lacking: Sequence[str]) -> list[str]:
+    """Describe which columns list the values of a class, and which lists hold rare values."""
     hint = f"lists in {join_some(lacking)} show which values a class lacks; recoding cut hides that"
     return [hint] * bool(lacking) + [
         f"careful: the sets of {name} list {n:,} values that are nearly unique: who knows one finds its class; "
         "recoding cut or a hierarchy shows less"
-        for name, n in listed.items()
+        for name, n in n_by_column.items()
     ]
 
 
 def describe_effort(trace: Trace, unit: str) -> list[str]:
-    """Say what was looked at, and what is proven; ties are counted in a unit."""
+    """Describe how far a search went, and what it proved; ties are counted in a unit."""
     effort = trace.effort
     assert effort is not None
     proof = "proven to be the least" if trace.optimal else "no proof"
@@ -216,7 +218,7 @@ def describe_effort(trace: Trace, unit: str) -> list[str]:
 
 
 def format_small_table(frame: Frame) -> list[str]:
-    """Show a small table as it was written."""
+    """Format a small published table."""
     if frame.n_rows > _MAX_ROWS_SHOWN:
         return []
     columns = [frame.column(name) for name in frame.columns]
@@ -225,7 +227,7 @@ def format_small_table(frame: Frame) -> list[str]:
 
 
 def describe_verdict(file: Path, verdict: Verdict, *, has_manifest: bool = False) -> list[str]:
-    """Say what holds apart from what fails, and from what could not be judged."""
+    """Describe separately what holds, what fails, and what could not be judged."""
     head = "does NOT hold" if not verdict.passed else "holds" if verdict.complete else "was judged in part"
     lines = [f"{file} {head}, on {', '.join(verdict.columns)}:"]
     lines += [f"  {fact}" for fact in verdict.facts[1:]]
@@ -244,7 +246,7 @@ def describe_verdict(file: Path, verdict: Verdict, *, has_manifest: bool = False
 
 
 def describe_linkage(claim: Claim, linkage: Linkage | None) -> list[str]:
-    """Say whom several records of a person find, or why that could not be counted."""
+    """Describe whom an attacker finds by several records of a person, or why that could not be counted."""
     if linkage is not None:
         return [f"  {line}" for line in linkage.lines()]
     person = claim.person
@@ -254,7 +256,7 @@ def describe_linkage(claim: Claim, linkage: Linkage | None) -> list[str]:
 
 
 def margin_lines(rules: Policy) -> list[str]:
-    """Say what is learnt from cuts that a model of sensitive values, not the size of a class, forbade."""
+    """Warn that a cut forbidden by a model of sensitive values tells an attacker something about them."""
     judged = dict.fromkeys(name for model in rules.models for name in model.needs.sensitive)
     if not judged or getattr(rules.method, "margin", 0) > 0:
         return []
@@ -264,17 +266,20 @@ def margin_lines(rules: Policy) -> list[str]:
     ]
 
 
-def attack_tables(found: Attacks) -> list[str]:
-    """Lay out attacks under WP29's three headings, and the figures beside them."""
+def attack_tables(result: Attacks) -> list[str]:
+    """Format attacks under WP29's three headings, and further figures."""
     titles = ("attack", "made", "succeed", "by chance", "control", "risk", "95 % interval", "a copy")
     lines: list[str] = []
     for kind in ("singling out", "linkability", "inference"):
-        if attacks := found.attacks_of_kind(kind):
+        if attacks := result.attacks_of_kind(kind):
             rows = [_attack_row(each) for each in attacks]
             lines += [translate(kind).capitalize(), format_table(titles, rows, right=titles[1:])]
-    if found.figures:
-        shown = ("figure", "target", "value", "95 % interval", "control or chance")
-        lines += ["Distances and attribution", format_table(shown, map(_figure_row, found.figures), right=shown[2:])]
+    if result.figures:
+        figure_titles = ("figure", "target", "value", "95 % interval", "control or chance")
+        lines += [
+            "Distances and attribution",
+            format_table(figure_titles, map(_figure_row, result.figures), right=figure_titles[2:]),
+        ]
     return lines
 
 
@@ -299,35 +304,35 @@ def _format_interval(low: float, high: float) -> str:
 
 
 def _format_counts_by_size(what: str, counts: Mapping[int, int]) -> str:
-    """Lay out counts by the number of columns of a set."""
+    """Format counts by the number of columns of a set."""
     return format_table(
         ("columns in the set", what), [(str(size), f"{n:,}") for size, n in counts.items()], right=(what,)
     )
 
 
 def _format_shares_by_column(what: str, shares: Mapping[str, float]) -> str:
-    """Lay out shares by column, the highest first."""
+    """Format shares by column, the highest first."""
     ranked = sorted(shares.items(), key=lambda each: -each[1])
     return format_table(("column", what), [(name, f"{share:.1%}") for name, share in ranked], right=(what,))
 
 
-def describe_joint_keys(found: Keys) -> list[str]:
-    """Say which few columns are a key together; nothing where none were found."""
-    together = [names for names in found.keys if len(names) > 1]
-    if not together:
+def describe_joint_keys(result: Keys) -> list[str]:
+    """Describe keys of several columns; nothing if none were found."""
+    joint_keys = [names for names in result.keys if len(names) > 1]
+    if not joint_keys:
         return []
-    shown = [f"  {' + '.join(names)}" for names in together[:_MAX_KEYS_SHOWN]]
-    left = len(together) - len(shown)
+    lines = [f"  {' + '.join(names)}" for names in joint_keys[:_MAX_KEYS_SHOWN]]
+    n_more = len(joint_keys) - len(lines)
     return [
-        f"A key together (no two different rows agree on them; at most {found.max_size} columns):",
-        *shown,
-        *([f"  ... and {left:,} more, see `hushtable keys`"] if left else []),
-        *([] if found.complete else [f"  searched to {found.complete_to_size} columns; larger keys may be missing"]),
+        f"A key together (no two different rows agree on them; at most {result.max_size} columns):",
+        *lines,
+        *([f"  ... and {n_more:,} more, see `hushtable keys`"] if n_more else []),
+        *([] if result.complete else [f"  searched to {result.complete_to_size} columns; larger keys may be missing"]),
     ]
 
 
 def mpuccs_tables(attacked: Mpuccs | PetsardMpuccs) -> list[str]:
-    """Lay out on how many columns, and by which, records are identified."""
+    """Format on how many columns, and on which, records are identified."""
     summary = attacked.summary
     if "identified_by_size" not in summary:
         return []
@@ -338,21 +343,21 @@ def mpuccs_tables(attacked: Mpuccs | PetsardMpuccs) -> list[str]:
     ]
 
 
-def keys_tables(found: Keys, top: int) -> list[str]:
-    """Lay out the keys that are most easily known."""
-    if not len(found):
+def keys_tables(result: Keys, top: int) -> list[str]:
+    """Format the keys that are most easily known."""
+    if not len(result):
         return []
-    ranked = found.easiest_key_rows(top)
+    ranked = result.easiest_key_rows(top)
     rows = [(", ".join(each["columns"]), f"{each['g1']:.3g}", f"{each['unique_rate']:.4%}") for each in ranked]
-    left = len(found) - len(ranked)
+    n_more = len(result) - len(ranked)
     return [
         format_table(("key", "g1", "unique rows"), rows, right=("g1", "unique rows")),
-        *([f"... and {left:,} more: --top, or --details OUT for all."] if left else []),
+        *([f"... and {n_more:,} more: --top, or --details OUT for all."] if n_more else []),
     ]
 
 
 def uniques_tables(keys: MinimalUniques, by_value: list[dict[str, Any]]) -> list[str]:
-    """Lay out on how few columns records are unique, and which columns and values, if any, make them so."""
+    """Format on how few columns records are unique, and the columns and values that contribute most."""
     summary, share = keys.summary(), "share of the SUDA scores"
     lines = [
         _format_counts_by_size("sets", summary["n_by_size"]),
@@ -366,7 +371,7 @@ def uniques_tables(keys: MinimalUniques, by_value: list[dict[str, Any]]) -> list
 
 
 def _table_of_search(summary: Mapping[str, Any]) -> list[str]:
-    """Lay out how far a search came whose budget ended: its sizes, and the first that is not complete."""
+    """Format how far a search came before its budget ended: the sizes, up to the first incomplete one."""
     if summary["complete"]:
         return []
     by_size, complete_to = summary["combinations_by_size"], summary["complete_to_size"]

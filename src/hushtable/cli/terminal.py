@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 class Laid(str):
-    """Several lines, laid out here of legible parts: printed as they are."""
+    """Formatted lines whose parts were escaped already: printed as they are."""
 
     __slots__ = ()
 
     def rstrip(self, signs: str | None = None, /) -> Laid:
-        """Return them without what ends them."""
+        """Return the lines without what ends them."""
         return Laid(super().rstrip(signs))
 
 
 def join_some(names: Sequence[str], limit: int = 12) -> str:
-    """Join the first names, and say how many more there are."""
+    """Join the first names, and say how many more follow."""
     more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
     return f"{', '.join(names[:limit])}{more}"
 
@@ -48,7 +48,7 @@ def print_json(entries: Mapping[str, Any]) -> None:
 
 @contextmanager
 def exit_with_code(code: int) -> Iterator[None]:
-    """Leave with a code after what is printed meanwhile, also where its reader has gone."""
+    """Exit with a code after the body has printed, even if the reader of the pipe has gone."""
     try:
         yield
     except typer.Exit:
@@ -66,7 +66,7 @@ def print_lines(*lines: str) -> None:
     try:
         typer.echo("\n".join(map(_format_line, lines)))
     except BrokenPipeError:
-        # Python flushes stdout once more when it ends; there, it must not fail.
+        # Python flushes stdout again at its end, which would fail: stdout becomes the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit from None
 
@@ -91,10 +91,10 @@ def format_table(
     titles: Sequence[str],
     rows: Iterable[Sequence[str]],
     right: Collection[str] = (),
-    whole: Collection[str] = (),
+    no_wrap: Collection[str] = (),
     sentences: Collection[str] = (),
 ) -> Laid:
-    """Lay out a table as text, some of its columns to the right, some never folded.
+    """Format a table as text: columns in ``right`` are right-aligned, those in ``no_wrap`` never folded.
 
     Titles, numbers to the right and columns of sentences are translated; names and other data are not.
     """
@@ -102,25 +102,25 @@ def format_table(
         [translate(cell) if title in (*right, *sentences) else cell for title, cell in zip(titles, cells, strict=True)]
         for cells in rows
     ]
-    in_right, in_whole = ({place for place, title in enumerate(titles) if title in some} for some in (right, whole))
-    return laid_out([*map(translate, titles)], rows, right=in_right, whole=in_whole)
+    in_right, in_whole = ({place for place, title in enumerate(titles) if title in some} for some in (right, no_wrap))
+    return laid_out([*map(translate, titles)], rows, right=in_right, no_wrap=in_whole)
 
 
 def laid_out(
-    titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[int] = (), whole: Collection[int] = ()
+    titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[int] = (), no_wrap: Collection[int] = ()
 ) -> Laid:
-    """Lay out a table as text that is said already or is data; columns are meant by their places."""
+    """Format a table of translated texts or data; ``right`` and ``no_wrap`` are positions of columns."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
-    for place, title in enumerate(titles):
+    for position, title in enumerate(titles):
         table.add_column(
-            Text(escape_controls(title)), justify="right" if place in right else "left", no_wrap=place in whole
+            Text(escape_controls(title)), justify="right" if position in right else "left", no_wrap=position in no_wrap
         )
     for cells in rows:
-        # Text, because a name may hold what rich reads as markup.
+        # As Text objects: rich would read brackets in a name as markup.
         table.add_row(*(Text(escape_controls(cell)) for cell in cells))
     page = io.StringIO()
     Console(file=page, width=_line_width()).print(table)
@@ -128,13 +128,13 @@ def laid_out(
 
 
 def _line_width() -> int:
-    # Piped output is not folded at some terminal's width.
+    # Piped output is not folded to a terminal's width.
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
 
 
 @contextmanager
 def show_step(what: str) -> Iterator[None]:
-    """Show what goes on while it does, on a terminal only."""
+    """Show on a terminal what is going on, until it ends."""
     if not sys.stderr.isatty():
         yield
         return
@@ -161,13 +161,13 @@ def show_sets_progress(what: str) -> Iterator[WalkProgress | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    with _build_progress() as shown:
-        columns = shown.add_task(translate(what), total=1.0)
-        combinations = shown.add_task("", total=None)
+    with _build_progress() as progress:
+        columns = progress.add_task(translate(what), total=1.0)
+        combinations = progress.add_task("", total=None)
 
         def advance(share: float, n_sets: int) -> None:
-            shown.update(columns, completed=share)
-            shown.update(combinations, completed=n_sets, description=f"{n_sets:,} combinations")
+            progress.update(columns, completed=share)
+            progress.update(combinations, completed=n_sets, description=f"{n_sets:,} combinations")
 
         yield advance
 

@@ -59,36 +59,38 @@ def utility(
     rules = read_policy(policy)
     with show_step("reading"):
         claim = _read_claim(release, rules)
-        told = manifest.read(release) if manifest.manifest_path(release).is_file() else {}
+        facts = manifest.read(release) if manifest.manifest_path(release).is_file() else {}
         if is_large:
-            ours, published, names = _read_distinct_rows(original, release, claim, machine, rules)
+            source, released, names = _read_distinct_rows(original, release, claim, machine, rules)
         else:
-            published = ReadingOptions().table(release, manifest.dialect_of(release))
-            ours, names = _read_original(original, rules, machine), published.columns
+            released = ReadingOptions().table(release, manifest.dialect_of(release))
+            source, names = _read_original(original, rules, machine), released.columns
         tests = None if prediction.held_out is None else _read_original(prediction.held_out, rules, machine)
-    asked = RegressionModel.from_options(regression.model, regression.weights)
-    hidden = [*told.get("pseudonymized", ()), *told.get("fresh", ())]
+    model = RegressionModel.from_options(regression.model, regression.weights)
+    pseudonyms = [*facts.get("pseudonymized", ()), *facts.get("fresh", ())]
     if rules is not None:
-        hidden = [*rules.pseudonymized, *rules.fresh]
+        pseudonyms = [*rules.pseudonymized, *rules.fresh]
     with show_step("measuring"):
         target, seed = prediction.target, prediction.seed
-        found = measure_utility(ours, published, claim, pseudonyms=hidden, target=target, held_out=tests, seed=seed)
-        found = with_all_columns(found, names)
-        if asked is not None:
-            # Cells of an earlier release say nothing of the records that were given them.
-            style = None if "replaces_earlier" in told else told.get("recoding")
-            fitted = regress(ours, published, claim, asked, pseudonyms=hidden, recoding=style, seed=seed)
-            found = replace(found, regression=fitted)
+        result = measure_utility(
+            source, released, claim, pseudonyms=pseudonyms, target=target, held_out=tests, seed=seed
+        )
+        result = with_all_columns(result, names)
+        if model is not None:
+            # Cells taken from an earlier release are no ranges of these records' values: no style.
+            style = None if "replaces_earlier" in facts else facts.get("recoding")
+            fitted = regress(source, released, claim, model, pseudonyms=pseudonyms, recoding=style, seed=seed)
+            result = replace(result, regression=fitted)
     if as_json:
-        print_json({"original": original.name, "release": release.name, **found.to_dict()})
+        print_json({"original": original.name, "release": release.name, **result.to_dict()})
     else:
-        print_lines(*_describe_utility(found))
+        print_lines(*_describe_utility(result))
 
 
 def _read_distinct_rows(
     original: Path, release: Path, claim: Classes | Matchings, reading: ReadingOptions, rules: Policy | None
 ) -> tuple[Frame, Frame, tuple[str, ...]]:
-    """Return the distinct rows of both, and all published columns."""
+    """Return the distinct rows of original and release, and all published columns."""
     from hushtable.claims import open_release, select_for_claim
     from hushtable.engines import collapse_original
     from hushtable.release import manifest
@@ -122,7 +124,7 @@ def _check_models(prediction: PredictionOptions, regression: RegressionOptions, 
 
 
 def _read_claim(release: Path, rules: Policy | None) -> Classes | Matchings:
-    """Return what tells how columns were typed and what labels mean: a manifest, a policy, or both."""
+    """Return the claim (of a manifest, a policy, or both): it says how columns are typed and what labels mean."""
     from hushtable.claims import Classes, Matchings
     from hushtable.release import manifest
 
@@ -142,20 +144,20 @@ def _read_original(path: Path, rules: Policy | None, reading: ReadingOptions) ->
     return frame.with_learned_specs() if rules is None else frame
 
 
-def _describe_utility(found: Utility) -> list[str]:
+def _describe_utility(result: Utility) -> list[str]:
     columns = format_table(
         ("column", "distance", "by", "records *", "mean shift", "variance ratio"),
         (
             (each.name, _format_figure(each.distance), each.measure, _format_figure(each.untold_rate),
              _format_figure(each.mean_shift),
              _format_figure(each.variance_ratio))
-            for each in found.columns
+            for each in result.columns
         ),
         right=("distance", "records *", "mean shift", "variance ratio"),
-        whole=("column", "distance", "by", "records *", "mean shift", "variance ratio"),
+        no_wrap=("column", "distance", "by", "records *", "mean shift", "variance ratio"),
         sentences=("by",),
     )  # fmt: skip
-    changed = sorted(found.pairs, key=lambda each: -abs(each.difference or 0.0))[:_SHOWN_PAIRS]
+    changed = sorted(result.pairs, key=lambda each: -abs(each.difference or 0.0))[:_SHOWN_PAIRS]
     pairs = format_table(
         ("pair", "by", "original", "release", "difference"),
         (
@@ -167,14 +169,14 @@ def _describe_utility(found: Utility) -> list[str]:
         sentences=("by",),
     )  # fmt: skip
     return [
-        f"{found.n_release:,} of {found.n_original:,} records. Distance: 0 as it was, 1 as far as can be; of numbers "
+        f"{result.n_release:,} of {result.n_original:,} records. Distance: 0 as it was, 1 as far as can be; of numbers "
         "and dates over its range. Mean shift: in its standard deviations. A cell `*` is in no other figure.",
         "",
         columns.rstrip(),
-        *(f"  not judged: {each.name}: {each.reason}" for each in found.columns if each.reason),
-        *([f"The {len(changed)} pairs that changed most, of {len(found.pairs):,}:", pairs] if found.pairs else []),
-        *([found.target.sentence + "."] if found.target is not None else []),
-        *([] if found.regression is None else _describe_regression(found.regression)),
+        *(f"  not judged: {each.name}: {each.reason}" for each in result.columns if each.reason),
+        *([f"The {len(changed)} pairs that changed most, of {len(result.pairs):,}:", pairs] if result.pairs else []),
+        *([result.target.sentence + "."] if result.target is not None else []),
+        *([] if result.regression is None else _describe_regression(result.regression)),
     ]
 
 
@@ -188,7 +190,7 @@ def _describe_regression(fitted: Regression) -> list[str]:
             for each in fitted.coefficients
         ),
         right=("original", "release", "cells as means", "overlap"),
-        whole=("coefficient", "original", "release", "cells as means", "overlap"),
+        no_wrap=("coefficient", "original", "release", "cells as means", "overlap"),
     )  # fmt: skip
     weighted = f", weighted by {fitted.weights}" if fitted.weights else ""
     return [

@@ -26,17 +26,17 @@ def warm_up(
     The compiled code lies beside the installed package; if nothing can be written there, in your cache folder. It
     serves every user, every processor of the same kind, and every container of the same image.
     """
-    named = names_of(jobs) or [*DRILLS]
-    unknown = [name for name in named if name not in DRILLS]
+    selected = names_of(jobs) or [*DRILLS]
+    unknown = [name for name in selected if name not in DRILLS]
     if unknown:
         raise InputError(f"--for {unknown[0]!r} is no job that is compiled for.", hint=f"jobs are {', '.join(DRILLS)}.")
     with show_step("compiling"):
-        compile_for(named)
-    print_lines(f"Compiled for {quote_names(named)}.")
+        compile_for(selected)
+    print_lines(f"Compiled for {quote_names(selected)}.")
 
 
 def compile_for(jobs: Sequence[str]) -> None:
-    """Run the drills of some jobs side by side, in processes of their own; what was compiled before is loaded."""
+    """Run the drills of some jobs in parallel processes; what was compiled before is loaded."""
     drills = list(dict.fromkeys(drill for job in jobs for drill in DRILLS[job]))
     with multiprocessing.get_context("spawn").Pool(min(len(drills), os.cpu_count() or 1)) as pool:
         pool.map(_carry_out, drills, chunksize=1)
@@ -53,12 +53,12 @@ def _protect_people(n_rows: int, columns: slice, *models: PrivacyModel, k: int =
 
     names = ["birth_date", "sex", "postcode", "education"][columns]
     people = ht.datasets.people(n=n_rows, seed=0)
-    # The verdict loads kernels that no search does.
+    # Verifying loads kernels that no search loads.
     ht.anonymize(people, quasi_identifiers=names, models=[ht.KAnonymity(k), *models], roles="trust", **options).verify()
 
 
 def _run_mondrian(*models: str) -> None:
-    """Cut columns of more values than a byte tells apart, and of fewer, by class sizes and what models ask."""
+    """Cut columns of more and of fewer than 256 values (two code types), by class sizes and by other models."""
     import hushtable as ht
 
     for columns in (slice(4), slice(1, 4)):
@@ -110,7 +110,7 @@ def _single_out() -> None:
     ht.minimal_uniques(people[:60])
     ht.minimal_keys(people[:60], error=0.01)
     ht.minimal_keys(people[:60], sample=20)
-    # A column of many values has wider codes.
+    # Many values: codes of a wider type, for which kernels are compiled separately.
     ht.minimal_keys(ht.datasets.people(n=40_000, seed=0), ["email"])
 
 

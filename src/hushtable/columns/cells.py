@@ -1,4 +1,4 @@
-"""The grammar of published cells: what a generalized cell looks like, and how it is read back.
+"""The grammar of published cells: how a generalized cell is written and read back.
 
 ==================  =====================================================
 cell                meaning
@@ -37,7 +37,7 @@ from hushtable.errors import InputError, quote_names
 
 
 class CellWords(NamedTuple):
-    """What names groups of values, each with places to fill in."""
+    """Templates of names for groups of values."""
 
     one_more: str
     more: str
@@ -50,7 +50,7 @@ class CellWords(NamedTuple):
         return self.one_more.format(text) if n_values == 2 else self.more.format(text, n_values - 1)
 
     def name_other_group(self, number: int | None, n_values: int) -> str:
-        """Name a group of values none of which may be named; with a letter where there are several."""
+        """Name a group whose values must not be named; with a letter if there are several such groups."""
         if number is None:
             return self.others.format(n_values)
         letters = ""
@@ -78,7 +78,7 @@ LANGUAGES: Final = tuple(_WORDS)
 
 
 def check_language(language: object) -> None:
-    """Raise InputError where no words are known of a language."""
+    """Raise InputError if a language has no words here."""
     if language not in LANGUAGES:
         raise InputError(f"language = {language!r}.", hint=f"cells are written in one of: {quote_names(LANGUAGES)}.")
 
@@ -95,7 +95,7 @@ _COMMA: Final = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _PART_OF_DATE: Final = re.compile(r"[0-9]{4}(-[0-9]{2})?", re.ASCII)
 _QUARTER: Final = re.compile(r"([0-9]{4})-Q([1-4])", re.ASCII)
 _BOUND: Final = r"-?[0-9][0-9:. \-]*"
-# A code has a digit, or is told to be the begin of one: `[red, green]` is a value.
+# A code has a digit, or ends with a star: `[red, green]` is a value.
 _CODE: Final = r"(?=[^,\]]*[0-9*])[0-9A-Za-z][0-9A-Za-z./ \-]*\*?"
 _INTERVAL: Final = re.compile(
     rf"\[(?P<low>{_BOUND}), (?P<high>{_BOUND})[\])]|<(?P<below>{_BOUND})|>=(?P<start>{_BOUND})"
@@ -105,7 +105,7 @@ _INTERVAL: Final = re.compile(
 
 
 class Ends(NamedTuple):
-    """Where an interval begins and ends; None where it is open."""
+    """The ends of an interval; None on an open side."""
 
     low: str | None
     high: str | None
@@ -114,7 +114,7 @@ class Ends(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """What a published cell says by the grammar alone; whether it is a label, only a hierarchy knows."""
+    """The meaning of a published cell by the grammar alone; only a hierarchy knows whether it is a label."""
 
     # ``"any"`` is ``*``. ``"list"`` is a JSON list of something else than texts and nulls: no cell that is ever
     # written, and no value either.
@@ -124,7 +124,7 @@ class Cell(NamedTuple):
 
 
 def parse_cell(text: str) -> Cell:
-    """Read a published cell that is not missing."""
+    """Parse a published cell that is not missing."""
     if text == SUPPRESSED:
         return Cell("any")
     parts = _INTERVAL.fullmatch(text)
@@ -139,47 +139,47 @@ def parse_cell(text: str) -> Cell:
 
 
 def format_value(text: str) -> str:
-    """Write one value; one that looks like another form becomes a list of one."""
+    """Format one value; if it looks like another form, as a list of one."""
     return text if parse_cell(text).form == "value" else format_set([text])
 
 
 def format_half_open(low: str, high: str) -> str:
-    """Write the values from ``low`` up to but without ``high``."""
+    """Format the interval from ``low`` up to, but without, ``high``."""
     return f"[{low}, {high})"
 
 
 def format_interval(low: str, high: str) -> str:
-    """Write the values from ``low`` to ``high``, both included."""
+    """Format the interval from ``low`` to ``high``, both included."""
     return f"[{low}, {high}]"
 
 
 def format_below(high: str) -> str:
-    """Write the values below ``high``."""
+    """Format the interval below ``high``."""
     return f"<{high}"
 
 
 def format_at_least(low: str) -> str:
-    """Write the values from ``low`` on."""
+    """Format the interval from ``low`` on."""
     return f">={low}"
 
 
 def format_set(texts: Iterable[str | None], *, between: Literal[", ", ","] = ", ") -> str:
-    """Write a set of values; None stands for the missing value."""
+    """Format a set of values; None stands for the missing value."""
     return json.dumps([text or "" for text in texts], ensure_ascii=False, separators=(between, ":"))
 
 
 def with_comma(text: str) -> str:
-    """Write a cell of numbers with decimal commas."""
+    """Return a cell of numbers with decimal commas."""
     return _POINT.sub(",", text)
 
 
 def with_point(text: str) -> str:
-    """Read a cell of numbers with decimal commas: undo `with_comma`."""
+    """Return a cell of numbers with decimal points: undo `with_comma`."""
     return _COMMA.sub(".", text)
 
 
 def without_first_days(days: Sequence[str]) -> list[str]:
-    """Write the ends of an interval of dates as years or months, where all of them are first days of such."""
+    """Shorten the ends of an interval of dates to years or months, if all are first days of these."""
     for first in ("-01-01", "-01"):
         if all(day.endswith(first) and _PART_OF_DATE.fullmatch(day.removesuffix(first)) for day in days):
             return [day.removesuffix(first) for day in days]
@@ -187,7 +187,7 @@ def without_first_days(days: Sequence[str]) -> list[str]:
 
 
 def with_first_days(bounds: Iterable[str]) -> list[str]:
-    """Read the ends of intervals of dates: years, quarters and months begin with their first day."""
+    """Expand ends of intervals of dates: years, quarters and months become their first day."""
     bounds = (_QUARTER.sub(lambda quarter: f"{quarter[1]}-{3 * int(quarter[2]) - 2:02}", bound) for bound in bounds)
     parts = [(bound, _PART_OF_DATE.fullmatch(bound)) for bound in bounds]
     return [bound if part is None else f"{bound}-01" if part[1] else f"{bound}-01-01" for bound, part in parts]

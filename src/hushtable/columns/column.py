@@ -129,32 +129,32 @@ class ColumnSpec:
 
     @property
     def spelling(self) -> ColumnSpec:
-        """What it says of how cells are spelled, not what their values are."""
+        """Only the settings of how cells are spelled, not of what their values are."""
         return replace(self, kind=None, order=None)
 
     @property
     def missing_cells(self) -> ColumnSpec:
-        """What it says of which cells are missing, and nothing else; that there are none is nothing, too."""
+        """Only the settings of which cells are missing; an empty list counts as none."""
         odd_cells = self.odd_cells if self.odd_cells == "missing" else None
         return ColumnSpec(missing_values=self.missing_values or None, odd_cells=odd_cells)
 
     def with_defaults_from(self, other: ColumnSpec) -> ColumnSpec:
-        """Return this spec, with what it does not say taken from another; texts that mean missing are those of both."""
-        said = {name: getattr(other if getattr(self, name) is None else self, name) for name in self.__slots__}
+        """Return this spec completed by another one; missing values are those of both."""
+        fields = {name: getattr(other if getattr(self, name) is None else self, name) for name in self.__slots__}
         if self.decimal is not None or self.thousands is not None:
-            # The two marks are one statement.
-            said |= {"decimal": self.decimal, "thousands": self.thousands}
-        is_date = said["order"] is None and said["kind"] in (None, "date", "datetime")
+            # The two marks belong together: one spec sets both.
+            fields |= {"decimal": self.decimal, "thousands": self.thousands}
+        is_date = fields["order"] is None and fields["kind"] in (None, "date", "datetime")
         missing = tuple(dict.fromkeys((*(self.missing_values or ()), *(other.missing_values or ()))))
-        # That there are none is an answer, too.
-        said["missing_values"] = None if self.missing_values is other.missing_values is None else missing
-        said |= {} if is_date else {"format": None, "latest_year": None}
+        # An empty list is a declaration, too: only None means undeclared.
+        fields["missing_values"] = None if self.missing_values is other.missing_values is None else missing
+        fields |= {} if is_date else {"format": None, "latest_year": None}
         if self.order is not None or self.kind not in (None, "category"):
-            said["separator"] = self.separator
-        if said["separator"] is not None:
-            # The marks of a file are those of its numbers.
-            said |= dict.fromkeys(("kind", "order", "format", "decimal", "thousands", "latest_year", "odd_cells"))
-        return ColumnSpec(**said)
+            fields["separator"] = self.separator
+        if fields["separator"] is not None:
+            # A column of sets is a category: settings for numbers and dates do not apply.
+            fields |= dict.fromkeys(("kind", "order", "format", "decimal", "thousands", "latest_year", "odd_cells"))
+        return ColumnSpec(**fields)
 
     def _check_separator(self) -> None:
         sign = self.separator
@@ -204,7 +204,7 @@ _FIRST_CENTURY: Final = 1000
 
 
 def check_marks(decimal: Any, thousands: Any, missing_values: Any) -> None:
-    """Raise InputError where marks of numbers, or texts that mean missing, are none."""
+    """Raise InputError if marks of numbers, or missing values, are invalid."""
     if decimal not in (None, ".", ","):
         raise InputError(f"decimal = {decimal!r}.", hint="a decimal mark is '.' or ','.")
     if thousands not in (None, ".", ",", " ", "'") or (thousands is not None and thousands == (decimal or ".")):
@@ -218,7 +218,7 @@ def check_marks(decimal: Any, thousands: Any, missing_values: Any) -> None:
 
 
 def check_specs(specs: Any) -> None:
-    """Raise InputError where columns are not given specs as `ColumnSpec`."""
+    """Raise InputError if specs are not a mapping of columns to `ColumnSpec`."""
     check_type(specs, Mapping, "specs", 'a mapping, as {"zip": ColumnSpec("category")}')
     for name, spec in (specs or {}).items():
         check_type(spec, ColumnSpec, f"the spec of column {name!r}", f"ColumnSpec({spec!r})")
@@ -285,7 +285,7 @@ class Column:
 
     @property
     def precision(self) -> CalendarUnit:
-        """The calendar unit that dates are given in, which is a day but for months, quarters and years.
+        """The calendar unit of dates: a day, except for months, quarters and years.
 
         Examples
         --------
@@ -296,7 +296,7 @@ class Column:
 
     @property
     def spec(self) -> ColumnSpec:
-        """How it is typed, for whoever types the same texts again."""
+        """The spec that types the same texts again."""
         order = tuple(self.texts()) or None if self.kind == "ordered" else None
         return ColumnSpec(self.kind, order, separator=self.separator)
 
@@ -310,8 +310,8 @@ class Column:
             # Scaling first keeps a range near the largest float from overflowing.
             scaled = self.values / np.abs(self.values[[0, -1]]).max()
             return np.asarray((scaled - scaled[0]) / (scaled[-1] - scaled[0]))
-        # Differences of whole numbers are taken before they become floats, which large neighbours
-        # would share; modulo 2^64 they are exact even where they do not fit an int64.
+        # Integers are subtracted before they become floats, because large neighbours would become one float;
+        # modulo 2^64, differences are exact even if they do not fit an int64.
         whole = self.values.astype(np.int64).astype(np.uint64)
         distances = (whole - whole[0]).astype(np.float64)
         return np.asarray(distances / distances[-1])
@@ -326,7 +326,7 @@ class Column:
 
 
 def value_text(kind: Kind, value: Any) -> str:
-    """Write one value of a kind: no exponent, no trailing zeros, ISO dates, times of whole minutes as ``08:15``.
+    """Format a value of a kind: no exponent, no trailing zeros, ISO dates, times of whole minutes as ``08:15``.
 
     Months, quarters and years are ``2024-03``, ``2024-Q1`` and ``2024``.
     """
@@ -351,7 +351,7 @@ def value_text(kind: Kind, value: Any) -> str:
 def from_texts(
     name: str, texts: Sequence[str], kind: Kind | None = None, order: Sequence[str] | None = None
 ) -> tuple[Column, CodeArray]:
-    """Type distinct texts and code them, one code for each text; blank ones are missing, "1" and "1.0" one value.
+    """Parse distinct texts and return a code for each; blank ones are missing, "1" and "1.0" are one value.
 
     Without a kind it is the first of integer, decimal, date, datetime, time that *every* text fits, else category.
     Texts that are all like 1E10 are codes. ColumnError where a text does not fit the given kind or order.
@@ -359,15 +359,15 @@ def from_texts(
     blank = np.array([not text.strip() for text in texts], dtype=bool)
     filled = [text for text, empty in zip(texts, blank, strict=True) if not empty]
     if order is not None:
-        settled: Kind = kind or "ordered"
+        column_kind: Kind = kind or "ordered"
         values, filled_codes = _encode_by_order(name, filled, order)
     else:
-        settled, read = _detect_kind(filled) if kind is None else (kind, _parse_texts(name, kind, filled))
+        column_kind, read = _detect_kind(filled) if kind is None else (kind, _parse_texts(name, kind, filled))
         values, inverse = np.unique(read, return_inverse=True)
         filled_codes = inverse.astype(np.int32)
     codes = np.full(len(blank), -1, dtype=np.int32)
     codes[~blank] = filled_codes
-    return Column(name, settled, values), codes
+    return Column(name, column_kind, values), codes
 
 
 def _detect_kind(texts: Sequence[str]) -> tuple[Kind, ValueArray]:
@@ -395,9 +395,9 @@ def _are_codes(texts: Sequence[str]) -> bool:
 
 
 def _are_keys(texts: Sequence[str]) -> bool:
-    """Tell whether numbers are too long, or too near 0, to be told apart as floats, or whole and changed by them."""
+    """Tell whether numbers cannot be floats: different ones become equal, or an integer changes."""
     numbers = {text: Decimal(text.strip()) for text in texts}
-    # With an exponent a number is measured: its last digits are noise.
+    # A number with an exponent is a measurement: its last digits are noise.
     if any(_is_changed(number) for text, number in numbers.items() if "e" not in text.lower()):
         return True
     distinct = {*numbers.values(), Decimal(0)}
@@ -405,18 +405,18 @@ def _are_keys(texts: Sequence[str]) -> bool:
 
 
 def _is_changed(number: Decimal) -> bool:
-    """Tell whether a whole number becomes another one as a float is written."""
+    """Tell whether an integer changes when it is written as a float."""
     is_large = abs(number) > 2**53
     return is_large and number == number.to_integral_value() and number != Decimal(value_text("decimal", float(number)))
 
 
 def _parse_texts(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
-    """Turn texts into values of one kind; an array that sorts as the kind does."""
+    """Parse texts as values of one kind, in an array that sorts as the kind does."""
     if kind in ("ordered", "category"):
         return np.array(texts, dtype=object)
     values = _try_to_parse(kind, texts)
     if values is None:
-        # Days, months, quarters and years are of one column only where all are of one unit.
+        # Days, months, quarters and years form a column only if all have the same unit.
         alone = [_try_to_parse(kind, [text]) for text in texts]
         units = Counter(each.dtype for each in alone if each is not None)
         misfits = len(texts) - max(units.values(), default=0)
@@ -429,7 +429,7 @@ def _parse_texts(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
 
 
 def _try_to_parse(kind: Kind, texts: Sequence[str]) -> ValueArray | None:
-    """Read texts as numbers or moments; None where one of them is none, or none that is finite."""
+    """Parse texts as numbers or moments; None if one cannot be parsed, or is not finite."""
     if kind == "date" and texts and len(texts[0].strip()) < _LENGTH_OF_DAY:
         return _read_units([text.strip() for text in texts])
     read, dtype = _READERS[kind]
@@ -441,7 +441,7 @@ def _try_to_parse(kind: Kind, texts: Sequence[str]) -> ValueArray | None:
 
 
 def _read_units(texts: Sequence[str]) -> ValueArray | None:
-    """Read texts as months, quarters or years."""
+    """Parse texts as months, quarters or years."""
     for pattern, dtype in _CALENDAR_UNITS:
         if all(pattern.fullmatch(text) and not text.startswith("0000") for text in texts):
             months = [f"{text[:5]}{3 * int(text[-1]) - 2:02}" for text in texts] if dtype == _QUARTERS else texts
@@ -450,7 +450,7 @@ def _read_units(texts: Sequence[str]) -> ValueArray | None:
 
 
 def _without_underscores(text: str) -> str:
-    # Python reads 1_000 as a thousand; in data it is a code.
+    # Python parses 1_000 as a thousand; in data it is a code.
     if "_" in text:
         raise ValueError("an underscore")
     return text

@@ -25,7 +25,7 @@ _PATTERN_OF_DIRECTIVE: Final = {
     "%d": "(?:0[1-9]|[12][0-9]|3[01])",
     "%m": "(?:0[1-9]|1[0-2])",
     "%Y": "(?:[1-9][0-9]{3})",
-    # Polars takes 69 for 2069.
+    # Polars reads 69 as 2069, Python as 1969.
     "%y": "(?:[0-57-9][0-9]|6[0-8])",
     "%H": "(?:[01][0-9]|2[0-3])",
     "%I": "(?:0[1-9]|1[0-2])",
@@ -46,12 +46,12 @@ _PARTS: Final = re.compile(r"\.%f|%.|[^%]", re.DOTALL)
 
 
 def read_moments(texts: pl.Series, format_: str, latest_year: int | None = None) -> pl.Series:
-    """Read texts by a format of dates; moments with an offset in UTC, null where a text is none of the format.
+    """Parse texts by a date format; moments with an offset become UTC, other texts null.
 
     Seconds before an offset may have decimals: in ISO, one column writes both. Years of two digits are the latest that
     they may be until `latest_year`; where that is not given, those from 1969 to 2068, as strptime has it.
     """
-    # Most columns hold no such dates.
+    # A quick check first: most columns hold no such dates.
     from hushtable.columns.date_patterns import read_serials, to_strptime
 
     texts = texts.str.strip_chars()
@@ -62,7 +62,7 @@ def read_moments(texts: pl.Series, format_: str, latest_year: int | None = None)
 
 
 def to_iso(texts: pl.Series, format_: str, latest_year: int | None = None) -> pl.Series:
-    """Write dates as ISO does, as precisely as they are given; null where a text is none of the format."""
+    """Convert dates to ISO, as precisely as they are given; null for texts that do not fit the format."""
     moments = read_moments(texts, format_, latest_year)
     if precision_of(format_) == "quarter":
         return moments.dt.to_string("%Y-Q") + moments.dt.quarter().cast(pl.String)
@@ -73,18 +73,18 @@ def to_iso(texts: pl.Series, format_: str, latest_year: int | None = None) -> pl
 
 
 def has_two_digits(format_: str | None) -> bool:
-    """Tell whether a format of dates has years of two digits, which name no century."""
+    """Tell whether a date format has years of two digits, which lack the century."""
     return format_ is not None and "%y" in format_
 
 
 def this_day() -> np.datetime64:
-    """Return the current day, after which nobody was born."""
+    """Return the current day: nobody was born after it."""
     return np.datetime64(dt.datetime.now(dt.UTC).date(), "D")
 
 
 @cache
 def precision_of(format_: str) -> CalendarUnit | None:
-    """Return how exactly a format names a day; None where it is no format of dates."""
+    """Return the precision of a date format; None if it is not one."""
     if format_ == EXCEL:
         return "day"
     directives = sorted(re.findall("%.", format_))
@@ -99,7 +99,7 @@ def precision_of(format_: str) -> CalendarUnit | None:
 
 
 def _names_a_day(format_: str) -> bool:
-    # Without a year, Python warns of what it makes of a day and month.
+    # A year is added, because Python warns about a day and month without one.
     if not any(sign in format_ for sign in ("%Y", "%y", "%G", "%x", "%c")):
         return False
     try:
@@ -110,7 +110,7 @@ def _names_a_day(format_: str) -> bool:
 
 
 def has_time(format_: str) -> bool:
-    """Tell whether a format of dates names a time of the day too."""
+    """Tell whether a date format also has a time of day."""
     return any(directive in format_ for directive in ("%H", "%I", "%T", "%R", "%X", "%c"))
 
 
@@ -126,7 +126,7 @@ def _read_by_format(texts: pl.Series, format_: str) -> pl.Series:
 
 
 def _move_to_century(moments: pl.Series, latest_year: int) -> pl.Series:
-    """Move moments by centuries, to the last that ends with the latest year; null where it has no such day."""
+    """Move moments by centuries, to the last one not after the latest year; null if the day does not exist there."""
     year = latest_year - (latest_year - moments.dt.year()) % 100
     is_leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
     is_none = (moments.dt.month() == _FEBRUARY) & (moments.dt.day() == _LEAP_DAY) & ~is_leap
@@ -134,7 +134,7 @@ def _move_to_century(moments: pl.Series, latest_year: int) -> pl.Series:
 
 
 def _read_agreed(texts: pl.Series, format_: str) -> pl.Series:
-    """Read the texts that polars reads as the standard library does; null elsewhere."""
+    """Parse the texts that polars parses like the standard library; null for others."""
     parts = _PARTS.findall(format_)
     if "".join(parts) != format_ or any("%" in part and part not in _PATTERN_OF_DIRECTIVE for part in parts):
         return pl.Series([None], dtype=pl.Datetime("us")).new_from_index(0, len(texts))

@@ -23,7 +23,7 @@ from typing import Final
 
 import polars as pl
 
-# Of each month the names, then the abbreviations; those of several languages are of one month.
+# Of each month: names, then abbreviations, in several languages.
 _NAMES: Final = """\
 january januar jänner jaenner janvier enero gennaio januari | jan jän janv ene gen
 february februar feber février febrero febbraio februari | feb févr fév
@@ -38,13 +38,13 @@ october oktober octobre octubre ottobre | oct okt ott
 november novembre noviembre | nov
 december dezember décembre diciembre dicembre | dec dez déc dic
 """
-_LETTER: Final = r"[^\p{L}]"
+_NON_LETTER: Final = r"[^\p{L}]"
 _LAST_SERIAL: Final = 2_958_465  # 9999-12-31
 _NO_DAY: Final = 60  # 29 February 1900, which Excel counts and which never was
 
 
 def to_strptime(texts: pl.Series, format_: str, precision: str) -> tuple[pl.Series, str]:
-    """Rewrite texts and their format, so that the standard library reads them; null where a text has no such month.
+    """Rewrite texts and their format for the standard library; null if a text has no known month.
 
     A month, quarter or year, as the precision says, becomes its first day.
     """
@@ -53,7 +53,7 @@ def to_strptime(texts: pl.Series, format_: str, precision: str) -> tuple[pl.Seri
     for directive in ("%b", "%B"):
         if directive in format_:
             texts = _number_months(texts, directive, has_point=f"{directive}." in format_)
-            # The marks keep the digits of a month apart from those beside it: 3Feb1942.
+            # The marks separate the month's digits from neighbouring ones, as in 3Feb1942.
             format_ = format_.replace(directive, "|%m|")
     if "%p" in format_:
         texts = texts.str.replace(r"(?i)a\.?\s?m\b\.?", "AM").str.replace(r"(?i)p\.?\s?m\b\.?", "PM")
@@ -65,7 +65,7 @@ def to_strptime(texts: pl.Series, format_: str, precision: str) -> tuple[pl.Seri
 
 
 def read_serials(texts: pl.Series) -> pl.Series:
-    """Read days as Excel counts them."""
+    """Parse days as Excel counts them."""
     days = texts.str.extract(r"^([0-9]{1,7})(?:\.0+)?$").cast(pl.Int64)
     days = days.set(~days.is_between(1, _LAST_SERIAL) | (days == _NO_DAY), None)
     from_1970 = days - (days > _NO_DAY).cast(pl.Int64) - 25_568
@@ -74,7 +74,7 @@ def read_serials(texts: pl.Series) -> pl.Series:
 
 @cache
 def _month_numbers(directive: str) -> Mapping[str, str]:
-    """Return the number of a month by its names, or by its abbreviations, with and without accents."""
+    """Return the months' numbers by name, or by abbreviation, with and without accents."""
     numbers: dict[str, str] = {}
     for number, line in enumerate(_NAMES.splitlines(), 1):
         names, abbreviations = line.split("|")
@@ -88,7 +88,7 @@ def _number_months(texts: pl.Series, directive: str, *, has_point: bool) -> pl.S
     numbers = _month_numbers(directive)
     names = "|".join(sorted(numbers, key=len, reverse=True))
     point = "" if has_point or directive == "%B" else r"\.?"
-    pattern = rf"(?i)^(|.*{_LETTER})({names}){point}(|{_LETTER}.*)$"
+    pattern = rf"(?i)^(|.*{_NON_LETTER})({names}){point}(|{_NON_LETTER}.*)$"
     parts = texts.str.normalize("NFC").str.extract_groups(pattern).struct
     number = parts.field("2").str.to_lowercase().replace_strict(numbers, default=None, return_dtype=pl.String)
     return parts.field("1") + "|" + number + "|" + parts.field("3")
@@ -104,10 +104,10 @@ def _quarters_as_months(texts: pl.Series, format_: str) -> tuple[pl.Series, str]
 
 
 def _with_leading_zero(texts: pl.Series, format_: str) -> pl.Series:
-    """Write the zero that a program took from a date of digits alone, as from a number: 5101943 is 05101943."""
+    """Restore the leading zero that a program removed from a date of digits: 5101943 becomes 05101943."""
     if not re.fullmatch("(%d%m|%m%d)%[Yy]", format_):
         return texts
     width = 8 if format_.endswith("Y") else 6
-    # A missing text is no such one, and stays.
+    # A missing text stays missing.
     is_short = texts.str.contains(rf"^[0-9]{{{width - 1}}}$").fill_null(False)
     return ("0" + texts).zip_with(is_short, texts)

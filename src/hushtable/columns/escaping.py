@@ -1,4 +1,4 @@
-"""Texts that others wrote, shown so that nothing in them acts: on a terminal, in JSON, on a page."""
+"""Escape texts of others, so that no part of them acts on a terminal, in JSON or on a page."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 
 
 def escape_controls(text: str, keep: str = "") -> str:
-    r"""Return a text in which every sign can be seen: what steers a terminal or turns the reading order is escaped."""
+    r"""Escape control characters, and those that change the reading order, so that every character is visible."""
     if text.isprintable():
         return text
     return "".join(sign if sign in keep or _is_seen(sign) else ascii(sign)[1:-1] for sign in text)
 
 
 def escape_json_controls(text: str) -> str:
-    """Return JSON with the same values, in which every sign can be seen."""
+    """Escape invisible characters in JSON; the values stay the same."""
     return "".join(sign if sign == "\n" or _is_seen(sign) else json.dumps(sign)[1:-1] for sign in text)
 
 
 def to_json_values(entry: Any, *, tells_infinity: bool = True) -> Any:
-    """Return plain values as JSON has them, which has no word for NaN (None here) nor for infinity ("inf", or None)."""
+    """Convert plain values for JSON, which has no NaN (None here) and no infinity ("inf", or None)."""
     if isinstance(entry, Mapping):
         return {name: to_json_values(each, tells_infinity=tells_infinity) for name, each in entry.items()}
     if isinstance(entry, (list, tuple)):
@@ -34,7 +34,7 @@ def to_json_values(entry: Any, *, tells_infinity: bool = True) -> Any:
 
 
 def escape_html(text: str) -> str:
-    """Return a text as HTML that is read as it is."""
+    """Escape a text for HTML."""
     return html.escape(escape_controls(text, keep="\n"))
 
 

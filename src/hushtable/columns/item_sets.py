@@ -16,13 +16,13 @@ from hushtable.columns.column import Column
 
 
 def canonical_set_text(text: str, separator: str, missing: Sequence[str] = ()) -> str | None:
-    """Return the one text of the set that a cell holds; None where it holds no item."""
+    """Return the canonical text of a cell's set; None if it holds no item."""
     items = {item.strip() for item in text.split(separator)} - {"", *missing}
     return separator.join(sorted(items)) or None
 
 
 def list_items(column: Column) -> tuple[list[str], BoolArray]:
-    """Return the items of a column of sets, and which value holds which; shape (n_items, n_values)."""
+    """Return the items of a column of sets, and which value holds which item; shape (n_items, n_values)."""
     sets = [text.split(column.separator) for text in column.texts()]
     items = sorted({item for each in sets for item in each})
     place = {item: i for i, item in enumerate(items)}
@@ -33,7 +33,7 @@ def list_items(column: Column) -> tuple[list[str], BoolArray]:
 
 
 def describe_separator(name: str, separator: str) -> str:
-    """Say how a policy, a command and Python ask for sets."""
+    """Describe how a policy, a command and Python declare sets."""
     return (
         f"`separator: {separator!r}` in a policy, --set columns.{name}.separator={separator!r}, "
         f"ColumnSpec(separator={separator!r}) in Python"

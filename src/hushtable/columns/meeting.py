@@ -31,7 +31,7 @@ _MISSING_MARKS: Final = frozenset(
 )
 """What programs write where a cell is missing."""
 
-_TRUTHS: Final[Mapping[str, bool]] = {
+_TRUTH_BY_TEXT: Final[Mapping[str, bool]] = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
     **dict.fromkeys(("false", "f", "no", "n", "0"), False),
 }
@@ -62,7 +62,7 @@ class _Spelled(NamedTuple):
 
 
 def fold_spelling(text: str) -> str:
-    """Return a text without what two programs may write differently: case, width, Unicode form, blanks."""
+    """Fold the differences between programs: case, width, Unicode form, blanks."""
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
 
 
@@ -95,7 +95,7 @@ def meet_columns(columns: Sequence[Column], has_missing: Sequence[bool], *, is_t
 
 
 def merge_spellings(column: Column, codes: CodeArray) -> tuple[Column, CodeArray]:
-    """Give values that differ in their spelling alone one code, the first one's; see `fold_spelling`.
+    """Merge values that differ only in spelling into the first one's code; see `fold_spelling`.
 
     Whoever learns either of them learns the same of a person. Measured values and sets stay as they are.
     """
@@ -111,7 +111,7 @@ def merge_spellings(column: Column, codes: CodeArray) -> tuple[Column, CodeArray
 
 
 def merge_items(items: Sequence[str], holds: BoolArray) -> tuple[list[str], BoolArray]:
-    """Merge the items that differ in their spelling alone, given which value holds which, shape (n_items, n_values)."""
+    """Merge items that differ only in spelling, given which value holds which; shape (n_items, n_values)."""
     place_of: dict[str, int] = {}
     folded = [place_of.setdefault(fold_spelling(item), len(place_of)) for item in items]
     merged = np.zeros((len(place_of), holds.shape[1]), dtype=bool)
@@ -121,7 +121,7 @@ def merge_items(items: Sequence[str], holds: BoolArray) -> tuple[list[str], Bool
 
 
 def form_of(text: str) -> str:
-    """Return the form of a text, with none of its own letters: ``9`` for digits, ``a`` and ``A``, signs as they are."""
+    """Return the form of a text without its own letters: ``9`` for digits, ``a`` and ``A``, others as they are."""
     kinds = (
         "9" if sign.isdigit() else "A" if sign.isupper() else "a" if sign.isalpha() else " " if sign.isspace() else sign
         for sign in text
@@ -131,7 +131,7 @@ def form_of(text: str) -> str:
 
 
 def column_of_cells(name: str, cells: Iterable[str | None], kind: Kind | None = None) -> Column:
-    """Return the column of the values that published cells name: values, members of sets, ends of intervals."""
+    """Return a column of the values in published cells: values, members of sets, ends of intervals."""
     members: dict[str, None] = {}
     bounds: dict[str, None] = {}
     for cell in cells:
@@ -149,7 +149,7 @@ def column_of_cells(name: str, cells: Iterable[str | None], kind: Kind | None = 
 
 
 def spell_ends(ends: Sequence[str], values: Sequence[str], kind: str | None) -> list[str]:
-    """Write the ends of intervals as values of a kind: of dates as days, or as the months that values are."""
+    """Format ends of intervals as values of a kind: dates as days, or as months if the values are months."""
     if kind not in ("date", "datetime"):
         return list(ends)
     days = with_first_days(ends)
@@ -161,7 +161,7 @@ def spell_ends(ends: Sequence[str], values: Sequence[str], kind: str | None) -> 
 
 
 def _meet_days(columns: Sequence[Column]) -> list[Met] | None:
-    """Make days of moments, or moments of days, as the reference has them; None where all are of one kind."""
+    """Convert days and moments to what the reference has; None if all columns are of one kind."""
     kind = columns[0].kind
     if {column.kind for column in columns} != {"date", "datetime"}:
         return None
@@ -183,7 +183,7 @@ def _are_alike(columns: Sequence[Column], texts: Sequence[Texts]) -> bool:
 
 
 def _without_marks(texts: Sequence[Texts], has_missing: Sequence[bool]) -> list[Texts]:
-    """Make missing what a program wrote for missing cells: a mark of one table that the others do not hold."""
+    """Make marks of missing cells missing: words in one table that the others do not hold."""
     known = set(texts[0]) & _MISSING_MARKS
     others = {text for table in texts[1:] for text in table} & _MISSING_MARKS
     if any(has_missing[1:]) or others - known:
@@ -194,12 +194,15 @@ def _without_marks(texts: Sequence[Texts], has_missing: Sequence[bool]) -> list[
 def _meet_booleans(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelled | None:
     folded = [{fold_spelling(text) for text in table if text is not None} for table in texts]
     is_word = any(not word.isdigit() for table in folded for word in table)
-    if not is_word or not all(table <= _TRUTHS.keys() for table in folded):
+    if not is_word or not all(table <= _TRUTH_BY_TEXT.keys() for table in folded):
         return None
     spelling_of: dict[bool, str] = {}
     for text in (text for table in texts for text in table if text is not None):
-        spelling_of.setdefault(_TRUTHS[fold_spelling(text)], text)
-    met = [[None if text is None else spelling_of[_TRUTHS[fold_spelling(text)]] for text in table] for table in texts]
+        spelling_of.setdefault(_TRUTH_BY_TEXT[fold_spelling(text)], text)
+    met = [
+        [None if text is None else spelling_of[_TRUTH_BY_TEXT[fold_spelling(text)]] for text in table]
+        for table in texts
+    ]
     return _Spelled(met, _NUMBERS if columns[0].is_measured and columns[0].n_values == 2 else None)
 
 
@@ -220,27 +223,27 @@ def _meet_as_values(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spell
         ]
         if shares and min(shares) >= (_MIN_SHARE_READ if families else 1.0):
             pairs = [zip(values, table, strict=True) for values, table in zip(read, texts, strict=True)]
-            # What is of no such kind stays the text that it is.
+            # Texts of no such kind stay as they are.
             met = [[text if value is None else value for value, text in table] for table in pairs]
             return _Spelled(met, family if min(shares) == 1 else None)
     return None
 
 
 def _is_code(text: str) -> bool:
-    """Tell whether a text is of digits behind a zero: a code, and the number only where another table says so."""
+    """Tell whether a text is digits with a leading zero: a code, unless another table has numbers."""
     return text[:1] == "0" and text.isdecimal() and len(text) > 1
 
 
 def _mostly_known(texts: Sequence[Texts]) -> bool:
-    """Tell whether the reference holds half of the values of each other table, or more: they meet as texts."""
+    """Tell whether the reference holds at least half of the values of each other table: they meet as texts."""
     known = set(texts[0])
     return all(2 * sum(text in known for text in table) >= len(table) for table in texts[1:])
 
 
 def _read_alike(columns: Sequence[Column], texts: Sequence[Texts], family: frozenset[str]) -> list[Texts]:
-    """Write the values that texts stand for in one way each; None where a text stands for none of the family."""
+    """Convert texts to canonical values of a family; None for texts that are not."""
     is_measured = [column.is_measured and column.n_values > 0 for column in columns]
-    known = {
+    known_values = {
         value
         for table, measured in zip(texts, is_measured, strict=True)
         if measured
@@ -250,18 +253,18 @@ def _read_alike(columns: Sequence[Column], texts: Sequence[Texts], family: froze
     return [
         _write_values(table, family)
         if measured
-        else max(_list_readings(table, family), key=lambda values: _count_known(values, known))
+        else max(_list_readings(table, family), key=lambda values: _count_known(values, known_values))
         for table, measured in zip(texts, is_measured, strict=True)
     ]
 
 
 def _count_known(values: Texts, known: set[str]) -> tuple[int, int]:
-    """Count the values that another table holds, then those that could be read."""
+    """Count the values that another table holds, then those that could be parsed."""
     return sum(value in known for value in values), sum(value is not None for value in values)
 
 
 def _list_readings(texts: Texts, family: frozenset[str]) -> Iterator[Texts]:
-    """Yield what texts may mean, by the marks and formats that fit them."""
+    """Yield the possible readings of texts, by the marks and formats that fit them."""
     series = pl.Series([text for text in texts if text is not None], dtype=pl.String).str.strip_chars()
     formats, marks = find_ambiguities(series, ColumnSpec(), points_may_group=True)
     specs = [infer_spelling(series, ColumnSpec())]
@@ -285,14 +288,14 @@ def _write_number(text: str) -> str | None:
     if not _NUMBER.fullmatch(text):
         return None
     if _INTEGER.fullmatch(text):
-        # Longer ones are keys: as decimals, two of them would be one.
+        # Longer numbers are keys: as decimals, two of them could become equal.
         return str(int(text)) if len(text) < _MOST_DIGITS else None
     number = float(text)
     return value_text("decimal", number) if np.isfinite(number) else None
 
 
 def _write_moments(texts: Sequence[str], kind: Kind) -> Texts:
-    """Write moments in one way, those at midnight as days; None where a text is none."""
+    """Convert moments to one spelling, those at midnight to days; None for other texts."""
     try:
         column, codes = from_texts("", texts, kind)
     except ColumnError:
@@ -305,20 +308,20 @@ def _write_moments(texts: Sequence[str], kind: Kind) -> Texts:
 
 
 def _meet_by_spelling(_: Sequence[Column], texts: Sequence[Texts]) -> _Spelled:
-    """Spell a text as the reference spells it; what the reference does not know, as the first table that has it."""
-    known = {text for text in texts[0] if text is not None}
+    """Spell texts as in the reference; texts that it lacks, as in the first table that has them."""
+    reference_texts = {text for text in texts[0] if text is not None}
     spelling_of: dict[str, str] = {}
     for text in (text for table in texts for text in table if text is not None):
         spelling_of.setdefault(fold_spelling(text), text)
     met = [
-        [text if text is None or text in known else spelling_of[fold_spelling(text)] for text in table]
+        [text if text is None or text in reference_texts else spelling_of[fold_spelling(text)] for text in table]
         for table in texts
     ]
     return _Spelled(met, None)
 
 
 def _rebuild_column(column: Column, texts: Texts, family: frozenset[str] | None) -> Met:
-    """Make a column of the new texts of its values."""
+    """Build a column from the new texts of its values."""
     if column.is_measured and family is None and texts == column.texts():
         return Met(column, np.array([*range(column.n_values), -1], dtype=np.int32))
     filled = list(dict.fromkeys(text for text in texts if text is not None))

@@ -1,4 +1,4 @@
-"""Cells that often stand for a missing value: words, numbers, codes and dates; a value until somebody decides."""
+"""Words, numbers, codes and dates that often stand for a missing value; they are values until somebody decides."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def is_missing_word(text: str) -> bool:
 
 
 def is_missing_mark(text: str) -> bool:
-    r"""Tell whether a text is a word for a missing value, or what programs write for a missing cell."""
+    r"""Tell whether a text is a word for a missing value, or a program's mark of a missing cell."""
     return is_missing_word(text) or text.strip().lower() in _PROGRAM_MARKS
 
 
@@ -66,7 +66,7 @@ def is_missing_number(value: float) -> bool:
 
 
 def is_open_end(text: str) -> bool:
-    """Tell whether a text is a number and all beyond it, which is a value and no missing one."""
+    """Tell whether a text is an open end such as 90+, which is a value and not missing."""
     return _OPEN_END.fullmatch(text.strip()) is not None
 
 
@@ -90,7 +90,7 @@ def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
     if column.kind not in ("integer", "decimal"):
         return {}
     values = column.values.astype(float)
-    # Codes are looked for at both ends only.
+    # Codes lie beyond all other numbers, so only both ends are examined.
     low = next((i for i, value in enumerate(values) if value >= 0 or not is_missing_number(value)), len(values))
     high = next((i for i in range(len(values), 0, -1) if values[i - 1] < 0 or not is_missing_number(values[i - 1])), 0)
     if high - low < _FEWEST_NUMBERS:
@@ -105,24 +105,24 @@ def count_sentinel_codes(series: pl.Series) -> dict[str, int]:
     """Count the cells of a column of codes of one length that hold only nines or only zeros, and have no neighbour."""
     if not isinstance(series.dtype, pl.String):
         return {}
-    # Most columns are none of codes, which some of their cells tell.
-    some = series.gather_every(max(1, len(series) // _CELLS_IN_SAMPLE))
-    if not _length_of_most(some.drop_nulls().str.strip_chars(), _MIN_SHARE_IN_SAMPLE):
+    # A sample first: it shows that most columns hold no codes.
+    sample = series.gather_every(max(1, len(series) // _CELLS_IN_SAMPLE))
+    if not _length_of_most(sample.drop_nulls().str.strip_chars(), _MIN_SHARE_IN_SAMPLE):
         return {}
     filled = series.drop_nulls().str.strip_chars()
     length = _length_of_most(filled, _MIN_SHARE_OF_CODES)
     if not length:
         return {}
-    found = {}
+    cell_counts = {}
     for code in ("9" * length, "0" * length):
         n = int((filled == code).sum())
         if n and not (filled.str.starts_with(code[:-1]) & (filled != code)).any():
-            found[code] = n
-    return found
+            cell_counts[code] = n
+    return cell_counts
 
 
 def _length_of_most(texts: pl.Series, share: float) -> int:
-    """Return the length of digits that so many texts have at least; 0 where none is, or is that of a code."""
+    """Return the length of digits that at least a share of texts have; 0 if there is none, or it is too short."""
     lengths = texts.filter(texts.str.contains("^[0-9]+$")).str.len_chars()
     length = int(lengths.mode()[0]) if len(lengths) else 0
     is_of_most = length >= _SHORTEST_CODE and (lengths == length).sum() >= share * len(texts)
@@ -144,7 +144,7 @@ def ends_with_codes(series: pl.Series) -> bool:
 
 
 def count_spellings(texts: pl.Series, values: pl.Series, numbers: Iterable[str]) -> dict[str, int]:
-    """Count the cells of a column that hold some numbers, as they are spelled."""
+    """Count the cells of a column that hold some numbers, by their spelling."""
     is_code = values.cast(pl.Float64, strict=False).is_in([*map(float, numbers)]).fill_null(False)
     return dict(sorted(_count_texts(texts.filter(is_code)).items()))
 

@@ -60,7 +60,7 @@ class OddCells:
         return self.kind.startswith("code")
 
     def describe(self) -> str:
-        """Say how many cells of which forms there are, and what they are not; no cell is named."""
+        """Describe the number and forms of the odd cells, and what they are not; no cell is quoted."""
         if len(self.forms) > 1:
             forms = "; ".join(f"{n:,} of the form {form}" for form, n in self.forms.items())
             return f"{self.n_cells:,} cells are no {self.kind} ({forms})"
@@ -89,7 +89,7 @@ def find_odd_cells(series: pl.Series, spec: ColumnSpec, counts: CountArray | Non
     distinct, readings = None, []
     for reading in _readings_of_most(sample, spec):
         if reading.kind == _NUMBER:
-            # Numbers hardly come back: finding the distinct ones takes longer than reading all.
+            # Numbers rarely repeat: finding the distinct ones takes longer than parsing all.
             texts = _without_blanks(series, spec)
         else:
             texts = distinct = _without_blanks(series.unique(), spec) if distinct is None else distinct
@@ -106,7 +106,7 @@ def find_odd_cells(series: pl.Series, spec: ColumnSpec, counts: CountArray | Non
 
 
 class _KindReading(NamedTuple):
-    """A way to read texts, and which of some texts it fits."""
+    """A way to read texts, and the texts that it fits."""
 
     kind: str
     fits: Callable[[pl.Series], pl.Series]
@@ -128,7 +128,7 @@ def _count_records(series: pl.Series, spec: ColumnSpec, counts: CountArray | Non
 
 
 def _choose_reading(readings: Sequence[_KindReading], counted: pl.DataFrame) -> tuple[_KindReading, pl.Series]:
-    """Return the reading that fits most records, the first of several, and which texts it fits."""
+    """Return the reading that fits most records (the first in a tie), and the texts that it fits."""
     fitting = [(reading, reading.fits(counted["text"])) for reading in readings]
     return max(fitting, key=lambda each: int(counted["n"].filter(each[1]).sum()))
 
@@ -143,7 +143,7 @@ def _readings_of_most(sample: pl.Series, spec: ColumnSpec) -> Iterator[_KindRead
     sample = sample.filter(~sample.is_in(marks.implode()))
     has_other = False
     for reading in chain(_list_measures(sample, spec), _list_codes(sample, spec)):
-        # Names of months are letters: codes with letters are what nothing else is.
+        # Codes with letters come last, because names of months are letters, too.
         is_other = has_other and reading.has_letters
         if not is_other and reading.fits(sample).sum() >= _MIN_SHARE_IN_SAMPLE * len(sample):
             has_other = True
@@ -223,7 +223,7 @@ def _code_forms(texts: pl.Series) -> pl.Series:
 
 
 def _text_forms(texts: pl.Series) -> pl.Series:
-    """Return what texts look like, and nothing of what they say."""
+    """Return the forms of texts, without their content."""
     digits = texts.str.replace_all(r"\p{Nd}", "9")
     letters = digits.str.replace_all(r"\p{Lu}", "A").str.replace_all(r"[\p{L}--\p{Lu}]", "a")
     plain = letters.str.replace_all(r"[^ -~]", "?")
@@ -231,9 +231,9 @@ def _text_forms(texts: pl.Series) -> pl.Series:
 
 
 def _select_odd_cells(kind: str, odd: pl.DataFrame, n_fitting: int) -> OddCells | None:
-    """Return the odd cells among texts that are not of a kind, where they are few and have few forms."""
+    """Return the odd cells among texts that are not of a kind, if they are few and have few forms."""
     if len(odd) > _CELLS_IN_SAMPLE + n_fitting:
-        # Marks of missing values, which are no odd cells, are a few texts.
+        # Marks of missing values are no odd cells; there are only a few such texts.
         return None
     is_odd = [not (is_missing_mark(text) or is_open_end(text)) for text in odd["text"].to_list()]
     odd = odd.filter(pl.Series(is_odd, dtype=pl.Boolean))
@@ -242,7 +242,7 @@ def _select_odd_cells(kind: str, odd: pl.DataFrame, n_fitting: int) -> OddCells 
         return None
     texts = odd["text"].to_list()
     counted = odd.group_by(_text_forms(odd["text"]).alias("form")).agg(pl.col("n").sum())
-    # Intervals and sets are cells of a published table.
+    # Intervals and sets are no odd cells: the table is a published one.
     if len(counted) > _MOST_FORMS or any(parse_cell(text).form != "value" for text in texts):
         return None
     forms = counted.sort(["n", "form"], descending=[True, False]).select("form", "n").iter_rows()

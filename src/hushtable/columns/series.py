@@ -25,11 +25,11 @@ from hushtable.errors import ColumnError
 
 _UNITS_PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _OFFSET: Final = re.compile(r"(UTC)?[+-][0-9]{2}:?[0-9]{2}", re.ASCII)
-_MAX_DAYS_FROM_1970: Final = 73_000_000  # polars counts further, but has no texts for it
+_MAX_DAYS_FROM_1970: Final = 73_000_000  # the last day: polars counts further, but cannot write later days
 
 
 def to_polars(series: nw.Series[Any]) -> pl.Series:
-    """Turn a column of any library into a polars series, with NaN as missing.
+    """Convert a column of any library to a polars series, with NaN as missing.
 
     It has no name: what polars computes of a column named ``^a.*$`` it looks up by that pattern.
     """
@@ -43,7 +43,7 @@ def to_polars(series: nw.Series[Any]) -> pl.Series:
             hint="replace it, for instance by text.encode(errors='replace').decode().",
         ) from None
     except Exception:
-        # Whatever a library raises over its cells may quote them.
+        # A library's error about cells may quote them.
         raise ColumnError(
             f"column {series.name!r} has cells of the type {type(series.dtype).__name__} that cannot be read.",
             hint="cast it to text, float64, int64, a date or a datetime within the years 1 to 9999.",
@@ -77,18 +77,18 @@ def _convert_series(series: nw.Series[Any]) -> pl.Series:
             series.name, [None if gone else cell for cell, gone in zip(series.to_list(), missing, strict=True)]
         )
     if isinstance(column.dtype, pl.Null) and dtype.is_temporal():
-        # Without a value, polars cannot tell the type.
+        # Without a value, polars cannot infer the type.
         column = column.cast(pl.Date if isinstance(dtype, nw.Date) else pl.Datetime("us"))
     return column.set(pl.Series(missing), None) if missing.any() else column
 
 
 def _is_exact(series: nw.Series[Any]) -> bool:
-    """Tell whether a column has units or digits that Python's own cells lose, and that polars knows."""
+    """Tell whether a column has units or digits that Python's objects would lose, and polars keeps."""
     dtype: Any = series.dtype
     if isinstance(dtype, (nw.Datetime, nw.Duration)):
         return bool(dtype.time_unit != "s")
     if isinstance(dtype, nw.Unknown):
-        # Moments at midnight, as polars reads them from files.
+        # Days of 64 bits are moments at midnight, as when polars reads them from files.
         return (series.implementation.is_pyarrow() or series.implementation.is_pandas_like()) and _arrow_type(
             series
         ) == "date64"
@@ -103,7 +103,7 @@ def _arrow_type(series: nw.Series[Any]) -> str | None:
 
 
 def _convert_exactly(series: nw.Series[Any], missing: BoolArray) -> pl.Series:
-    """Turn moments, durations, times and decimals into those of polars, with their unit, digits and time zone."""
+    """Convert moments, durations, times and decimals to polars, with their unit, digits and time zone."""
     dtype: Any = series.dtype
     zone = dtype.time_zone if isinstance(dtype, nw.Datetime) else None
     series = series.dt.convert_time_zone("UTC") if zone else series
@@ -116,7 +116,7 @@ def _convert_exactly(series: nw.Series[Any], missing: BoolArray) -> pl.Series:
     else:
         native: Any = series.to_native()
         column = pl.Series(native if series.implementation.is_pyarrow() else native.array.__arrow_array__())
-    # Polars knows no zones that are only an offset.
+    # Polars has no time zones that are only an offset.
     return column if zone is None or _OFFSET.fullmatch(zone) else column.dt.convert_time_zone(zone)
 
 
@@ -147,7 +147,7 @@ def _check_years(name: str, column: pl.Series) -> None:
 
 
 def _from_categorical(series: nw.Series[Any]) -> pl.Series:
-    """Turn a categorical column into text, or an enumeration where it is ordered; categories may be of any type."""
+    """Convert a categorical column to text, or to an enumeration if it is ordered; categories may have any type."""
     native: Any = series.to_native()
     if series.implementation.is_pyarrow():
         native = native.combine_chunks()
@@ -166,7 +166,7 @@ def _from_categorical(series: nw.Series[Any]) -> pl.Series:
 
 
 def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) -> tuple[Column, CodeArray]:
-    """Code a column: by its type, and text by how it looks where it `is_typed`, as a CSV's is, else a category."""
+    """Encode a column by its type; text by its looks if it `is_typed`, as in a CSV, else as a category."""
     dtype = series.dtype
     if isinstance(dtype, pl.Boolean):
         series = series.cast(pl.String)
@@ -197,19 +197,19 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
 
 
 def dates_as_text(series: pl.Series) -> pl.Series:
-    """Write the whole numbers of a column whose format of dates is declared as texts: 19431005. Others stay."""
+    """Convert integers such as 19431005 to texts if a date format is declared; other columns stay."""
     series = _floats_to_integers(series)
     return series.cast(pl.String) if series.dtype.is_integer() else series
 
 
 def _floats_to_integers(series: pl.Series) -> pl.Series:
-    """Return whole floats as integers: pandas holds integers beside missing cells as floats."""
+    """Convert whole floats to integers: pandas holds integers with missing cells as floats."""
     is_whole = series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all()
     return series.cast(pl.Int64) if is_whole else series
 
 
 def without_declared(series: pl.Series, texts: Sequence[str]) -> pl.Series:
-    """Make the cells missing that texts such as ``-9`` or ``9999-12-31`` stand for, whatever the column's type."""
+    """Make declared missing values missing, such as ``-9`` or ``9999-12-31``, in a column of any type."""
     if not texts or series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration, pl.Null)):
         return series
     if series.dtype.is_numeric():
@@ -240,23 +240,23 @@ def infer_spec(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> Column
     if not is_typed and is_text_by_type(spec):
         return replace(spec, kind="category")
     if spec.odd_cells == "text" and find_odd_cells(series, replace(spec, odd_cells=None)) is not None:
-        # A format or kind that was said of the others does not hold for all.
+        # The spec was declared for other cells, and does not fit all of these.
         return ColumnSpec("category", missing_values=spec.missing_values, odd_cells="text")
     spec = infer_spelling(series, spec)
     if spec.format is not None:
-        # What is no date of a format that was given is a fault, not a category.
+        # With a declared format, a cell that does not fit is a fault, not a category.
         return replace(spec, kind="datetime" if has_time(spec.format) else "date")
     return spec
 
 
 def is_text_by_type(spec: ColumnSpec) -> bool:
-    """Tell whether nothing was said of a column by which texts of a dataframe would be something else."""
+    """Tell whether a spec leaves texts of a dataframe as texts."""
     plain = ColumnSpec(missing_values=spec.missing_values, odd_cells=spec.odd_cells)
     return spec == plain and spec.odd_cells != "missing"
 
 
 def convert_texts(series: pl.Series, spec: ColumnSpec, *, as_written: bool = False) -> pl.Series:
-    """Return a text column as numbers, dates or moments where every cell spells one, whatever its marks; else as it is.
+    """Convert a text column to numbers, dates or moments if every cell spells one; else return it as it is.
 
     `as_written`: only where every cell is the text by which its value would be written again: no 1,50 and no 1.50.
     """
@@ -267,26 +267,26 @@ def convert_texts(series: pl.Series, spec: ColumnSpec, *, as_written: bool = Fal
         if as_written
         else infer_spec(series, spec, is_typed=True)
     )
-    known = to_canonical_texts(series, spec)
-    if series.filter(known.is_null()).n_unique() > 1:
+    canonical = to_canonical_texts(series, spec)
+    if series.filter(canonical.is_null()).n_unique() > 1:
         return series
-    distinct = known.drop_nulls().unique()
+    distinct = canonical.drop_nulls().unique()
     texts = distinct.to_list()
     try:
         column, codes = from_texts("", texts, spec.kind)
     except ColumnError:
         return series
-    # A time of day is read back as the text that it was, and a month has no type.
+    # A time of day would be read back as text, and a month has no type: both stay text.
     if not column.is_measured or column.kind == "time" or column.precision != "day":
         return series
     is_same = str.__eq__ if as_written else _are_equal
     if not all(map(is_same, (column.text(code) for code in codes.tolist()), texts)):
         return series
-    return known.replace_strict(distinct, pl.Series(column.values).gather(codes), default=None)
+    return canonical.replace_strict(distinct, pl.Series(column.values).gather(codes), default=None)
 
 
 def _are_equal(value: str, text: str) -> bool:
-    """Tell whether a text spells a value with all its digits: 1.50 does 1.5. A plus begins a number of a telephone."""
+    """Tell whether a text spells a value exactly, as 1.50 does 1.5; one with a plus may be a telephone number."""
     if value == text:
         return True
     try:
@@ -304,14 +304,14 @@ def _encode_texts(name: str, series: pl.Series, spec: ColumnSpec) -> tuple[Colum
 
 
 def _rank_texts(distinct: pl.Series, series: pl.Series) -> CodeArray:
-    """Return where each text of a column stands among the distinct ones; -1 is missing."""
+    """Return the rank of each text among the distinct ones; -1 is missing."""
     return np.asarray(series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy())
 
 
 def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
     kind, present = _kind_and_array(name, series.drop_nulls())
-    # Polars finds the distinct values by hashing, numpy sorts only those; two
-    # steps, because reading may make values equal (nanoseconds, long decimals).
+    # Polars finds the distinct values by hashing, and numpy sorts only those.
+    # Ranked again, because parsing may make values equal (nanoseconds, long decimals).
     _, candidates = _kind_and_array(name, series.drop_nulls().unique())
     column = Column(name, kind, np.unique(candidates))
     codes = np.full(len(series), -1, dtype=np.int32)
@@ -320,11 +320,11 @@ def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
 
 
 def _rank_values(values: ValueArray, present: ValueArray) -> CodeArray:
-    """Return where each of some numbers or moments stands among the sorted ones that occur."""
+    """Return the rank of each of some numbers or moments among the sorted distinct ones."""
     if values.dtype.kind in "iM" and len(values):
         first, last = (int(end) for end in values[[0, -1]].astype(np.int64))
         if last - first <= 4 * len(present):
-            # They lie close: a table of all between them is faster than searching.
+            # Values lie close together: a table of the whole range is faster than searching.
             place = np.empty(last - first + 1, dtype=np.int32)
             place[values.astype(np.int64) - first] = np.arange(len(values))
             return place[present.astype(np.int64) - first]
@@ -332,7 +332,7 @@ def _rank_values(values: ValueArray, present: ValueArray) -> CodeArray:
 
 
 def _kind_and_array(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]:
-    """Return a measured series without missing values as the array its kind uses."""
+    """Convert a measured series without missing values to the array of its kind."""
     dtype = series.dtype
     if dtype.is_integer():
         try:
@@ -354,7 +354,7 @@ def _kind_and_array(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any,
         in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if dtype.time_zone else series
         return "datetime", in_utc.dt.cast_time_unit("us").to_numpy().astype("datetime64[us]")
     if isinstance(dtype, pl.Time):
-        # Whole nanoseconds of the day, of which the last three digits are dropped, as of moments.
+        # Nanoseconds of the day; the last three digits are dropped, as for moments.
         return "time", (series.to_physical().to_numpy() // 1_000).astype("datetime64[us]")
     raise _grouping_error(name, dtype)
 
@@ -367,7 +367,7 @@ def _grouping_error(name: str, dtype: pl.DataType) -> ColumnError:
 
 
 def cell_codes(series: pl.Series) -> CodeArray:
-    """Code a column of any type by its cells as they are: two spellings of a value are two; -1 is missing."""
+    """Encode a column of any type by its exact cells: two spellings of a value differ; -1 is missing."""
     if series.dtype.is_float():
         # 0 and -0 are one number and two cells.
         series = series.cast(pl.String)
@@ -376,12 +376,12 @@ def cell_codes(series: pl.Series) -> CodeArray:
     try:
         return np.asarray((series.rank("dense").cast(pl.Int32) - 1).fill_null(-1).to_numpy())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        # Some types have no order: as if no two cells were equal.
+        # Some types cannot be compared: no two cells are taken for equal.
         return np.arange(len(series), dtype=np.int32)
 
 
 def without_categories(dtype: pl.DataType) -> pl.DataType:
-    """Return a type with text in the place of categories, in lists and structs too."""
+    """Replace categories by text in a type, also inside lists and structs."""
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         return pl.String()
     if isinstance(dtype, pl.List):
@@ -404,7 +404,7 @@ def zone_of(series: pl.Series) -> str | None:
 
 
 def has_cells_of(written: pl.Series, source: pl.Series, but: BoolArray | None = None) -> bool:
-    """Tell whether cells that were read back from a file are those of a source, row by row, but for some rows.
+    """Tell whether cells read back from a file equal those of a source, row by row, except in some rows.
 
     Text is compared with other types as the value that it spells; texts that mean missing may be missing cells.
     """
@@ -417,17 +417,17 @@ def has_cells_of(written: pl.Series, source: pl.Series, but: BoolArray | None = 
     if is_text[0]:
         return bool(_read_as(written, source.dtype).eq_missing(source).all())
     if is_text[1]:
-        gone = source.filter(written.is_null())
-        return gone.n_unique() <= 1 and bool(_read_as(source, written.dtype).eq(written).fill_null(True).all())
+        lost_cells = source.filter(written.is_null())
+        return lost_cells.n_unique() <= 1 and bool(_read_as(source, written.dtype).eq(written).fill_null(True).all())
     if written.dtype == source.dtype:
         return bool(written.eq_missing(source).all())
-    # Of two units or scales, the coarser would hide what was lost.
+    # Compared in both types: the coarser unit or scale would hide what was lost.
     pairs = ((written, source), (source, written))
     return all(bool(one.cast(other.dtype, strict=False).eq_missing(other).all()) for one, other in pairs)
 
 
 def _read_as(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Read texts that this package writes as values of a type."""
+    """Parse texts that hushtable writes as values of a type."""
     if isinstance(dtype, pl.Boolean):
         return texts.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
     if isinstance(dtype, pl.Date):
@@ -446,23 +446,23 @@ def _read_as(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 
 def to_enumeration(series: pl.Series) -> pl.Series:
-    """Return a column of text as an enumeration of its distinct cells, a byte or two for each; others as they are."""
+    """Convert a column of text to an enumeration of its distinct cells (1 or 2 bytes each); others stay."""
     is_text = isinstance(series.dtype, (pl.String, pl.Categorical))
     return series.cast(pl.Enum(series.drop_nulls().unique().cast(pl.String).sort())) if is_text else series
 
 
 def text_series(name: str, cells: Sequence[str | None]) -> pl.Series:
-    """Return a column of text; None is missing."""
+    """Build a column of text; None is missing."""
     return pl.Series(name, cells, dtype=pl.String)
 
 
 def replace_cells(series: pl.Series, rows: BoolArray, other: pl.Series | None = None) -> pl.Series:
-    """Return a column with the cells of another one of its type in some rows; without another one they are missing."""
+    """Replace some cells by those of another column of the same type; without one, they become missing."""
     return series.zip_with(pl.Series(~rows), series.clear(len(series)) if other is None else other)
 
 
 def format_values(series: pl.Series, name: str) -> pl.Series:
-    """Write the values that a Table codes: floats in full, moments in UTC. Text stays as it is."""
+    """Format the values of a Table: floats in full, moments in UTC. Text stays as it is."""
     if isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null)):
         return series.cast(pl.String)
     column, codes = encode(series, ColumnSpec(), is_typed=False, name=name)
@@ -471,7 +471,7 @@ def format_values(series: pl.Series, name: str) -> pl.Series:
 
 
 def without_blanks(series: pl.Series, name: str) -> pl.Series:
-    """Return a column's cells as text, blank ones as missing."""
+    """Return a column's cells as text, with blank ones missing."""
     cells = _as_text(series, name)
     blank = cells.unique().drop_nulls()
     blank = blank.filter(blank.str.strip_chars() == "")
@@ -479,7 +479,7 @@ def without_blanks(series: pl.Series, name: str) -> pl.Series:
 
 
 def count_missing_texts(series: pl.Series, counts: CountArray | None = None) -> tuple[int, int]:
-    """Count the ways in which a column writes its missing cells (blank texts, no cell at all), and those cells.
+    """Count the spellings of a column's missing cells (blank texts, no cell at all), and those cells.
 
     A cell counts once, or as often as its row does.
     """
@@ -496,12 +496,12 @@ def _are_blank(cells: pl.Series) -> pl.Series:
 
 
 def text_codes(series: pl.Series, name: str) -> CodeArray:
-    """Code a column by the bytes of its cells; -1 is missing."""
+    """Encode a column by the bytes of its cells; -1 is missing."""
     return list_distinct_cells(series, name)[1]
 
 
 def list_distinct_cells(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
-    """Return a column's distinct cells, sorted, and the place of each row's cell among them; -1 is missing or blank."""
+    """Return a column's sorted distinct cells, and the rank of each row's cell; -1 is missing or blank."""
     if isinstance(series.dtype, (pl.Categorical, pl.Enum)):
         return _list_categories(series, name)
     cells = _as_text(series, name)
@@ -513,7 +513,7 @@ def list_distinct_cells(series: pl.Series, name: str) -> tuple[pl.Series, CodeAr
 
 
 def _list_categories(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
-    """List the categories that some row has: no text of a row is made."""
+    """List the categories that some row has, without making the rows' texts."""
     used = series.unique().drop_nulls()
     cells, codes = list_distinct_cells(used.cast(pl.String), name)
     physical, of_used = series.to_physical(), used.to_physical().cast(pl.Int64).to_numpy()
@@ -532,13 +532,13 @@ def map_texts(series: pl.Series, change: Callable[[str], str], name: str) -> pl.
 
 
 def format_numbers(series: pl.Series, name: str) -> pl.Series:
-    """Write numbers with a point; decimals with all digits, for which floats have no room. Text stays as it is."""
+    """Format numbers with a decimal point, and decimals with all digits. Text stays as it is."""
     return series.cast(pl.String) if series.dtype.is_decimal() else format_values(series, name)
 
 
 def gather_labels(labels: Sequence[str | None], codes: CodeArray) -> pl.Series:
-    """Spell out a text column from its distinct labels."""
-    # A label that no row has would stay in the buffer that all cells share.
+    """Build a text column from codes and distinct labels."""
+    # Only used labels: an unused one would stay in the buffer that all cells share.
     used = np.bincount(codes, minlength=len(labels)) > 0
     texts = [text for text, is_used in zip(labels, used, strict=True) if is_used]
     return pl.Series(texts, dtype=pl.String).gather((np.cumsum(used) - 1)[codes])
@@ -547,12 +547,12 @@ def gather_labels(labels: Sequence[str | None], codes: CodeArray) -> pl.Series:
 def suppress_rows(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
     """Return a column as text, other types in the canonical texts of their values; suppressed rows are ``*``."""
     cells = zip(format_values(series, name).to_list(), suppressed.tolist(), strict=True)
-    # Made anew, because a changed column shares its buffer with the old one.
+    # Built anew: a changed column would share its buffer, with suppressed cells, with the old one.
     return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
 
 
 def _as_text(series: pl.Series, name: str) -> pl.Series:
     if series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration)):
         raise _grouping_error(name, series.dtype)
-    # Cast to text, a time would lose what is less than a second.
+    # A cast to text would drop a time's fractions of a second.
     return series.dt.to_string("%H:%M:%S%.f") if isinstance(series.dtype, pl.Time) else series.cast(pl.String)

@@ -34,7 +34,7 @@ _SIGNS: Final = re.compile(r"[^\w]|_")
 
 
 class _Marks(NamedTuple):
-    """How numbers are written."""
+    """The marks of numbers."""
 
     decimal: str
     thousands: str | None
@@ -68,7 +68,7 @@ _FIRST_AND_LAST_YEAR: Final = 1900, 2100
 
 @cache
 def _common_formats() -> Mapping[str, tuple[str, ...]]:
-    """Return the common formats of dates by the shape of their texts; ISO itself needs none."""
+    """Return the common date formats by the shape of their texts; ISO needs none."""
     orders = [order for sign in "./-" for order in (f"%d{sign}%m{sign}", f"%m{sign}%d{sign}")]
     numbers = [f"{order}{year}" for order in orders for year in _YEARS]
     numbers += [f"{year}{sign}%m{sign}%d" for sign in "./-" for year in _YEARS]
@@ -101,7 +101,7 @@ def _write_sample(directive: re.Match[str]) -> str:
 
 
 def _text_shape(text: str) -> str:
-    """Return a text with one sign for each word and number."""
+    """Return the shape of a text: one character for each word and number."""
     text = _HALF_OF_DAY.sub("M", _OFFSET.sub("Z", text))
     return _WORD_OR_NUMBER.sub(lambda part: "9" if part[0].isdigit() else "a", text)
 
@@ -112,7 +112,7 @@ def _pattern_of_format(format_: str) -> str:
 
 
 def infer_spelling(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
-    """Complete a spec by how the cells of a text column are spelled, where they leave no doubt; it goes before."""
+    """Complete a spec by the spelling of a text column's cells, if that is certain; declared settings go first."""
     texts = _informative_texts(series, spec)
     if texts is None:
         return spec
@@ -129,7 +129,7 @@ def infer_spelling(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
 def find_ambiguities(
     series: pl.Series, spec: ColumnSpec, *, points_may_group: bool = False
 ) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
-    """Return what the cells of a text column could mean where it is not settled: formats of dates, marks of numbers.
+    """Return the possible date formats and marks of numbers of a text column, if several fit.
 
     ``1.234`` is a number with a decimal point, unless points may group digits: then it may be 1234 as well.
     """
@@ -146,7 +146,7 @@ def find_ambiguities(
 
 
 def to_canonical_texts(series: pl.Series, spec: ColumnSpec) -> pl.Series:
-    """Rewrite the cells of a text column as values are written here; a text that is not of the spelling stays."""
+    """Rewrite the cells of a text column in canonical spelling; texts that do not fit the spec stay."""
     if spec.missing_values:
         series = series.set(series.str.strip_chars().is_in(list(spec.missing_values)).fill_null(False), None)
     if spec.separator is not None:
@@ -167,14 +167,14 @@ def to_canonical_texts(series: pl.Series, spec: ColumnSpec) -> pl.Series:
 
 
 def formats_of_some(texts: pl.Series) -> tuple[str, ...]:
-    """Return the formats of dates and moments by whose signs some texts are written."""
+    """Return the formats of dates and moments whose separators occur in some texts."""
     shapes = dict.fromkeys(_text_shape(text) for text in texts.drop_nulls().to_list())
     formats = [each for shape in shapes for each in _common_formats().get(shape, ())]
     return tuple(each for each in formats if texts.str.contains(_pattern_of_format(each)).any())
 
 
 def number_patterns(spec: ColumnSpec) -> list[str]:
-    """Return the patterns of numbers, one for each pair of marks that a spec allows; the plain one first."""
+    """Return the patterns of numbers for each pair of marks that a spec allows; the plain one first."""
     return [_number_pattern(marks) for marks in _list_marks(spec)]
 
 
@@ -212,13 +212,13 @@ def count_near_duplicates(column: Column) -> int:
 
 
 def fold_text(text: str) -> str:
-    """Return a text without case, accents and marks, words with one space between them."""
+    """Fold a text: no case, accents or punctuation, and one space between words."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     return " ".join(_SIGNS.sub(" ", "".join(c for c in plain if not unicodedata.combining(c))).split())
 
 
 def _informative_texts(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
-    """Return the distinct texts that say how a column is spelled; None where nothing is to be found."""
+    """Return the distinct texts that show a column's spelling; None if there is nothing to infer."""
     if spec.format is not None or spec.order is not None or spec.kind in ("category", "ordered"):
         return None
     if spec.missing_values:
@@ -236,7 +236,7 @@ def _informative_texts(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
 
 
 def _is_grouped_by_points(series: pl.Series, spec: ColumnSpec) -> bool:
-    """Tell whether all texts are whole numbers if points group their digits, some of them only then."""
+    """Tell whether all texts are integers with points as thousands marks, and some only then."""
     if (
         spec.kind not in (None, "integer", "decimal")
         or spec.order is not None
@@ -246,7 +246,7 @@ def _is_grouped_by_points(series: pl.Series, spec: ColumnSpec) -> bool:
     texts = _without_blanks(
         to_canonical_texts(series, ColumnSpec(missing_values=spec.missing_values)).drop_nulls().unique()
     )
-    # A point may have stood in the text of a missing value alone.
+    # The point may occur only in the text of a missing value.
     grouped = texts.str.contains(r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})*$")
     return bool(texts.str.contains(".", literal=True).any()) and bool(grouped.all())
 
@@ -257,12 +257,12 @@ def _without_blanks(texts: pl.Series) -> pl.Series:
 
 
 def _fitting_formats(texts: pl.Series, spec: ColumnSpec) -> tuple[str, ...]:
-    """Return the formats of which all texts are, one of those that mean the same."""
+    """Return the formats that fit all texts, only one of equivalent ones."""
     if not len(texts) or spec.kind in ("integer", "decimal", "time"):
         return ()
     formats = _common_formats().get(_text_shape(texts[0]), ())
     if formats and texts.str.contains(_ISO).all():
-        # The rest of ISO is read without a format.
+        # Other ISO texts are parsed without a format.
         formats = tuple(each for each in formats if "%z" in each or "%p" in each)
     fitting = [each for each in formats if texts.str.contains(_pattern_of_format(each)).all()]
     read = {each: read_moments(texts, each, spec.latest_year) for each in fitting}
@@ -270,13 +270,13 @@ def _fitting_formats(texts: pl.Series, spec: ColumnSpec) -> tuple[str, ...]:
 
 
 def _are_dates(moments: pl.Series, format_: str) -> bool:
-    """Tell whether all texts of a column were read, as dates and not as numbers of another kind."""
+    """Tell whether all texts of a column were parsed as dates, and are no other numbers."""
     if moments.null_count():
         return False
     if precision_of(format_) == "day":
         return True
     years, months = moments.dt.year(), moments.dt.month()
-    # 2010/11 is a year of a school, too.
+    # 2010/11 may also be a school year.
     return bool(years.is_between(*_FIRST_AND_LAST_YEAR).all()) and not bool(((years + 1) % 100 == months).all())
 
 
@@ -285,18 +285,18 @@ def _asks_for_century(format_: str, spec: ColumnSpec) -> bool:
 
 
 def date_formats_of_digits(series: pl.Series) -> tuple[str, ...]:
-    """Return the formats of dates by which all texts of a column, numbers at first sight, are of 1900 to 2100.
+    """Return the date formats by which all texts of a column of digits are dates from 1900 to 2100.
 
     Nothing but the column's name can tell that they are dates.
     """
     texts = _without_blanks(series.drop_nulls().unique())
-    found = {}
+    moments_by_format = {}
     for format_, pattern in _PATTERNS_OF_DIGITS.items() if len(texts) else ():
         if texts.str.contains(pattern).all():
             moments = read_moments(texts, format_)
             if not moments.null_count() and moments.dt.year().is_between(*_FIRST_AND_LAST_YEAR).all():
-                found[format_] = moments
-    return _drop_equal_readings(found)
+                moments_by_format[format_] = moments
+    return _drop_equal_readings(moments_by_format)
 
 
 _PATTERNS_OF_DIGITS: Final = {
@@ -310,7 +310,7 @@ _PATTERNS_OF_DIGITS: Final = {
 
 
 def latest_year_of(series: pl.Series, format_: str, this_year: int, *, is_birth: bool) -> int:
-    """Propose the latest year that the two digits of a column's years stand for.
+    """Propose the latest year for a column of two-digit years.
 
     Births are never in the future. Other dates are read so that they stay together, where most of a century
     has none of them: 98, 03 and 27 are of 1998 to 2027.
@@ -320,14 +320,14 @@ def latest_year_of(series: pl.Series, format_: str, this_year: int, *, is_birth:
     )
     if is_birth or not len(years):
         return this_year
-    # What lies before the longest stretch without dates is ahead of this year, with the dates before it.
+    # The century ends at the longest gap without dates: years before the gap belong to the later century.
     gap, year = max((after - year, year) for year, after in itertools.pairwise([*years.to_list(), years[0] + 100]))
     is_ahead = gap >= _HALF_OF_CENTURY and year < years[-1]
     return year + 100 if is_ahead else this_year
 
 
 def _fitting_marks(texts: pl.Series, spec: ColumnSpec) -> tuple[_Marks, ...]:
-    """Return the marks by which all texts are numbers, one of those that mean the same."""
+    """Return the marks by which all texts are numbers, only one of equivalent ones."""
     if not len(texts) or spec.kind in ("date", "datetime", "time"):
         return ()
     fitting = [marks for marks in _list_marks(spec) if texts.str.contains(_number_pattern(marks)).all()]
@@ -341,7 +341,7 @@ def _list_marks(spec: ColumnSpec) -> list[_Marks]:
 
 
 def _drop_equal_readings(read: dict[Key, pl.Series]) -> tuple[Key, ...]:
-    """Return the first of those that read the same."""
+    """Return the first of the formats or marks that give the same values."""
     kept: dict[Key, pl.Series] = {}
     for key, values in read.items():
         if not any(values.equals(other) for other in kept.values()):

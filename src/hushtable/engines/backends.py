@@ -1,4 +1,4 @@
-"""What every engine has a way of its own for: names, estimates, joins, and rows that leave it."""
+"""What each engine does its own way: renaming, estimates, joins, and handing out rows."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _ROWS_PER_BATCH: Final = 100_000
 
 
 class Engine(Protocol):
-    """The parts of an engine that narwhals has no words for; frames are native ones."""
+    """The operations of an engine that narwhals lacks; frames are native ones."""
 
     name: str
     writes: bool
 
     def rename_columns(self, frame: Any, names: Sequence[str]) -> Any:
-        """Return a frame with other names, whatever the old ones hold: dots, quotes, patterns."""
+        """Rename columns, even if the old names hold dots, quotes or patterns."""
 
     def estimate_rows(self, frame: Any) -> tuple[int, int]:
         """Return about how many distinct rows there are, and exactly how many rows."""
@@ -43,7 +43,7 @@ class Engine(Protocol):
         """Return rows as a frame that can be joined with another one."""
 
     def join_rows(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
-        """Return all rows of the left with the row of the right that they equal; missing cells equal one another."""
+        """Join all left rows to their equal right row; missing cells are equal to one another."""
 
     def pull_rows(self, frame: Any) -> pl.DataFrame:
         """Return all rows."""
@@ -53,7 +53,7 @@ class Engine(Protocol):
 
 
 class RecordCells(Protocol):
-    """What publishes every record by its own cells, without a join; it pickles."""
+    """Publishes each record by its own cells, without a join; can be pickled."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,11 +65,11 @@ class RecordCells(Protocol):
 
     @property
     def margins(self) -> Frame:
-        """Rows with counts whose columns hold each cell as often as all records do."""
+        """Rows with counts; each column has every cell as often as all records have it."""
 
     @property
     def cells(self) -> Mapping[str, tuple[CodeArray, pa.Array]]:
-        """What is published in every column, once that is known."""
+        """The cells published in each column, once they are known."""
 
     def with_cells_of(self, rows: pl.DataFrame) -> RecordCells:
         """Return the same with what each row of the release publishes."""
@@ -151,12 +151,12 @@ class Duckdb:
         import duckdb
 
         try:
-            theirs = (duckdb if session is None else session).from_arrow(rows.to_arrow())
-            frame.cross(theirs)
+            relation = (duckdb if session is None else session).from_arrow(rows.to_arrow())
+            frame.cross(relation)
         except Exception:
             hint = "pass session=, the connection that made it, not a cursor of it; without one the default is taken."
             raise InputError("the DuckDB relation belongs to another connection than the session.", hint=hint) from None
-        return theirs
+        return relation
 
     def join_rows(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
         """Return all rows of the left with the row of the right that they equal."""
@@ -169,14 +169,14 @@ class Duckdb:
 
     def pull_batches(self, frame: Any) -> Iterator[pl.DataFrame]:
         """Return all rows, some at a time."""
-        # A connection answers nothing else while a reader is open.
+        # While the reader is open, the connection answers no other query.
         with frame.to_arrow_reader(_ROWS_PER_BATCH) as reader:
             for batch in reader:
                 yield to_polars(batch)
 
 
 def to_polars(rows: Any) -> pl.DataFrame:
-    """Turn a table or batch of Arrow into a polars frame."""
+    """Convert a table or batch of Arrow to a polars frame."""
     frame = pl.from_arrow(rows)
     return frame if isinstance(frame, pl.DataFrame) else frame.struct.unnest()
 

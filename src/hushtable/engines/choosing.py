@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 EngineChoice = Literal["auto", "memory", "stream", "spark"]
 Rows: TypeAlias = "Frame | Table | Files | Lazy"
 
-_MAX_MEMORY_SHARE: Final = 0.5  # of the free memory, past which a file is not read into it
+_MAX_MEMORY_SHARE: Final = 0.5  # share of the free memory; a file that needs more is not read into memory
 # How many times its size a file takes in memory, until it is released; rows are as they are in memory.
 _GROWTH_IN_MEMORY: Final = {"csv": 8, "parquet": 20, "database": 20, "rows": 4}
 
@@ -46,7 +46,7 @@ _GROWTH_IN_MEMORY: Final = {"csv": 8, "parquet": 20, "database": 20, "rows": 4}
 def open_origin(
     data: object, *, engine: EngineChoice = "auto", session: object = None, dialect: Dialect | None = None
 ) -> Files | Lazy | None:
-    """Return where the rows are, if they are not to be read into memory; else None.
+    """Return the origin of rows that should not be read into memory; else None.
 
     Parameters
     ----------
@@ -99,12 +99,12 @@ def open_rows(
 
 
 def first_rows(rows: Rows) -> Frame | Table:
-    """Return all rows that are in memory, else as many as are looked at."""
+    """Return all rows if they are in memory, else as many as scans look at."""
     return rows if isinstance(rows, (Frame, Table)) else rows.head()
 
 
 def is_origin(data: object) -> TypeIs[Files | Lazy]:
-    """Tell whether something is where rows are; nothing is loaded to find out."""
+    """Tell whether an object is an origin of rows, without importing engines."""
     files = sys.modules.get("hushtable.engines.files")
     return isinstance(data, Lazy) or (files is not None and isinstance(data, files.Files))
 
@@ -122,20 +122,20 @@ def session_of_spark(master: str | None = None) -> Any:
     InputError
         PySpark or Java is missing, or there is no such cluster.
     """
-    # hushtable hands no frame of pandas to Spark.
+    # hushtable gives Spark no pandas frames: the warning does not apply.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     return _load_spark().start_session(master)
 
 
 def _load_spark() -> Any:
-    """Return the module that needs PySpark."""
+    """Import the module that needs PySpark."""
     if find_spec("pyspark") is None or find_spec("pyarrow") is None:
         raise InputError("engine = 'spark' needs PySpark.", hint="pip install 'hushtable[spark]'.")
     return import_module("hushtable.engines.spark")
 
 
 def _open_with_spark(path: Path | Source, session: Any, dialect: Dialect | None) -> Lazy:
-    """Return files that Spark reads."""
+    """Open files with Spark."""
     if isinstance(path, Source):
         raise InputError(
             "engine = 'spark' reads Parquet files that all executors see, and no URL.",
@@ -150,19 +150,19 @@ def _open_with_spark(path: Path | Source, session: Any, dialect: Dialect | None)
 
 
 def _open_source(source: Source, engine: EngineChoice, dialect: Dialect | None) -> Files | Lazy | None:
-    """Return where the rows of a URL are, if they are not to be read into memory."""
+    """Return the origin of a URL's rows, if they should not be read into memory."""
     if engine == "memory":
         return None
     if engine == "auto" and source.file is not None and not _is_large(source.file, is_database=True):
-        # Counting its rows takes a pass.
+        # The file is small: counting its rows would take a pass.
         return None
     free = free_memory()
-    most = math.inf if free is None else _MAX_MEMORY_SHARE * free / _GROWTH_IN_MEMORY["rows"]
+    max_bytes = math.inf if free is None else _MAX_MEMORY_SHARE * free / _GROWTH_IN_MEMORY["rows"]
     if source.program is None:
         frame, n_bytes = lazy_objects(source)
-        is_kept_out = engine == "stream" or source.is_many or n_bytes > most
+        is_kept_out = engine == "stream" or source.is_many or n_bytes > max_bytes
         return of_engine(frame, dialect=dialect) if is_kept_out else None
-    return _open_files(source, dialect) if engine == "stream" or connect(source).n_bytes > most else None
+    return _open_files(source, dialect) if engine == "stream" or connect(source).n_bytes > max_bytes else None
 
 
 def _open_files(path: Path | Source, dialect: Dialect | None) -> Files:
@@ -176,15 +176,15 @@ def _open_files(path: Path | Source, dialect: Dialect | None) -> Files:
 
 
 def _is_large(path: Path, *, is_database: bool = False) -> bool:
-    """Tell whether a file is one that had better not be read into memory."""
+    """Tell whether a file is too large to be read into memory."""
     free, is_packed = free_memory(), path.suffix.lower() == ".gz"
     kind = "database" if is_database else FILE_KINDS.get((path.with_suffix("") if is_packed else path).suffix.lower())
     if free is None or kind not in _GROWTH_IN_MEMORY or not path.is_file():
         return False
-    most = _MAX_MEMORY_SHARE * free / _GROWTH_IN_MEMORY[kind]
+    max_bytes = _MAX_MEMORY_SHARE * free / _GROWTH_IN_MEMORY[kind]
     if not is_packed:
-        return path.stat().st_size > most
-    # Whoever reads it says why it cannot be read.
+        return path.stat().st_size > max_bytes
+    # An unreadable file is reported later, when it is read.
     with suppress(OSError), path.open("rb") as file:
-        return count_gzip_bytes(path, file, most) > most
+        return count_gzip_bytes(path, file, max_bytes) > max_bytes
     return False

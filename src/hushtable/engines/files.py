@@ -42,7 +42,7 @@ _RECORDS_PER_COUNT: Final = 2**20  # records that are counted together
 
 
 class RawRows:
-    """Distinct rows of raw cells, to be found again.
+    """Distinct rows of raw cells, and a lookup of further records among them.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class RawRows:
 
     def __init__(self, cells: pl.DataFrame) -> None:
         self._columns, self._layout, self._keys = _key_rows(cells)
-        # At most half full, so that few are looked at before the one that is sought.
+        # At most half full, so that a lookup takes few steps.
         self._slots = np.full(1 << max(4, (2 * len(self._keys) - 1).bit_length()), np.int32(-1), dtype=np.int32)
         group.fill_slots(self._keys, self._slots)
 
@@ -74,7 +74,7 @@ class RawRows:
 
 
 def number_distinct_rows(cells: pl.DataFrame) -> tuple[pl.DataFrame, CodeArray]:
-    """Return the distinct rows of a table, and which of them each row is."""
+    """Return the distinct rows of a table, and for each row its number among them."""
     if not cells.width:
         return cells, np.zeros(1, dtype=np.int32)
     _, first, numbers = np.unique(_key_rows(cells)[2], return_index=True, return_inverse=True)
@@ -248,7 +248,7 @@ class Files:
         return self.source.batches(names)
 
     def write(self, cells: PublishedCells, folder: Path) -> int:
-        """Refuse: its batches are written here."""
+        """Raise an error: files are written batch by batch by this process."""
         raise InputError("files do not write by themselves.", hint="take their batches.")
 
     def open_draft(self, path: Path, dialect: Dialect | None) -> Files:
@@ -258,22 +258,24 @@ class Files:
     def count_by_record(
         self, column: Column, group_of_row: CodeArray, n_groups: int, *, specs: Mapping[str, ColumnSpec]
     ) -> CountArray:
-        """Count the records that have every value of a column, by groups of the rows they were put together to.
+        """Count the records of each value of a column, by groups of the rows that they were collapsed to.
 
         A row of a class holds the cells of one of its records, which say nothing of the others.
         """
         assert self.numbered is not None
         records, row_of_record = self.numbered
-        margins, place = records.margins(), records.cells.names.index(column.name)
+        margins, position = records.margins(), records.cells.names.index(column.name)
         table = encode_table(margins.frame.with_specs(specs), [column.name], specs)
-        value_of_cell = np.full(records.cells.widths[place], column.n_values, dtype=np.int64)
+        value_of_cell = np.full(records.cells.widths[position], column.n_values, dtype=np.int64)
         codes = table.codes[table.index(column.name)]
-        value_of_cell[margins.places[place]] = np.where(codes < 0, column.n_values, codes)
+        value_of_cell[margins.places[position]] = np.where(codes < 0, column.n_values, codes)
         width = column.n_values + 1
         counts = np.zeros(n_groups * width, dtype=np.int64)
         for begin in range(0, records.n_records, _RECORDS_PER_COUNT):
             run = slice(begin, begin + _RECORDS_PER_COUNT)
-            pairs = group_of_row[row_of_record[run]].astype(np.int64) * width + value_of_cell[records.codes[place][run]]
+            pairs = (
+                group_of_row[row_of_record[run]].astype(np.int64) * width + value_of_cell[records.codes[position][run]]
+            )
             counts += np.bincount(pairs, minlength=len(counts))
         return np.asarray(counts.reshape(-1, width)[:, :-1])
 
@@ -291,43 +293,43 @@ class Files:
         check_columns(tuple(dict.fromkeys((*cells.keys.columns, *cells.kept))), self.names, "columns")
         n_rows = len(cells.is_published)
         if self.numbered is not None and cells.is_published.all():
-            # Hardly two classes publish the same: looking for such takes more memory than it saves.
+            # Hardly two classes publish equal rows: finding those takes more memory than it saves.
             rows, number_of_row = cells.published, np.arange(n_rows, dtype=np.int32)
         else:
             shown = np.flatnonzero(cells.is_published)
             rows, numbers = number_distinct_rows(_take_rows(cells.published, shown))
             number_of_row = np.full(n_rows, np.int32(-1), dtype=np.int32)
             number_of_row[shown] = numbers
-        # What is published is held once: as codes, and no longer as cells.
+        # Published rows are held only once: as codes, no longer as cells.
         asked = replace(cells, published=cells.published.clear())
         return Batches(partial(self._number_records, asked, number_of_row), _Published(rows, cells.columns))
 
     def _number_records(self, cells: PublishedCells, number_of_row: CodeArray) -> Iterator[pa.Table]:
-        """Yield the number of what is published of every record, and the columns that are kept."""
-        judged, kept = cells.keys.columns, cells.kept
-        names = list(dict.fromkeys((*judged, *kept)))
+        """Yield the number of each record's published row, and its kept columns."""
+        key_columns, kept_columns = cells.keys.columns, cells.kept
+        names = list(dict.fromkeys((*key_columns, *kept_columns)))
         rows = RawRows(cells.keys) if self.numbered is None else None
         counts, n_before = np.zeros(len(number_of_row), dtype=np.int64), 0
         # Kept columns are read as they are: a dictionary may hold cells of records that are left out.
-        coded = [name for name in judged if name not in kept]
+        coded = [name for name in key_columns if name not in kept_columns]
         for batch in self.source.batches(names, coded=coded):
-            ours = batch.select(range(len(judged)))
+            key_batch = batch.select(range(len(key_columns)))
             if rows is not None:
-                found = rows.rows_of_batch(ours)
+                row_numbers = rows.rows_of_batch(key_batch)
             else:
                 assert self.numbered is not None
-                found = self.numbered.rows_of_batch(ours, n_before)
+                row_numbers = self.numbered.rows_of_batch(key_batch, n_before)
             n_before += batch.num_rows
-            np.add.at(counts, found, 1)
-            numbers = number_of_row[found]
-            columns = [batch.column(names.index(name)) for name in kept]
+            np.add.at(counts, row_numbers, 1)
+            numbers = number_of_row[row_numbers]
+            columns = [batch.column(names.index(name)) for name in kept_columns]
             table = decode_dictionaries(
-                pa.table([pa.array(numbers), *columns], names=list(map(str, range(-1, len(kept)))))
+                pa.table([pa.array(numbers), *columns], names=list(map(str, range(-1, len(kept_columns)))))
             )
             if (numbers < 0).any():
                 table = table.take(np.flatnonzero(numbers >= 0))
             if cells.pseudonyms is not None:
-                # Before anything goes to the disk.
+                # Before anything is written: no direct identifier goes to the disk.
                 table = self._pseudonymize_kept(table, cells)
             yield table
         if cells.counts is not None and not np.array_equal(counts, cells.counts):
@@ -337,12 +339,12 @@ class Files:
         assert cells.pseudonyms is not None
         for name in cells.pseudonyms.columns:
             if name in cells.kept:
-                place = 1 + cells.kept.index(name)
-                frame = self._to_frame(pl.Series("", pl.from_arrow(table.column(place))).alias(name).to_frame())
+                position = 1 + cells.kept.index(name)
+                frame = self._to_frame(pl.Series("", pl.from_arrow(table.column(position))).alias(name).to_frame())
                 of_column = cells.pseudonyms.select([name])
                 assert of_column is not None
-                hidden = pseudonymize(frame, of_column).column(name)
-                table = table.set_column(place, table.column_names[place], to_arrow(hidden))
+                pseudonyms = pseudonymize(frame, of_column).column(name)
+                table = table.set_column(position, table.column_names[position], to_arrow(pseudonyms))
         return table
 
     def _to_frame(self, cells: pl.DataFrame) -> Frame:
@@ -351,7 +353,7 @@ class Files:
 
 
 class _Published:
-    """From the numbers of distinct published rows to their cells."""
+    """Decodes the numbers of distinct published rows to their cells."""
 
     def __init__(self, rows: pl.DataFrame, columns: tuple[str, ...]) -> None:
         self._columns = columns
@@ -367,7 +369,7 @@ class _Published:
         cells = self._cells[name].gather(numbers)
         if not isinstance(cells.dtype, pl.Enum):
             return to_arrow(cells)
-        # As all of them are: however many an enumeration has, its places are of one type.
+        # One index type for all batches, whatever the size of the enumeration.
         places = to_arrow(cells.to_physical().cast(pl.Int32))
         return pa.DictionaryArray.from_arrays(places, to_arrow(cells.dtype.categories))
 

@@ -65,7 +65,7 @@ whose records are cut one by one."
 
 
 def _drop_missing_texts(name: str, dtype: Any, texts: Sequence[str]) -> nw.Expr:
-    """Return a column whose cells that some texts stand for are missing, as `columns.without_declared` has it."""
+    """Return a column with declared texts as missing cells, as `columns.without_declared` does."""
     column = nw.col(name)
     if dtype.is_numeric():
         numbers = pl.Series(texts, dtype=pl.String).str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
@@ -122,7 +122,7 @@ class Lazy:
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files it was made from that no output may be; of a frame that somebody made, an engine does not tell."""
+        """The files that no output may replace; unknown for a frame that the caller made."""
         return self.files
 
     @property
@@ -142,7 +142,7 @@ class Lazy:
 
     @property
     def margins(self) -> Frame | None:
-        """How frequent the cells of the judged columns are, where records walk."""
+        """How frequent the cells of the judged columns are, if records are published one by one."""
         return None if self.record_cells is None else self.record_cells.margins
 
     @property
@@ -151,13 +151,13 @@ class Lazy:
         return self.passes[0] if self.passes else 0
 
     def head(self, n_rows: int = LOOKED_AT) -> Frame:
-        """Return some rows, the first where the engine has an order."""
+        """Return some rows; the first ones if the engine has an order."""
         with _translate_errors(self.engine):
             rows = self.engine.pull_rows(self.data.head(n_rows).to_native())
         return self._to_frame(_rename_columns(rows, self.names))
 
     def with_specs(self, specs: Mapping[str, ColumnSpec]) -> Lazy:
-        """Return the frame with more said of how columns are read; cells that were said to be missing are."""
+        """Return the frame with further specs; declared missing values become missing cells."""
         named = name_odd_cells(self, specs)
         said = {name: named.get(name, ColumnSpec()).with_defaults_from(self.dialect.spec) for name in self.names}
         missing = {self.names.index(name): spec.missing_values for name, spec in said.items() if spec.missing_values}
@@ -215,7 +215,7 @@ class Lazy:
         with _translate_errors(self.engine):
             data = self._publish_records(cells, cells.columns).filter(nw.col(MARK))
             if not cells.is_published.all():
-                # Their type would carry the categories of the others too.
+                # As text: a categorical type would hold all categories, also unpublished ones.
                 told = {name: (dtype, _type_without_categories(dtype)) for name, dtype in data.collect_schema().items()}
                 data = data.with_columns(nw.col(name).cast(new) for name, (old, new) in told.items() if old != new)
             return self.engine.rename_columns(data.drop(MARK).to_native(), cells.columns)
@@ -257,7 +257,7 @@ class Lazy:
         return Files.open(path, dialect)
 
     def check_unchanged(self) -> None:
-        """Nothing to compare: every pass counts the records instead."""
+        """Do nothing: every pass counts the records instead."""
 
     def count_by_record(
         self, column: Column, group_of_row: CodeArray, n_groups: int, *, specs: Mapping[str, ColumnSpec]
@@ -312,23 +312,23 @@ class Lazy:
             yield sorted(Path(folder).iterdir()), spark.Executors(native.sparkSession)
 
     def with_record_cells(self, cells: RecordCells) -> Lazy:
-        """Return the frame with what publishes every record by its own cells."""
+        """Return the frame with ``record_cells``, which publish each record by its own cells."""
         self._note_pass(cells.n_records)
         return replace(self, record_cells=cells)
 
     def _walk_records(self, walked: RecordCells, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
-        """Return what all records publish in some columns, each found by its own cells, and that they do so."""
-        places = {name: f"c{self.names.index(name)}" for name in (*walked.names, *names) if name in self.names}
-        told = [name for name in names if name in cells.published.columns]
-        if not told:
-            kept = (nw.col(places[name]).alias(f"p{i}") for i, name in enumerate(names))
+        """Return what all records publish in some columns, found by their own cells, and `MARK` for all."""
+        engine_names = {name: f"c{self.names.index(name)}" for name in (*walked.names, *names) if name in self.names}
+        published = [name for name in names if name in cells.published.columns]
+        if not published:
+            kept = (nw.col(engine_names[name]).alias(f"p{i}") for i, name in enumerate(names))
             return self.data.select(*kept, nw.lit(True).alias(MARK))
         spark = import_module("hushtable.engines.spark")
-        outputs = [(f"p{i}", name if name in told else None, places[name]) for i, name in enumerate(names)]
-        rows = pl.DataFrame([each for each in cells.published if each.name in told])
+        outputs = [(f"p{i}", name if name in published else None, engine_names[name]) for i, name in enumerate(names)]
+        rows = pl.DataFrame([each for each in cells.published if each.name in published])
         publishing = walked.with_cells_of(rows)
-        judged = [places[name] for name in walked.names]
-        data = self.data.select(*dict.fromkeys((*judged, *(places[name] for name in names))))
+        judged = [engine_names[name] for name in walked.names]
+        data = self.data.select(*dict.fromkeys((*judged, *(engine_names[name] for name in names))))
         frame: nw.LazyFrame[Any] = nw.from_native(spark.walk_rows(data.to_native(), publishing, judged, outputs))
         return frame
 
@@ -362,7 +362,7 @@ class Lazy:
         return frames.read(rows, dialect=self.dialect).with_specs(self.specs)
 
     def _publish_records(self, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
-        """Return what all records publish in some columns, as ``p0``, ``p1`` and so on, and whether they do so."""
+        """Return the published columns of all records as ``p0``, ``p1``, ..., and `MARK`: whether each is published."""
         if self.record_cells is not None:
             return self._walk_records(self.record_cells, cells, names)
         judged, others = _map_pseudonyms(self, cells, names)
@@ -381,26 +381,26 @@ class Lazy:
     def _join_map(
         self, data: nw.LazyFrame[Any], number: int, keys: pl.DataFrame, new: pl.DataFrame, is_published: pl.Series
     ) -> nw.LazyFrame[Any]:
-        """Return all records with the row of a map whose keys they have."""
+        """Join all records to the row of a map that has their keys."""
         schema = data.collect_schema()
-        ours = {f"k{number}_{place}": f"c{self.names.index(name)}" for place, name in enumerate(keys.columns)}
-        left = data.with_columns(*(_join_key(name, schema[name]).alias(key) for key, name in ours.items()))
-        theirs = [f"r{number}_{place}" for place in range(keys.width)]
+        key_columns = {f"k{number}_{place}": f"c{self.names.index(name)}" for place, name in enumerate(keys.columns)}
+        left = data.with_columns(*(_join_key(name, schema[name]).alias(key) for key, name in key_columns.items()))
+        map_keys = [f"r{number}_{place}" for place in range(keys.width)]
         values = [f"v{number}_{place}" for place in range(new.width)]
         table = pl.DataFrame(
             [
-                *(_cells_without_categories(each).alias(name) for each, name in zip(keys, theirs, strict=True)),
+                *(_cells_without_categories(each).alias(name) for each, name in zip(keys, map_keys, strict=True)),
                 *(_cells_without_categories(each).alias(name) for each, name in zip(new, values, strict=True)),
                 is_published.alias(f"m{number}"),
             ]
         )
         right = self.engine.bring_rows(self.data.to_native(), table, self.session)
-        joined = self.engine.join_rows(left.to_native(), right, list(zip(ours, theirs, strict=True)))
-        known: nw.LazyFrame[Any] = nw.from_native(joined)
-        return known
+        joined = self.engine.join_rows(left.to_native(), right, list(zip(key_columns, map_keys, strict=True)))
+        frame: nw.LazyFrame[Any] = nw.from_native(joined)
+        return frame
 
     def _check_rows(self, frame: Any, names: Sequence[str], most_rows: int) -> None:
-        """Raise InputError where there are more distinct rows than can be held, before anything is pulled."""
+        """Raise InputError if there are too many distinct rows for memory, before any are pulled."""
         n_rows, n_records = self.engine.estimate_rows(frame)
         self._note_pass(n_records)
         needed, free = float(n_rows) * _BYTES_PER_ROW, budget.free_memory()
@@ -414,7 +414,7 @@ class Lazy:
         budget.check_memory(needed, what, _COARSEN_HINT)
 
     def _note_pass(self, n_records: int) -> None:
-        """Note how many records a pass saw, and raise InputError where an earlier one saw another number."""
+        """Record how many records a pass saw; raise InputError if an earlier pass saw another number."""
         if self.passes and self.passes[0] != n_records:
             raise InputError(
                 f"the input changed while it was read: {self.passes[0]:,} records, then {n_records:,}.",
@@ -424,19 +424,19 @@ class Lazy:
 
 
 def is_lazy(data: Any) -> bool:
-    """Tell whether something is a lazy frame; no library is imported to find out."""
-    # A dataframe that is none for narwhals, such as one with doubled columns, is not opened to find out.
+    """Tell whether an object is a lazy frame, without importing a library."""
+    # By its class: narwhals refuses to open some dataframes, such as those with doubled columns.
     return isinstance(data, nw.LazyFrame) or any(is_one(data) for is_one in _LAZY_CHECKS)
 
 
 def orders_of(schema: pl.Schema) -> dict[str, ColumnSpec]:
-    """Return the order of each enumeration of Parquet files: Spark reads them as text, and memory does not."""
+    """Return the order of each enumeration in Parquet files, which Spark would read as text."""
     kept = {name: dtype.categories.to_list() for name, dtype in schema.items() if isinstance(dtype, pl.Enum)}
     return {name: ColumnSpec("ordered", tuple(order)) for name, order in kept.items() if order}
 
 
 def open_lazy(data: Any, session: Any = None, *, dialect: Dialect | None = None) -> Lazy:
-    """Return a lazy frame as what its engine can be asked.
+    """Open a lazy frame as an origin of rows.
 
     Parameters
     ----------
@@ -454,25 +454,25 @@ def open_lazy(data: Any, session: Any = None, *, dialect: Dialect | None = None)
         Column names are empty or doubled.
     """
     try:
-        known = nw.from_native(data, pass_through=True)
+        frame = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
         raise ColumnError("the frame has columns of the same name.", hint="rename them.") from None
-    engine = _find_engine(known.implementation) if isinstance(known, nw.LazyFrame) else None
+    engine = _find_engine(frame.implementation) if isinstance(frame, nw.LazyFrame) else None
     if engine is None:
         raise InputError(
             f"cannot ask an object of type {type(data).__name__} for its distinct rows.",
             hint="pass a polars LazyFrame, a DuckDB relation or a PySpark DataFrame (not of Spark Connect).",
         )
-    native = known.to_native()
+    native = frame.to_native()
     with _translate_errors(engine):
         names = tuple(native.collect_schema().names() if isinstance(engine, Polars) else native.columns)
         doubled = sorted({name for name in names if names.count(name) > 1})
         if doubled:
             raise ColumnError(f"the frame has several columns {quote_names(doubled)}.", hint="rename them.")
-        plain = engine.rename_columns(native, [f"c{place}" for place in range(len(names))])
-        # Else a relation of another connection would be told only when the search is done.
-        engine.bring_rows(plain, pl.DataFrame({"r": [0]}), session)
-    return Lazy(nw.from_native(plain), names, engine, session, dialect=dialect or Dialect())
+        renamed = engine.rename_columns(native, [f"c{place}" for place in range(len(names))])
+        # Otherwise a relation of another connection would fail only after the search.
+        engine.bring_rows(renamed, pl.DataFrame({"r": [0]}), session)
+    return Lazy(nw.from_native(renamed), names, engine, session, dialect=dialect or Dialect())
 
 
 def collapse(data: Any, columns: Sequence[str], *, session: Any = None) -> Table:
@@ -527,7 +527,7 @@ def _find_engine(implementation: nw.Implementation) -> Engine | None:
 
 @contextlib.contextmanager
 def _translate_errors(engine: Engine) -> Iterator[None]:
-    """Turn whatever an engine raises, whose text may quote cells, into an error that names its type."""
+    """Turn an engine's errors, which may quote cells, into InputError that names only their type."""
     try:
         yield
     except HushError:
@@ -550,7 +550,7 @@ def _unseen_record_error(n_records: int | None = None) -> InputError:
 
 
 def _groupable_types(data: nw.LazyFrame[Any], names: Sequence[str]) -> dict[str, nw.dtypes.DType]:
-    """Return the types of columns, all of which can be grouped."""
+    """Return the types of columns; raise an error if one cannot be grouped."""
     schema = {name: dtype for name, dtype in data.collect_schema().items() if name != MARK}
     odd = [name for name, dtype in zip(names, schema.values(), strict=True) if isinstance(dtype, _TYPES_WITHOUT_GROUPS)]
     if odd:
@@ -560,22 +560,22 @@ def _groupable_types(data: nw.LazyFrame[Any], names: Sequence[str]) -> dict[str,
 
 
 def _grouping_key(name: str, dtype: Any) -> nw.Expr:
-    """Return a column by which equal values are equal: NaN is missing, 0 has no sign."""
+    """Return a column to group by: NaN becomes missing, and -0 becomes 0."""
     column = nw.col(name)
     if dtype.is_float():
         return nw.when(~column.is_nan()).then((column + 0.0).cast(dtype)).alias(name)
-    # Arrow has no integers of 128 bits; those past 64 are refused anyway.
+    # Arrow has no 128-bit integers; larger ones than 64 bits are refused anyway.
     return column.cast(nw.Int64) if isinstance(dtype, (nw.Int128, nw.UInt128)) else column
 
 
 def _join_key(name: str, dtype: Any) -> nw.Expr:
-    """Return a column as it is joined: categories, and what has no type here, as text."""
+    """Return a column to join by: categories and unknown types as text."""
     key = _grouping_key(name, dtype)
     return key.cast(nw.String) if isinstance(dtype, (*_CATEGORIES, nw.Unknown)) else key
 
 
 def _type_without_categories(dtype: Any) -> Any:
-    """Return a type with text in the place of categories, in lists and structs too."""
+    """Replace categories by text in a type, also inside lists and structs."""
     if isinstance(dtype, _CATEGORIES):
         return nw.String()
     if isinstance(dtype, nw.List):
@@ -588,7 +588,7 @@ def _type_without_categories(dtype: Any) -> Any:
 
 
 def _cells_without_categories(column: pl.Series) -> pl.Series:
-    """Return a column without categories; one of no type, which files have no place for, is text."""
+    """Return a column with text instead of categories, and instead of the null type, which files lack."""
     dtype = column.dtype
     return column.cast(pl.String if isinstance(dtype, pl.Null) else without_categories(dtype))
 
@@ -600,7 +600,7 @@ def _rename_columns(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 def _map_pseudonyms(
     lazy: Lazy, cells: PublishedCells, names: Sequence[str]
 ) -> tuple[pl.DataFrame, list[tuple[pl.DataFrame, pl.DataFrame, pl.Series]]]:
-    """Return the published rows with their pseudonyms, and a map of the cells of each other column that has some.
+    """Return the published rows with pseudonyms, and for each other keyed column a map from cells to pseudonyms.
 
     An engine has no keyed hash, so that distinct cells come here.
     """
@@ -612,13 +612,13 @@ def _map_pseudonyms(
             f"columns {quote_names(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
             hint="write the release instead: what is read batch by batch has them.",
         )
-    judged = tuple(name for name in cells.pseudonyms.keyed if name in cells.published.columns)
-    keyed = cells.pseudonyms.select(judged)
+    published_names = tuple(name for name in cells.pseudonyms.keyed if name in cells.published.columns)
+    keyed = cells.pseudonyms.select(published_names)
     rows = cells.published if keyed is None else pseudonymize(lazy._to_frame(cells.published), keyed).native
     maps = []
     for name in cells.pseudonyms.keyed:
         keyed = cells.pseudonyms.select([name])
-        if name in names and name not in judged and keyed is not None:
+        if name in names and name not in published_names and keyed is not None:
             keys = lazy.collapse([name])
             new = pseudonymize(keys, keyed)
             maps.append((keys.native, new.native, pl.Series([True] * keys.n_rows, dtype=pl.Boolean)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def collapse_original(
     data: Any, claim: Claim, dialect: Dialect | None = None, specs: Mapping[str, ColumnSpec] | None = None
 ) -> tuple[Files | Lazy, Frame]:
-    """Open what a release was made from, and count its distinct rows.
+    """Open the original of a release, and count its distinct rows.
 
     Parameters
     ----------

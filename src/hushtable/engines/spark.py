@@ -21,7 +21,7 @@ from hushtable.engines.backends import MARK, UNSEEN_MESSAGE, RecordCells, to_pol
 from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.io import Parts, Scan
 
-_MAX_BROADCAST_ROWS: Final = 2_000_000  # rows that every executor may hold: some hundred MB
+_MAX_BROADCAST_ROWS: Final = 2_000_000  # rows that are broadcast to every executor at most: some hundred MB
 _RECORDS_PER_PART: Final = 1_000_000
 
 
@@ -55,7 +55,7 @@ class Spark:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         table = rows.to_arrow()
-        # Left to itself, Spark takes a moment without a zone for one of the session's.
+        # By default, Spark takes a moment without a zone for one in the session's zone.
         schema = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
         brought = frame.sparkSession.createDataFrame(table, schema=schema)
         return brought.hint("broadcast") if rows.height <= _MAX_BROADCAST_ROWS else brought
@@ -70,7 +70,7 @@ class Spark:
         return to_polars(frame.toArrow())
 
     def pull_batches(self, frame: Any) -> Iterator[pl.DataFrame]:
-        """Raise InputError: what Spark holds does not pass through one process."""
+        """Raise InputError: Spark's rows do not pass through one process."""
         raise InputError("Spark writes by itself.", hint="call write(cells, folder).")
 
 
@@ -101,12 +101,12 @@ def read_files(source: Scan, session: Any) -> Any:
         raise InputError("engine = 'spark' reads Parquet files.", hint="name a file, a folder or a pattern of them.")
     reader = session.read
     if source.folder is not None and not source.keys.is_empty():
-        # Which is no pattern, as the others are.
+        # Not escaped: this option is no pattern, unlike the paths below.
         reader = reader.option("basePath", f"file://{source.folder.absolute()}")
     try:
         return reader.parquet(*map(_escape_path, source.inputs))
     except Exception as error:
-        # Its message may quote a cell that is the name of a folder.
+        # The message may quote a folder's name, which is a cell of a Hive data set.
         raise InputError(
             f"Spark could not read the files: {type(error).__name__}.",
             hint="all executors have to see them, at the same path.",
@@ -114,7 +114,7 @@ def read_files(source: Scan, session: Any) -> Any:
 
 
 def _escape_path(path: Path) -> str:
-    """Return a path of which no sign is a pattern to Hadoop."""
+    """Escape the characters of a path that Hadoop takes for patterns."""
     return "file://" + re.sub(r"([{}\[\]*?\\])", r"\\\1", str(path.absolute()))
 
 
@@ -125,17 +125,17 @@ class Executors:
         self._context = session.sparkContext
 
     def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Return what comes of every item, in their order."""
+        """Apply a function to every item; results are in the order of items."""
         return self._context.parallelize(items, len(items)).map(work).collect() if items else []
 
     def sum(self, work: Callable[[Any], NDArray[Any]], items: Sequence[Any]) -> NDArray[Any]:
-        """Return the sum of what comes of the items: executors add up among themselves."""
+        """Sum a function's results over the items; the executors add them up among themselves."""
         total: NDArray[Any] = self._context.parallelize(items, len(items)).map(work).treeReduce(operator.add)
         return total
 
 
 def spill_rows(frame: Any, folder: Path) -> None:
-    """Write all rows as Parquet, to be coded there; the folder is empty, and all executors see it."""
+    """Write all rows as Parquet for encoding, into an empty folder that all executors see."""
     draft = folder / "rows"
     with _write_parquet_moments(frame.sparkSession):
         frame.write.parquet(f"file://{draft.absolute()}")
@@ -144,16 +144,16 @@ def spill_rows(frame: Any, folder: Path) -> None:
 
 
 def walk_rows(
-    frame: Any, cuts: RecordCells, judged: Sequence[str], outputs: Sequence[tuple[str, str | None, str]]
+    frame: Any, cuts: RecordCells, judged_columns: Sequence[str], outputs: Sequence[tuple[str, str | None, str]]
 ) -> Any:
-    """Return what all rows publish, and `MARK`: each executor walks its rows down the cuts.
+    """Return what all rows publish, and `MARK`; each executor walks its rows down the tree of cuts.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
     cuts : RecordCells
         With what its classes publish; it is broadcast.
-    judged : sequence of str
+    judged_columns : sequence of str
         The frame's columns that are judged, in the order of the cuts.
     outputs : sequence of (str, str or None, str)
         How each published column is called, which of the cells it is, and else which column of the frame.
@@ -161,13 +161,13 @@ def walk_rows(
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import BooleanType, StructField, StructType
 
-    told = pa.schema([(name, cells.type) for name, (_, cells) in cuts.cells.items()])
-    types = {field.name: field.dataType for field in from_arrow_schema(told, prefer_timestamp_ntz=True)}
+    schema = pa.schema([(name, cells.type) for name, (_, cells) in cuts.cells.items()])
+    types = {field.name: field.dataType for field in from_arrow_schema(schema, prefer_timestamp_ntz=True)}
     types |= {field.name: field.dataType for field in frame.schema if field.name not in types}
     fields = [StructField(name, types[published or kept]) for name, published, kept in outputs]
-    brought = frame.sparkSession.sparkContext.broadcast(cuts)
-    wanted = [published for _, published, _ in outputs if published is not None]
-    taken, names = [*judged], [*(name for name, _, _ in outputs), MARK]
+    shared_cuts = frame.sparkSession.sparkContext.broadcast(cuts)
+    published_names = [published for _, published, _ in outputs if published is not None]
+    batch_columns, names = [*judged_columns], [*(name for name, _, _ in outputs), MARK]
     ways = [(published, kept) for _, published, kept in outputs]
 
     def publish_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -175,10 +175,10 @@ def walk_rows(
 
         for batch in batches:
             try:
-                found = brought.value.publish_batch([batch.column(name) for name in taken], wanted)
+                cells = shared_cuts.value.publish_batch([batch.column(name) for name in batch_columns], published_names)
             except InputError:
                 raise RuntimeError(UNSEEN_MESSAGE) from None
-            columns = [batch.column(kept) if published is None else found[published] for published, kept in ways]
+            columns = [batch.column(kept) if published is None else cells[published] for published, kept in ways]
             yield pa.RecordBatch.from_arrays([*columns, pa.array(np.ones(batch.num_rows, dtype=bool))], names=names)
 
     return frame.mapInArrow(publish_batches, StructType([*fields, StructField(MARK, BooleanType())]))
@@ -222,31 +222,31 @@ def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n
             hint="turn them into lists of pairs or text, or leave them out.",
         )
     seen = functions.when(functions.col(MARK).isNull(), functions.raise_error(functions.lit(UNSEEN_MESSAGE)))
-    kept = frame.where(seen.otherwise(functions.col(MARK)))
-    # A field's metadata may tell of what is not published, such as categories.
-    plain = [
+    records = frame.where(seen.otherwise(functions.col(MARK)))
+    # Without metadata, which may hold unpublished cells, such as categories.
+    bare_columns = [
         functions.col(f"p{place}")
-        .cast(_type_without_metadata(kept.schema[f"p{place}"].dataType))
+        .cast(_type_without_metadata(records.schema[f"p{place}"].dataType))
         .alias(f"p{place}", metadata={})
         for place in range(len(names))
     ]
-    kept = kept.select(*plain)
-    flags = [functions.col(each).isNull() for each in kept.columns]
-    content = functions.xxhash64(*kept.columns, *flags)
+    records = records.select(*bare_columns)
+    flags = [functions.col(each).isNull() for each in records.columns]
+    content = functions.xxhash64(*records.columns, *flags)
     n_parts = n_parts or max(1, -(-n_records // _RECORDS_PER_PART))
-    dealt = kept.withColumn("h", content).repartition(n_parts, "h").sortWithinPartitions("h")
+    shuffled = records.withColumn("h", content).repartition(n_parts, "h").sortWithinPartitions("h")
     draft = folder / f".{secrets.token_hex(4)}"
     try:
         with _write_parquet_moments(frame.sparkSession):
-            # Not as_uri: Hadoop takes a path's signs as they are.
-            dealt.drop("h").toDF(*names).write.parquet(f"file://{draft.absolute()}")
+            # Not as_uri: Hadoop does not decode percent signs in a path.
+            shuffled.drop("h").toDF(*names).write.parquet(f"file://{draft.absolute()}")
         return _name_parts(draft, folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
 def _type_without_metadata(dtype: Any) -> Any:
-    """Return a type without the metadata of what is nested in it."""
+    """Return a type without the metadata of nested fields."""
     from pyspark.sql.types import ArrayType, StructField, StructType
 
     if isinstance(dtype, ArrayType):
@@ -271,12 +271,12 @@ def _write_parquet_moments(session: Any) -> Iterator[None]:
 
 
 def _name_parts(draft: Path, folder: Path) -> int:
-    """Give the parts that hold records names that say nothing but their number; return how many records there are."""
+    """Rename the parts with records to plain numbers; return the number of records."""
     n_records = n_parts = 0
     parts = sorted(draft.glob("part-*.parquet"))
     for part in parts:
         n_rows = pl.scan_parquet(part, glob=False).select(pl.len()).collect().item()
-        # One part remains where there is no record at all, for its columns.
+        # If there are no records, one part remains for the columns.
         if n_rows or (part == parts[-1] and not n_parts):
             part.rename(folder / f"part-{n_parts:05}.parquet")
             n_records, n_parts = n_records + n_rows, n_parts + 1

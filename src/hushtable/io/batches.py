@@ -1,4 +1,4 @@
-"""Files too large for memory: read batch by batch, with the cells and types that they have read whole."""
+"""Files too large for memory, read batch by batch: cells and types are as if they were read whole."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hushtable.io.sources import Source, parse_location
 _ROWS_PER_BATCH: Final = 2**20  # rows
 NO_KEY: Final = "__HIVE_DEFAULT_PARTITION__"
 """What stands for a missing cell in the name of a folder."""
-_END: Final = object()
+_END_OF_ITEMS: Final = object()
 
 Item = TypeVar("Item")
 
@@ -55,42 +55,42 @@ class Parts:
         return tuple(self.schema)
 
     def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
-        """Yield the cells of some columns, one table at least; texts among the coded ones as dictionaries."""
+        """Yield the cells of some columns, at least one table; texts of coded columns as dictionaries."""
         return _read_tables(self._read_files(names, coded), self.declared)
 
     def _read_files(self, names: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         of_files = [name for name in names if name not in self.keys.columns]
-        for place, path in enumerate(self.inputs):
+        for file_index, path in enumerate(self.inputs):
             self.snapshot.check(path)
             with _open_parquet(
                 path, [name for name in coded if name in of_files and _is_text(self.schema[name])]
             ) as file:
                 fields = [_as_polars(file.schema_arrow.field(name), self.schema[name]) for name in of_files]
                 schema = pa.schema(fields)
-                yield self._with_keys(schema.empty_table(), names, coded, place)
+                yield self._with_keys(schema.empty_table(), names, coded, file_index)
                 try:
                     for batch in file.iter_batches(_ROWS_PER_BATCH, columns=of_files):
-                        # By place: a column `a` is also what `a.b` is nested in.
-                        places = [batch.schema.get_field_index(name) for name in of_files]
-                        table = pa.Table.from_batches([batch.select(places)]).cast(schema)
-                        yield self._with_keys(table, names, coded, place, batch.num_rows)
+                        # By position: the name `a.b` also selects a field b of a struct `a`.
+                        positions = [batch.schema.get_field_index(name) for name in of_files]
+                        table = pa.Table.from_batches([batch.select(positions)]).cast(schema)
+                        yield self._with_keys(table, names, coded, file_index, batch.num_rows)
                 except (pa.ArrowException, OSError):
                     self.snapshot.check(path)
                     raise _damage_error(path) from None
             self.snapshot.check(path)
 
     def _with_keys(
-        self, table: pa.Table, names: Sequence[str], coded: Sequence[str], place: int, n_rows: int = 0
+        self, table: pa.Table, names: Sequence[str], coded: Sequence[str], file_index: int, n_rows: int = 0
     ) -> pa.Table:
-        """Return a table of a file with the keys of its folders, columns in the order of the names."""
+        """Return a file's table with the keys of its folders, columns in the order of the names."""
         if self.keys.is_empty():
             return table
-        made = {name: table.column(name) for name in table.column_names}
+        columns = {name: table.column(name) for name in table.column_names}
         for name in set(names) & {*self.keys.columns}:
-            cell = to_arrow(self.keys[name].slice(place, 1))
+            cell = to_arrow(self.keys[name].slice(file_index, 1))
             cells = cell.take(pa.array(np.zeros(n_rows, dtype=np.int64)))
-            made[name] = cells.dictionary_encode() if name in coded and _is_text(self.schema[name]) else cells
-        return pa.table({name: made[name] for name in names})
+            columns[name] = cells.dictionary_encode() if name in coded and _is_text(self.schema[name]) else cells
+        return pa.table({name: columns[name] for name in names})
 
     @property
     def n_records(self) -> int:
@@ -225,8 +225,8 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
         snapshot = Snapshot.from_paths(inputs)
         n_bytes = sum(each.stat().st_size for each in inputs)
         if kinds == {"csv"} and len(inputs) == 1:
-            columns, found, _ = scan_csv(inputs[0], dialect)
-            return Lines(inputs, columns, n_bytes, found, snapshot)
+            columns, csv_dialect, _ = scan_csv(inputs[0], dialect)
+            return Lines(inputs, columns, n_bytes, csv_dialect, snapshot)
     except OSError as error:
         message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
         raise InputError(message, hint="check the name and that you may read the file.") from None
@@ -237,8 +237,8 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
             hint="pass a folder or a pattern of Parquet files (.parquet, .pq), or one CSV.",
         )
     schema = _read_schema(inputs[0])
-    for each in inputs[1:]:
-        _check_alike(schema, _read_schema(each), each, inputs[0])
+    for file in inputs[1:]:
+        _check_alike(schema, _read_schema(file), file, inputs[0])
     keys = _keys_of(path, inputs)
     doubled = [name for name in keys.columns if name in schema]
     if doubled:
@@ -253,14 +253,14 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
 
 
 def as_declared(source: Scan, specs: Mapping[str, ColumnSpec]) -> Scan:
-    """Return files whose cells are read as was said: missing where they mean that, every set in its one text."""
-    said = {name: specs.get(name, ColumnSpec()).with_defaults_from(source.dialect.spec) for name in source.schema}
-    said = {name: spec for name, spec in said.items() if spec.separator is not None or spec.missing_values}
-    said = {name: spec for name, spec in said.items() if not isinstance(source.schema[name], pl.Null)}
-    for name, spec in said.items():
+    """Return files whose cells are read by specs: declared texts become missing, sets get their one text."""
+    declared = {name: specs.get(name, ColumnSpec()).with_defaults_from(source.dialect.spec) for name in source.schema}
+    declared = {name: spec for name, spec in declared.items() if spec.separator is not None or spec.missing_values}
+    declared = {name: spec for name, spec in declared.items() if not isinstance(source.schema[name], pl.Null)}
+    for name, spec in declared.items():
         if spec.separator is not None and not _is_text(source.schema[name]):
             raise separator_error(name, source.schema[name])
-    return replace(source, declared={**source.declared, **said}) if said else source
+    return replace(source, declared={**source.declared, **declared}) if declared else source
 
 
 def _read_tables(tables: Iterable[pa.Table], declared: Mapping[str, ColumnSpec]) -> Iterator[pa.Table]:
@@ -290,64 +290,64 @@ def _read_cells(cells: pl.Series, spec: ColumnSpec) -> pl.Series:
 
 
 def prefetch_items(items: Iterable[Item], depth: int = 2) -> Generator[Item]:
-    """Yield items in order while a thread makes those that come next; once this is closed, it makes nothing more."""
+    """Yield items in order while a thread makes the next ones; closing the iterator stops the thread."""
     source = iter(items)
-    # One thread, so that one item is made after the other.
+    # A single thread keeps the items in order.
     pool = ThreadPoolExecutor(1)
     try:
-        made = deque(pool.submit(next, source, _END) for _ in range(depth))
-        while (item := made.popleft().result()) is not _END:
-            made.append(pool.submit(next, source, _END))
+        made = deque(pool.submit(next, source, _END_OF_ITEMS) for _ in range(depth))
+        while (item := made.popleft().result()) is not _END_OF_ITEMS:
+            made.append(pool.submit(next, source, _END_OF_ITEMS))
             yield item  # type: ignore[misc]  # not the end
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def to_arrow(column: pl.Series) -> pa.Array:
-    """Return a column as an array of Arrow, in types that all its functions know."""
+    """Convert a column to an Arrow array, in types that all of Arrow's functions know."""
     return column.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
 def _files_of(path: Path) -> tuple[Path, ...]:
     if path.is_file():
         return (path,)
-    found = _list_parts(path) if path.is_dir() else sorted(Path(each) for each in glob.glob(os.fspath(path)))
-    folders = [each.name for each in found if each.is_dir()]
+    paths = _list_parts(path) if path.is_dir() else sorted(Path(each) for each in glob.glob(os.fspath(path)))
+    folders = [each.name for each in paths if each.is_dir()]
     if folders:
         raise InputError(
             f"{str(path)!r} holds folders: {quote_names(folders)}.",
             hint="pass a pattern of files, such as data/*/*.parquet.",
         )
-    if not found:
+    if not paths:
         what = "no files are in the folder" if path.is_dir() else "there is no file"
         raise InputError(f"{what} {str(path)!r}.", hint="check the name, or the pattern.")
-    return tuple(found)
+    return tuple(paths)
 
 
 def _list_parts(folder: Path) -> list[Path]:
-    """Return what a folder holds, and what the folders of a Hive data set hold in it."""
-    found: list[Path] = []
-    for each in sorted(folder.iterdir()):
-        if _is_passed_over(each):
+    """Return the files of a folder, and of the folders of a Hive data set inside it."""
+    parts: list[Path] = []
+    for entry in sorted(folder.iterdir()):
+        if _is_passed_over(entry):
             continue
-        found += _list_parts(each) if each.is_dir() and "=" in each.name else [each]
-    return found
+        parts += _list_parts(entry) if entry.is_dir() and "=" in entry.name else [entry]
+    return parts
 
 
 def _list_hidden(folder: Path, below: Path = Path()) -> list[Path]:
-    """Return what is passed over in a folder and in those of a Hive data set, by its place in it."""
-    found: list[Path] = []
-    for each in (folder / below).iterdir():
-        if _is_passed_over(each):
-            found.append(below / each.name)
-        elif each.is_dir() and "=" in each.name:
-            found += _list_hidden(folder, below / each.name)
-    return found
+    """Return the paths that are passed over in a folder and in the folders of a Hive data set inside it."""
+    paths: list[Path] = []
+    for entry in (folder / below).iterdir():
+        if _is_passed_over(entry):
+            paths.append(below / entry.name)
+        elif entry.is_dir() and "=" in entry.name:
+            paths += _list_hidden(folder, below / entry.name)
+    return paths
 
 
 def _keys_of(path: Path, inputs: Sequence[Path]) -> pl.DataFrame:
-    """Read the keys of a Hive data set from the names of its folders: whole numbers and days where all of one are."""
-    # Of a pattern the part that is a folder.
+    """Read the keys of a Hive data set from its folders' names; a key becomes integers or dates if all values are."""
+    # For a pattern, its deepest parent folder without a wildcard.
     folder = path if path.is_dir() else next(each for each in path.parents if not glob.has_magic(str(each)))
     parts = [[name for name in each.relative_to(folder).parts[:-1] if "=" in name] for each in inputs]
     pairs = [[unquote(side) for name in each for side in name.split("=", 1)] for each in parts]
@@ -402,7 +402,7 @@ def _check_alike(first: pl.Schema, other: pl.Schema, path: Path, known: Path) ->
 
 
 def _as_polars(field: pa.Field, dtype: pl.DataType) -> pa.Field:
-    """Return a column of days of 64 bits as the moments that polars reads: Arrow reads its files as plain days."""
+    """Return a field of 64-bit days as the moments that polars reads; Arrow reads its own files as days."""
     if pa.types.is_date(field.type) and isinstance(dtype, pl.Datetime):
         return field.with_type(pa.timestamp(dtype.time_unit))
     return field
@@ -414,7 +414,7 @@ def _is_text(dtype: pl.DataType) -> bool:
 
 def _open_parquet(path: Path, coded: Sequence[str]) -> Any:
     try:
-        # What is buffered before would stay in memory until the file is closed.
+        # Without pre-buffering: buffered data would stay in memory until the file is closed.
         return pq.ParquetFile(path, read_dictionary=list(coded), pre_buffer=False)
     except (pa.ArrowException, OSError):
         raise _damage_error(path) from None

@@ -106,7 +106,7 @@ _SIGNS: Final = r"^[\s\x00-\x1f\p{S}[\p{P}--_]]*$"
 
 
 def are_formulas(texts: pl.Series) -> pl.Series:
-    """Tell which texts a spreadsheet would run; a missing one is none."""
+    """Tell which texts a spreadsheet would run as formulas; missing cells are none."""
     signed = texts.str.contains(_SIGNED).fill_null(False)
     if not signed.any():
         return signed
@@ -114,7 +114,7 @@ def are_formulas(texts: pl.Series) -> pl.Series:
 
 
 def count_formulas(columns: Mapping[str, pl.Series], counts: CountArray | None = None) -> dict[str, int]:
-    """Count by column the cells that a spreadsheet would run, its name among them; columns without one are left out."""
+    """Count by column the cells, and the name, that a spreadsheet would run; columns without one are left out."""
     names = are_formulas(pl.Series(list(columns), dtype=pl.String)).to_list()
     found = {
         name: is_one + (_n_formulas(each.cast(pl.String), counts) if isinstance(each.dtype, _TEXT_TYPES) else 0)
@@ -129,7 +129,7 @@ def _n_formulas(texts: pl.Series, counts: CountArray | None) -> int:
 
 
 def escape_formulas(texts: pl.Series) -> pl.Series:
-    """Put an apostrophe before formulas, and before those behind apostrophes; what is no text stays as it is."""
+    """Put an apostrophe before formulas, also before already escaped ones; other types stay as they are."""
     if not isinstance(texts.dtype, _TEXT_TYPES):
         return texts
     texts = texts.cast(pl.String)
@@ -137,7 +137,7 @@ def escape_formulas(texts: pl.Series) -> pl.Series:
 
 
 def unescape_formulas(texts: pl.Series) -> pl.Series:
-    """Take away the apostrophes that `escape_formulas` put there."""
+    """Remove the apostrophes that `escape_formulas` added."""
     is_hidden = texts.str.starts_with("'").fill_null(False) & _stand_behind_apostrophes(texts)
     return texts.zip_with(~is_hidden, texts.str.slice(1))
 
@@ -154,13 +154,13 @@ MEMORY_HINT: Final = (
 BYTES_PER_LINE: Final = 24.0
 """Bytes that each line of a text takes, until it is a table."""
 
-_BYTES_PER_TEXT_BYTE: Final = 1.5  # bytes that a table of text takes beside each of the text, and for each cell of it
+_BYTES_PER_TEXT_BYTE: Final = 1.5  # bytes of memory that a table takes per byte of its text, and per cell
 _BYTES_PER_CELL: Final = 16.0
 
 DELIMITERS: Final = ",;\t|"
 _SNIFFED_RECORDS: Final = 50
 _HEAD_BYTES: Final = 1_000_000  # bytes looked at for the delimiter
-_PIECE_BYTES: Final = 1 << 18  # bytes that are laid out at a time: what is known of them stays in the cache
+_PIECE_BYTES: Final = 1 << 18  # bytes whose lines are found at a time: the arrays stay in the cache
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _VALUE: Final = re.compile(r"[+-]?[0-9][0-9.,:/ -]*")
 """Numbers and dates, which are seldom names."""
@@ -188,7 +188,7 @@ def scan_csv(path: Path, dialect: Dialect) -> tuple[tuple[str, ...], Dialect, It
     pieces = _read_text_pieces(path, dialect)
     first, dialect, line = _read_first_piece(path, next(pieces, b""), dialect)
     head, dialect = _take_header(path, _read_records(path, first, dialect, first_line=line), dialect)
-    # Made of what is published of the first piece only: names that were escaped are read alike in all.
+    # The dialect of the first piece holds for all: escaped names are read alike in every piece.
     return tuple(head.columns), dialect, _read_next_pieces(path, head, pieces, dialect, line + first.count(b"\n"))
 
 
@@ -207,26 +207,26 @@ def _read_next_pieces(
 
 
 def _read_text_pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
-    """Yield the text of a file in UTF-8, cut where a line ends outside quotes; the last piece ends in a newline."""
-    left = b""
+    """Yield the UTF-8 text of a file, cut at line ends outside quotes; the last piece ends with a newline."""
+    buffer = b""
     for text in decode_pieces(path, dialect.encoding or "utf-8"):
-        left += text.encode()
-        end = _last_end(left)
+        buffer += text.encode()
+        end = _last_end(buffer)
         if end >= 0:
-            yield left[: end + 1]
-            left = left[end + 1 :]
-        elif len(left) > _LONGEST_RECORD:
+            yield buffer[: end + 1]
+            buffer = buffer[end + 1 :]
+        elif len(buffer) > _LONGEST_RECORD:
             raise InputError(
                 f"a record of {str(path)!r} has more than {_LONGEST_RECORD:,} bytes: a quote is never closed, or it is "
                 "not a CSV.",
                 hint="quote cells that hold a quote and double it.",
             )
-    if left:
-        yield left + b"\n"
+    if buffer:
+        yield buffer + b"\n"
 
 
 def _last_end(raw: bytes) -> int:
-    """Return where the last line that ends outside quotes does so; -1 where none does."""
+    """Return the position of the last line end outside quotes; -1 if there is none."""
     if b'"' not in raw:
         return raw.rfind(b"\n")
     letters = np.frombuffer(raw, dtype=np.uint8)
@@ -235,7 +235,7 @@ def _last_end(raw: bytes) -> int:
 
 
 def _read_first_piece(path: Path, raw: bytes, dialect: Dialect) -> tuple[bytes, Dialect, int]:
-    """Return a text in UTF-8 from its header on, with the delimiter in its dialect, and the line that the header is."""
+    """Return a UTF-8 text from its header on, its dialect with the delimiter, and the number of the header's line."""
     # At least its first line; a character may be cut where it ends.
     text = raw[: max(_HEAD_BYTES, raw.find(b"\n") + 1)].decode(errors="ignore")
     separator = _SEPARATOR.match(text)
@@ -251,7 +251,7 @@ def _read_first_piece(path: Path, raw: bytes, dialect: Dialect) -> tuple[bytes, 
 def _read_records(
     path: Path, raw: bytes, dialect: Dialect, *, first_line: int, width: int | None = None
 ) -> pl.DataFrame:
-    """Read records, all checked, of as many fields as the first one where no width is known."""
+    """Read and check records; without a width, each must have as many fields as the first one."""
     delimiter = dialect.delimiter or ","
     _check_room(path, raw, delimiter)
     layout = _find_lines(raw, delimiter, width)
@@ -267,7 +267,7 @@ def _read_records(
 
 
 def _take_header(path: Path, data: pl.DataFrame, dialect: Dialect) -> tuple[pl.DataFrame, Dialect]:
-    """Take the first record as the names of the columns; return the others, and the dialect."""
+    """Take the column names from the first record; return the other records and the dialect."""
     header = [name or "" for name in data.row(0)]
     has_index = _has_index(path, header, dialect.index)
     header = header[1:] if has_index else header
@@ -281,7 +281,7 @@ def _take_header(path: Path, data: pl.DataFrame, dialect: Dialect) -> tuple[pl.D
 
 
 def _name_columns(data: pl.DataFrame, names: Sequence[str], dialect: Dialect) -> pl.DataFrame:
-    """Return records without their index, under the names of the columns, with their own cells."""
+    """Return records under the column names, without an index column, and with escaped cells restored."""
     data = data[:, 1:] if dialect.index else data
     data.columns = list(names)
     return data.select(unescape_formulas(column) for column in data) if dialect.formulas == "escape" else data
@@ -289,7 +289,7 @@ def _name_columns(data: pl.DataFrame, names: Sequence[str], dialect: Dialect) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Layout:
-    """Where the lines of a CSV begin and end; a line break in quotes ends none."""
+    """Where the lines of a CSV begin and end; a line break in quotes does not end a line."""
 
     starts: CountArray  # the first byte of each line
     ends: CountArray  # the newline of each line
@@ -307,30 +307,30 @@ class _Layout:
 def _find_lines(raw: bytes, delimiter: str, width: int | None) -> _Layout:
     """Find the lines of a CSV, up to the first stray byte; behind an odd number of quotes a byte is quoted."""
     letters = np.frombuffer(raw, dtype=np.uint8)
-    found: list[tuple[CountArray, ...]] = []
+    arrays: list[tuple[CountArray, ...]] = []
     begin, size, stray = 0, _PIECE_BYTES, None
     while begin < len(letters) and stray is None:
         piece = letters[begin : begin + size]
         is_quote = piece == ord('"')
         quoted = np.logical_xor.accumulate(is_quote) if is_quote.any() else is_quote
         is_end = (piece == ord("\n")) & ~quoted
-        # The last newline ends the last line even where a quote is never closed.
+        # The last newline ends the last line even if a quote is never closed.
         is_end[-1] |= begin + size >= len(letters)
         ends = np.flatnonzero(is_end)
         if not len(ends):
             size *= 2
             continue
-        whole = slice(int(ends[-1]) + 1)
-        piece, is_quote, quoted, is_end = piece[whole], is_quote[whole], quoted[whole], is_end[whole]
+        complete = slice(int(ends[-1]) + 1)
+        piece, is_quote, quoted, is_end = piece[complete], is_quote[complete], quoted[complete], is_end[complete]
         is_return = piece == ord("\r")
         is_mark = is_end | ((piece == ord(delimiter)) & ~quoted)
         starts = np.append(0, ends[:-1] + 1)
         is_empty = (starts == ends) | ((starts + 1 == ends) & is_return[starts])
-        found.append((starts + begin, ends + begin, np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1), is_empty))
+        arrays.append((starts + begin, ends + begin, np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1), is_empty))
         stray = _first_stray(is_mark, is_quote, is_return, is_end, quoted)
         stray = None if stray is None else stray + begin
-        begin, size = begin + whole.stop, _PIECE_BYTES
-    starts, ends, n_fields, is_empty = (np.concatenate(each) for each in zip(*found, strict=True))
+        begin, size = begin + complete.stop, _PIECE_BYTES
+    starts, ends, n_fields, is_empty = (np.concatenate(each) for each in zip(*arrays, strict=True))
     width = int(n_fields[0]) if width is None else width
     return _Layout(starts, ends, n_fields, is_empty.astype(bool) & (width > 1), stray, width)
 
@@ -338,9 +338,9 @@ def _find_lines(raw: bytes, delimiter: str, width: int | None) -> _Layout:
 def _first_stray(
     is_mark: BoolArray, is_quote: BoolArray, is_return: BoolArray, is_end: BoolArray, quoted: BoolArray
 ) -> int | None:
-    """Find the first quote or carriage return where none may be; up to there, what is quoted is known."""
+    """Find the first misplaced quote or carriage return; up to there, it is known what is quoted."""
     quotes, returns = np.flatnonzero(is_quote), np.flatnonzero(is_return & ~quoted)
-    # Outside quotes, a quote may only stand beside a delimiter, the end of a line, or another quote.
+    # Outside quotes, a quote must touch a delimiter, a line end, or another quote.
     is_edge = np.concatenate(([True], is_mark | is_quote | is_return, [True]))
     strays = quotes[~np.where(quoted[quotes], is_edge[quotes], is_edge[quotes + 2])]
     never_closed = quotes[-1:] if quoted[-1] else quotes[:0]
@@ -351,7 +351,7 @@ def _first_stray(
 def _check_layout(
     path: Path, raw: bytes, layout: _Layout, delimiter: str, *, first_line: int, has_header: bool
 ) -> None:
-    """Raise InputError at the first place where polars would lose a record or a cell."""
+    """Raise InputError at the first position where polars would lose a record or a cell."""
     if layout.stray is not None:
         line = raw.count(b"\n", 0, layout.stray) + first_line
         if raw[layout.stray] == ord("\r"):
@@ -373,7 +373,7 @@ def _check_layout(
 
 
 def _explain_field_counts(raw: bytes, layout: _Layout, ragged: CountArray, delimiter: str, *, has_header: bool) -> str:
-    """Return a hint on records that have more or fewer fields than the header."""
+    """Return a hint about records with more or fewer fields than the header."""
     is_every_record = has_header and len(ragged) == layout.n_records - 1
     if not is_every_record or (layout.n_fields[ragged] != layout.width + 1).any():
         return "quote fields that hold the delimiter, or pass another delimiter."
@@ -389,7 +389,7 @@ def _explain_field_counts(raw: bytes, layout: _Layout, ragged: CountArray, delim
 
 
 def _check_room(path: Path, raw: bytes, delimiter: str) -> None:
-    """Raise InputError where a text does not fit as a table: where polars finds no memory, it ends the process."""
+    """Raise InputError if a text does not fit into memory as a table: polars would end the process."""
     n_lines = raw.count(b"\n")
     n_cells = n_lines + raw.count(delimiter.encode())
     needed = _BYTES_PER_TEXT_BYTE * len(raw) + _BYTES_PER_CELL * n_cells + BYTES_PER_LINE * n_lines
@@ -397,18 +397,18 @@ def _check_room(path: Path, raw: bytes, delimiter: str) -> None:
 
 
 def _without_blank_lines(raw: bytes, layout: _Layout) -> bytes:
-    """Leave out the lines that are no records: polars would make one of each."""
+    """Remove blank lines: polars would make a record of each."""
     if not layout.is_blank.any():
         return raw
     kept = np.ones(len(raw), dtype=bool)
-    # A blank line is its line end, of one byte or two.
+    # A blank line consists of its line end: one or two bytes.
     kept[layout.starts[layout.is_blank]] = False
     kept[layout.ends[layout.is_blank]] = False
     return np.frombuffer(raw, dtype=np.uint8)[kept].tobytes()
 
 
 def _parse(raw: bytes, delimiter: str, width: int) -> pl.DataFrame | None:
-    """Parse a CSV as text; None where polars cannot, whose own message may quote cells and is kept from sight."""
+    """Parse a CSV as text; None if polars fails: its message is dropped, because it may quote cells."""
     # Names of our own, so that odd ones never reach polars.
     schema = {str(position): pl.String for position in range(width)}
     try:
@@ -418,17 +418,17 @@ def _parse(raw: bytes, delimiter: str, width: int) -> pl.DataFrame | None:
 
 
 def header_line(names: Sequence[str], delimiter: str) -> str:
-    """Write the first line of a CSV; names that hold any delimiter are quoted, so that none but its own splits it."""
-    # A byte order mark that begins the file is none of a name.
+    """Return the header line of a CSV; names with any delimiter are quoted, so that only the file's own splits it."""
+    # A byte order mark at the beginning of the file is not part of a name.
     odd = (*DELIMITERS, '"', "\r", "\n", "\ufeff")
     quoted = ['"' + name.replace('"', '""') + '"' if any(sign in name for sign in odd) else name for name in names]
     return delimiter.join(quoted) + "\n"
 
 
 def _find_delimiter(path: Path, text: str) -> str:
-    """Choose the delimiter that splits the first records into the most fields, evenly, with every quote at an edge."""
+    """Choose the delimiter that splits the first records evenly into the most fields, with quotes only at edges."""
     if path.name.lower().removesuffix(".gz").endswith(".tsv") and "\t" in text.partition("\n")[0]:
-        # Its name says so, whatever else would split it evenly.
+        # The ending .tsv decides, even if another delimiter splits evenly.
         return "\t"
     even: dict[str, int] = {}
     for candidate in DELIMITERS:
@@ -437,12 +437,12 @@ def _find_delimiter(path: Path, text: str) -> str:
         if len(widths) == 1 and (width := widths.pop()) > 1:
             even[candidate] = width
     if not even:
-        # The header alone decides, and the records are then reported as ragged.
+        # The records are uneven: the header decides, and they are reported as ragged.
         first = text.partition("\n")[0]
         return max(DELIMITERS, key=first.count)
     if len(even) == 1:
         return next(iter(even))
-    # What is no delimiter of this file leaves quotes within cells.
+    # A wrong delimiter leaves quotes within cells: these are stray.
     raw = f"{text}\n".encode()
     return max(even, key=lambda each: (_find_lines(raw, each, even[each]).stray is None, even[each]))
 
@@ -458,21 +458,21 @@ def _check_first_line(path: Path, text: str) -> None:
         )
 
 
-def _has_index(path: Path, header: Sequence[str], asked: bool | None) -> bool:
-    """Tell whether the first column is an index: it alone has no name, as pandas writes it."""
+def _has_index(path: Path, header: Sequence[str], declared: bool | None) -> bool:
+    """Tell whether the first column is an index: the only one without a name, as pandas writes it."""
     looks = not header[0] and len(header) > 1 and all(name.strip() for name in header[1:])
-    if asked and not looks:
+    if declared and not looks:
         raise ColumnError(
             f"{str(path)!r} has no index: its first column has a name, or others have none.", hint="leave index out."
         )
-    return looks and asked is not False
+    return looks and declared is not False
 
 
 def _check_not_a_record(path: Path, data: pl.DataFrame) -> None:
-    """Raise InputError where the first line holds cells of a person: they would be published as names."""
+    """Raise InputError if the first line is a person's record: its cells would be published as names."""
     if data.width < 2 or not any(_VALUE.fullmatch(name) for name in data.columns):
         return
-    # Columns that are only numbered are named so by pandas, and may hold small numbers.
+    # pandas numbers unnamed columns: such a name is no cell, although small numbers may stand below it.
     n_alike = sum(
         bool((data[:, place] == name).any())
         for place, name in enumerate(data.columns)
@@ -487,7 +487,7 @@ def _check_not_a_record(path: Path, data: pl.DataFrame) -> None:
 
 
 def check_header(path: Path, header: Sequence[str], *, hint: str = "name every column in the first line.") -> None:
-    """Raise ColumnError where a column has no name, or two have one."""
+    """Raise ColumnError if a column has no name, or two have the same."""
     if not all(name.strip() for name in header):
         unnamed = [position for position, name in enumerate(header, 1) if not name.strip()]
         raise ColumnError(f"{str(path)!r} has no name for column {unnamed[0]}.", hint=hint)
@@ -500,7 +500,7 @@ def check_header(path: Path, header: Sequence[str], *, hint: str = "name every c
 
 @contextlib.contextmanager
 def _parse_records(text: str, delimiter: str) -> Iterator[Iterator[list[str]]]:
-    """Parse a CSV with the standard library, which takes any text; slow."""
+    """Parse a CSV with the standard library, which is slow and takes any text."""
     limit = csv.field_size_limit(len(text) + 1)
     try:
         yield csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)

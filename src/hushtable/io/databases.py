@@ -62,17 +62,17 @@ class Database:
         """How many bytes the cells take in memory at the least."""
         return float(self.n_rows * sum(map(_bytes_per_cell, self.schema.values())))
 
-    def read_pieces(self, names: Sequence[str], most: int | None = None) -> Iterator[pl.DataFrame]:
-        """Yield some columns, in the order of the names, piece by piece; the first piece may have no rows."""
+    def read_pieces(self, names: Sequence[str], max_rows: int | None = None) -> Iterator[pl.DataFrame]:
+        """Yield some columns in the order of the names, piece by piece; the first piece may have no rows."""
         schema = {name: self.schema[name] for name in names}
         yield pl.DataFrame(schema=schema)
         with _translate_errors(self.source):
-            for piece in self.fetch(names, most):
+            for piece in self.fetch(names, max_rows):
                 yield pl.DataFrame([_cast_cells(name, piece[name], dtype) for name, dtype in schema.items()])
 
 
 def connect(source: Source) -> Database:
-    """Open a table or query, and count its rows; it is closed when nobody holds it any more."""
+    """Open a table or query, and count its rows; it is closed when it is no longer referenced."""
     source.check()
     query = source.query
     assert source.program is not None
@@ -100,13 +100,13 @@ def _connect(source: Source) -> Connection:
     import sqlite3
 
     assert source.file is not None
-    # Threads take turns: the next piece is fetched while one is worked on.
+    # Another thread fetches the next piece meanwhile; the two take turns.
     file = f"file:{quote(str(source.file.absolute()))}?mode=ro"
     return sqlite3.connect(file, uri=True, isolation_level=None, check_same_thread=False)
 
 
 def _check_mark(source: Source) -> None:
-    """Raise InputError where a file is no database of its program, before DuckDB looks for what would read it."""
+    """Raise InputError if a file is not a database of its program, before DuckDB looks for an extension to read it."""
     if source.file is None:
         return
     with source.file.open("rb") as file:
@@ -118,7 +118,7 @@ def _check_mark(source: Source) -> None:
 
 
 def read_database(source: Source, room: str) -> pl.DataFrame:
-    """Read all rows into memory; ``room`` says what to do where they do not fit."""
+    """Read all rows into memory; ``room`` says what to do if they do not fit."""
     database = connect(source)
     check_memory(database.n_bytes, f"reading the {database.n_rows:,} rows of {source}", room)
     return pl.concat(list(database.read_pieces(list(database.schema)))).rechunk()
@@ -134,7 +134,7 @@ def _bytes_per_cell(dtype: pl.DataType) -> float:
 
 
 def _cast_cells(name: str, cells: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Return cells in the type of their column."""
+    """Cast cells to the type of their column."""
     if isinstance(dtype, pl.Decimal) and isinstance(cells.dtype, pl.String):
         # What is no number is no cell either.
         cells = cells.set(cells == "NaN", None)
@@ -152,7 +152,7 @@ def _cast_cells(name: str, cells: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 @contextlib.contextmanager
 def _translate_errors(source: Source) -> Iterator[None]:
-    """Turn whatever a database or its library raises into what may be told."""
+    """Turn errors of a database or its library into InputError, without a text that may hold cells."""
     try:
         yield
     except HushError:
@@ -172,7 +172,7 @@ def _explain_error(error: Exception) -> str:
     code, text = getattr(error, "sqlstate", None), str(error)
     if code:
         return _REASON_BY_SQLSTATE.get(code, f"the query failed (SQLSTATE {code})")
-    known = {
+    reasons = {
         "password": "the server refused the password, or was given none",
         "Failed to connect": "no connection to the server, or no such database or user",
         "no such table": "there is no such table",
@@ -181,7 +181,7 @@ def _explain_error(error: Exception) -> str:
         "lock on file": "another program has it locked",
         "different configuration": "this process has it open for writing; close that",
     }
-    return next((told for sign, told in known.items() if sign in text), type(error).__name__)
+    return next((reason for sign, reason in reasons.items() if sign in text), type(error).__name__)
 
 
 def _check_names(source: Source, names: Sequence[str]) -> None:
@@ -194,7 +194,7 @@ def _check_names(source: Source, names: Sequence[str]) -> None:
 def _select_columns(names: Sequence[str], told: Mapping[str, str], query: str, most: int | None) -> str:
     """Return a query of some columns of another."""
     columns = ", ".join(f"{told[name]} AS {quote_name(name)}" for name in names)
-    # On a line of its own: a query may end in a comment.
+    # On a new line: the query may end in a comment.
     return f"SELECT {columns} FROM (\n{query}\n) AS q{'' if most is None else f' LIMIT {most}'}"
 
 
@@ -217,7 +217,7 @@ def _look_postgresql(connection: Connection, source: Source, query: str) -> Made
     names = [each.name for each in fields]
     _check_names(source, names)
     types = {each.name: (each.metadata or {}).get(b"POSTGRESQL:type", b"").decode() for each in fields}
-    told = {
+    expressions = {
         name: quote_name(name) if types[name] in _POSTGRESQL_TYPES else f"{quote_name(name)}::text" for name in names
     }
     numerics = {name: _decimal_type(each) for name, each in zip(names, fields, strict=True) if types[name] == "numeric"}
@@ -227,21 +227,21 @@ def _look_postgresql(connection: Connection, source: Source, query: str) -> Made
         for name in loose
         for figure in (f"max(scale({quote_name(name)}))", f"max(length(trunc(abs({quote_name(name)}))::text))")
     ]
-    days = [name for name in names if _TYPES_WITH_INFINITY.match(types[name])]
-    figures += [f"count(*) FILTER (WHERE NOT isfinite({quote_name(name)}))" for name in days]
-    counted = ", ".join(f"{figure} AS f{place}" for place, figure in enumerate(["count(*)", *figures]))
-    (row,) = pl.concat(fetch_batches(f"SELECT {counted} FROM (\n{query}\n) AS q")).rows()
-    _check_finite(days, row[1 + 2 * len(loose) :])
+    dated = [name for name in names if _TYPES_WITH_INFINITY.match(types[name])]
+    figures += [f"count(*) FILTER (WHERE NOT isfinite({quote_name(name)}))" for name in dated]
+    selected = ", ".join(f"{figure} AS f{place}" for place, figure in enumerate(["count(*)", *figures]))
+    (row,) = pl.concat(fetch_batches(f"SELECT {selected} FROM (\n{query}\n) AS q")).rows()
+    _check_finite(dated, row[1 + 2 * len(loose) :])
     for name, scale, digits in zip(loose, row[1::2], row[2::2], strict=False):
         fits = (scale or 0) + (digits or 0) <= _MAX_DIGITS
         numerics[name] = pl.Decimal(_MAX_DIGITS, scale or 0) if fits else pl.String()
-    plain = pl.concat(fetch_batches(_select_columns(names, told, query, 0))) if names else pl.DataFrame()
-    schema = pl.Schema({name: numerics.get(name) or dtype for name, dtype in plain.schema.items()})
-    return schema, row[0], lambda chosen, most: fetch_batches(_select_columns(chosen, told, query, most))
+    empty = pl.concat(fetch_batches(_select_columns(names, expressions, query, 0))) if names else pl.DataFrame()
+    schema = pl.Schema({name: numerics.get(name) or dtype for name, dtype in empty.schema.items()})
+    return schema, row[0], lambda chosen, most: fetch_batches(_select_columns(chosen, expressions, query, most))
 
 
 def _decimal_type(column: Any) -> pl.DataType | None:
-    """Return the type of decimals that a column of PostgreSQL was declared with."""
+    """Return the declared decimal type of a PostgreSQL column."""
     modifier = int((column.metadata or {}).get(b"POSTGRESQL:typmod", b"-1")) - 4
     precision, scale = modifier >> 16, modifier & 0x7FF
     return pl.Decimal(precision, scale) if 0 <= scale <= precision <= _MAX_DIGITS and modifier > 0 else None
@@ -270,21 +270,21 @@ def _look_duckdb(connection: Connection, source: Source, query: str) -> Made:
     relation = connection.sql(query)
     names, types = list(relation.columns), dict(zip(relation.columns, map(str, relation.types), strict=True))
     _check_names(source, names)
-    told = {name: _duckdb_expression(name, types[name]) for name in names}
-    days = [name for name in names if _TYPES_WITH_INFINITY.match(types[name]) and "[" not in types[name]]
-    figures = ["count(*)", *(f"count(*) FILTER (WHERE NOT isfinite({quote_name(name)}))" for name in days)]
+    expressions = {name: _duckdb_expression(name, types[name]) for name in names}
+    dated = [name for name in names if _TYPES_WITH_INFINITY.match(types[name]) and "[" not in types[name]]
+    figures = ["count(*)", *(f"count(*) FILTER (WHERE NOT isfinite({quote_name(name)}))" for name in dated)]
     (row,) = connection.execute(f"SELECT {', '.join(figures)} FROM (\n{query}\n) AS q").fetchall()
-    _check_finite(days, row[1:])
-    plain = pl.DataFrame(connection.sql(_select_columns(names, told, query, 0)).pl())
+    _check_finite(dated, row[1:])
+    empty = pl.DataFrame(connection.sql(_select_columns(names, expressions, query, 0)).pl())
     zoned = {name: pl.Datetime("us", "UTC") for name, type_ in types.items() if type_ == "TIMESTAMP WITH TIME ZONE"}
-    schema = pl.Schema({name: zoned.get(name, dtype) for name, dtype in plain.schema.items()})
-    return schema, row[0], lambda chosen, most: fetch_batches(_select_columns(chosen, told, query, most))
+    schema = pl.Schema({name: zoned.get(name, dtype) for name, dtype in empty.schema.items()})
+    return schema, row[0], lambda chosen, most: fetch_batches(_select_columns(chosen, expressions, query, most))
 
 
 def _duckdb_expression(name: str, type_: str) -> str:
     if type_ in ("HUGEINT", "UHUGEINT"):
         return f"CAST({quote_name(name)} AS DECIMAL({_MAX_DIGITS}, 0))"
-    # Nested types come as they are; a type of categories would bring those that nobody has.
+    # Nested types stay; an enumeration becomes text, because it would bring unused categories.
     return (
         quote_name(name)
         if _DUCKDB_TYPES.fullmatch(type_) or type_.startswith("STRUCT")
@@ -301,7 +301,7 @@ def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
 
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("BEGIN")
-    # As a view it can be nothing but one SELECT, and its columns have the types that were declared.
+    # As a view, the text must be a single SELECT, and its columns keep their declared types.
     connection.execute(f"CREATE TEMP VIEW q AS {query}\n")
     declared = {
         row[1]: row[2].upper().partition("(")[0].strip() for row in connection.execute("PRAGMA temp.table_xinfo(q)")
@@ -311,61 +311,61 @@ def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
     ((n_rows,),) = connection.execute("SELECT count(*) FROM temp.q")
     schema = {}
     for begin in range(0, len(names), _MAX_COLUMNS_PER_QUERY):
-        some = names[begin : begin + _MAX_COLUMNS_PER_QUERY]
-        text = f"SELECT {', '.join(_counts_of(name, declared[name]) for name in some)} FROM temp.q"
+        chunk = names[begin : begin + _MAX_COLUMNS_PER_QUERY]
+        text = f"SELECT {', '.join(_counts_of(name, declared[name]) for name in chunk)} FROM temp.q"
         figures = connection.execute(text).fetchone()
-        for place, name in enumerate(some):
-            of_column = [each or 0 for each in figures[place * _N_COUNTS : (place + 1) * _N_COUNTS]]
+        for position, name in enumerate(chunk):
+            of_column = [each or 0 for each in figures[position * _N_COUNTS : (position + 1) * _N_COUNTS]]
             schema[name] = _sqlite_type(name, declared[name], of_column)
-    told = {name: _sqlite_expression(name, dtype) for name, dtype in schema.items()}
-    # As SQLite has them; `Database.read_pieces` makes days of texts, and truths of numbers.
+    expressions = {name: _sqlite_expression(name, dtype) for name, dtype in schema.items()}
+    # Storage types of SQLite: `read_pieces` casts texts to dates, and numbers to booleans.
     fetched = {name: _sqlite_storage_type(dtype) for name, dtype in schema.items()}
 
     def fetch(chosen: Sequence[str], most: int | None) -> Iterator[pl.DataFrame]:
-        text = _select_columns(chosen, told, "SELECT * FROM temp.q", most)
+        text = _select_columns(chosen, expressions, "SELECT * FROM temp.q", most)
         return fetch_batches(text, {name: fetched[name] for name in chosen})
 
     return pl.Schema(schema), n_rows, fetch
 
 
-_COUNTS: Final = (
+_TYPE_COUNTS: Final = (
     "sum(typeof({0}) = 'integer')",
     "sum(typeof({0}) = 'real')",
     "sum(typeof({0}) = 'text')",
     "sum(typeof({0}) = 'blob')",
     f"sum(typeof({{0}}) = 'integer' AND abs({{0}} / 2) > {_MAX_EXACT_INTEGER // 2})",
 )
-# Which cells are what was declared. Adding nothing to a day makes one of the calendar of it.
-_DAYS: Final = "{0} = date({0}, '+0 days')"
-_MOMENTS: Final = (
+# Tests whether cells are of their declared type. Adding 0 days normalizes a day: no 31 February equals itself.
+_IS_DAY: Final = "{0} = date({0}, '+0 days')"
+_IS_MOMENT: Final = (
     "replace(substr({0}, 1, 19), 'T', ' ') = datetime(substr({0}, 1, 19), '+0 days')"
     " AND (length({0}) = 19 OR substr({0}, 20) GLOB '.[0-9]*') AND substr({0}, 21) NOT GLOB '*[^0-9]*'"
 )
-_DECLARED: Final[Mapping[str, tuple[str, pl.DataType]]] = {
+_TEST_AND_TYPE: Final[Mapping[str, tuple[str, pl.DataType]]] = {
     **dict.fromkeys(("BOOL", "BOOLEAN"), ("{0} IN (0, 1)", pl.Boolean())),
-    **dict.fromkeys(("DATETIME", "TIMESTAMP"), (_MOMENTS, pl.Datetime("us"))),
-    "DATE": (_DAYS, pl.Date()),
+    **dict.fromkeys(("DATETIME", "TIMESTAMP"), (_IS_MOMENT, pl.Datetime("us"))),
+    "DATE": (_IS_DAY, pl.Date()),
     "TIME": ("{0} = time({0})", pl.Time()),
 }
-_N_COUNTS: Final = len(_COUNTS) + 1
+_N_COUNTS: Final = len(_TYPE_COUNTS) + 1
 
 
 def _counts_of(name: str, base: str) -> str:
-    """Return the query of how many cells of a column are what; of texts, days are asked of where they are declared."""
-    fitting = f"sum({_DECLARED[base][0]})" if base in _DECLARED else "0"
-    return ", ".join(each.format(quote_name(name)) for each in (*_COUNTS, fitting))
+    """Return the SQL that counts a column's cells by storage type, and those of its declared type."""
+    fitting = f"sum({_TEST_AND_TYPE[base][0]})" if base in _TEST_AND_TYPE else "0"
+    return ", ".join(each.format(quote_name(name)) for each in (*_TYPE_COUNTS, fitting))
 
 
 def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
-    """Return the type of a column's cells, which SQLite lets be anything: as declared where all of them are that."""
+    """Return a column's type: as declared if all cells fit (SQLite allows any cell anywhere), else by its cells."""
     n_whole, n_broken, n_texts, n_bytes, n_huge, n_fitting = figures
     n_cells = n_whole + n_broken + n_texts + n_bytes
     if n_bytes and n_bytes < n_cells:
         raise ColumnError(f"column {name!r} has bytes beside other cells.", hint="turn it into text in a query.")
     if not n_cells:
         return _TYPES_WITHOUT_CELLS.get(base, pl.String())
-    if base in _DECLARED and n_fitting == n_cells and (n_whole if base.startswith("BOOL") else n_texts) == n_cells:
-        return _DECLARED[base][1]
+    if base in _TEST_AND_TYPE and n_fitting == n_cells and (n_whole if base.startswith("BOOL") else n_texts) == n_cells:
+        return _TEST_AND_TYPE[base][1]
     if n_bytes:
         return pl.Binary()
     if n_texts or (n_broken and n_huge):
@@ -376,7 +376,7 @@ def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
 _TYPES_WITHOUT_CELLS: Final[Mapping[str, pl.DataType]] = {
     **dict.fromkeys(("INT", "INTEGER", "BIGINT", "SMALLINT"), pl.Int64()),
     **dict.fromkeys(("REAL", "DOUBLE", "FLOAT", "NUMERIC", "DECIMAL"), pl.Float64()),
-    **{base: dtype for base, (_, dtype) in _DECLARED.items()},
+    **{base: dtype for base, (_, dtype) in _TEST_AND_TYPE.items()},
 }
 
 

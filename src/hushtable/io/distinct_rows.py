@@ -26,12 +26,12 @@ from hushtable.search import check_memory
 MOST_ROWS: Final = 20_000_000
 """Distinct rows that are held at most: beyond, no search on one machine ends in reasonable time."""
 
-_SORT_BYTES_PER_ROW: Final = 40  # bytes that sorting a row takes, beside those of its cells
+_SORT_BYTES_PER_ROW: Final = 40  # bytes that sorting takes per row, besides its cells
 _BYTES_PER_CELL: Final = 20
 _BYTES_PER_CODE: Final = 8  # of a cell of an enumeration
 _MIN_ROWS_PER_MERGE: Final = 2**22  # rows that are sorted at once, where fewer are known
 _BITS_PER_WORD: Final = 63  # bits of a key
-_BITS_PER_NUMBER: Final = 31  # bits of the number of a row so far, in keys of several words
+_BITS_PER_NUMBER: Final = 31  # bits for the number of the row's earlier words, in keys of several words
 _HASH_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits everywhere
 _HASH_SHIFT: Final = np.uint64(32)
 _BUCKET_EDGES: Final = np.arange(-7, 8) << 60  # where buckets of rows begin, but the first one
@@ -82,7 +82,7 @@ class Values:
         return len(self.known) + 1
 
     def encode_cells(self, column: pa.ChunkedArray, *, grow: bool) -> tuple[CountArray, CountArray]:
-        """Return the codes of the cells' dictionary, missing last, and each cell's place in it; a new one may raise."""
+        """Return the codes of the cells' dictionary, missing last, and each cell's position; a new cell may raise."""
         if self._is_text:
             column = pa.chunked_array([to_arrow(pl.Series("", pl.from_arrow(column)).cast(pl.String))])
         cells = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
@@ -93,19 +93,19 @@ class Values:
         return np.append(self._encode_dictionary(coded.dictionary, grow), 0), places.to_numpy()
 
     def _encode_dictionary(self, dictionary: pa.Array, grow: bool) -> CountArray:
-        # As polars reads them, and without a name, which may be a pattern.
+        # As polars reads them, without a name: polars may take a name for a pattern.
         cells = to_arrow(_to_comparable(pl.Series("", pl.from_arrow(dictionary))).cast(self._plain_dtype))
-        found = pc.index_in(cells, value_set=self.known)
-        is_new = pc.and_(pc.is_null(found), pc.is_valid(cells))
+        codes = pc.index_in(cells, value_set=self.known)
+        is_new = pc.and_(pc.is_null(codes), pc.is_valid(cells))
         if pc.any(is_new).as_py():
             if not grow:
                 raise change_error()
             self.known = pa.concat_arrays([self.known, pc.unique(cells.filter(is_new))])
-            found = pc.index_in(cells, value_set=self.known)
-        return np.asarray(pc.fill_null(found, -1).to_numpy()).astype(np.int64) + 1
+            codes = pc.index_in(cells, value_set=self.known)
+        return np.asarray(pc.fill_null(codes, -1).to_numpy()).astype(np.int64) + 1
 
     def sort_cells(self) -> tuple[pl.Series, CountArray]:
-        """Return the cells in order, the missing one first, and the place of every code among them."""
+        """Return the cells in order, the missing one first, and the rank of every code among them."""
         values = pl.Series("", self.known)
         order = values.arg_sort().to_numpy()
         places = np.empty(self.width, dtype=np.int64)
@@ -130,11 +130,11 @@ class RowWords:
                 self.bits, self.words = roomy, words
 
     def has_room_for(self, widths: Sequence[int]) -> bool:
-        """Tell whether columns of so many codes have room."""
+        """Tell whether the words have room for columns of these widths."""
         return all(width <= 1 << bits for width, bits in zip(widths, self.bits, strict=True))
 
     def pack_rows(self, codes: Iterable[tuple[CountArray, CountArray]], n_rows: int) -> list[CountArray]:
-        """Return the words of rows, of what each column's dictionary and places say."""
+        """Return the words of rows, from each column's dictionary codes and positions."""
         of_columns, words = iter(codes), []
         for columns in self.words:
             word = np.zeros(n_rows, dtype=np.int64)
@@ -144,7 +144,7 @@ class RowWords:
         return words
 
     def codes_of_column(self, words: Sequence[CountArray], column: int) -> CountArray:
-        """Return the codes of a column that words were made of."""
+        """Return the codes of a column from packed words."""
         word = next(place for place, columns in enumerate(self.words) if column in columns)
         return (words[word] >> self._shift_of(column)) & ((1 << self.bits[column]) - 1)
 
@@ -155,24 +155,24 @@ class RowWords:
 
 def _split_words(bits: Sequence[int], n_reserved: int) -> list[range]:
     """Return the columns of each word."""
-    ends, left = [], _BITS_PER_WORD
-    for j, each in enumerate(bits):
-        if each > left:
+    ends, free_bits = [], _BITS_PER_WORD
+    for j, n_bits in enumerate(bits):
+        if n_bits > free_bits:
             ends.append(j)
-            left = _BITS_PER_WORD - n_reserved
-        left -= each
+            free_bits = _BITS_PER_WORD - n_reserved
+        free_bits -= n_bits
     return [range(begin, end) for begin, end in pairwise([0, *ends, len(bits)])]
 
 
 class RowKeys(RowWords):
-    """Rows of codes as single numbers: each later word begins with the number of the row so far."""
+    """Rows of codes as single numbers: each later word begins with the number of the row's earlier words."""
 
     def __init__(self, widths: Sequence[int]) -> None:
         super().__init__(widths, has_room=False, n_reserved=_BITS_PER_NUMBER)
         self.numbers = [_NumberedKeys() for _ in self.words[1:]]
 
     def keys_of_rows(self, codes: Iterable[tuple[CountArray, CountArray]], n_rows: int, *, grow: bool) -> CountArray:
-        """Return the key of every row; InputError where one cannot be among those known, and must not be added."""
+        """Return the key of every row; InputError if a row is new and must not be added."""
         keys, *others = self.pack_rows(codes, n_rows)
         for word, numbers in zip(others, self.numbers, strict=True):
             keys = (numbers.number_keys(keys, grow=grow) << (_BITS_PER_WORD - _BITS_PER_NUMBER)) | word
@@ -180,7 +180,7 @@ class RowKeys(RowWords):
 
 
 class _NumberedKeys:
-    """Keys numbered in the order in which they came."""
+    """Keys, numbered in the order of their first appearance."""
 
     def __init__(self) -> None:
         self.known = np.empty(0, dtype=np.int64)
@@ -213,7 +213,7 @@ class Collapser:
         self._columns = [Values(name, dtype, as_written=name in as_written) for name, dtype in schema.items()]
         self._most_rows, self._coded = most_rows, frozenset(coded)
         self._layout = RowWords(self._widths, has_room=True)
-        # In each bucket what is known of its rows, and what has come since: sorting one takes little memory.
+        # Each bucket holds its distinct rows, and what came since: sorting one bucket takes little memory.
         none = np.empty(0, dtype=np.int64)
         self._buckets = [[each] for each in _CountedRows([none for _ in self._layout.words], none).bucket_rows()]
 
@@ -240,21 +240,21 @@ class Collapser:
 
     def sort_rows(self) -> tuple[pl.DataFrame, CountArray]:
         """Return the distinct rows in the order of their cells, and how many records each stands for."""
-        known = self._collect_rows()
+        distinct = self._collect_rows()
         cells, places = zip(*(column.sort_cells() for column in self._columns), strict=True)
         in_order = RowWords(self._widths, has_room=False)
-        words = in_order.pack_rows(self._codes_by_column(known, places), len(known.counts))
+        words = in_order.pack_rows(self._codes_by_column(distinct, places), len(distinct.counts))
         order = np.lexsort(words[::-1])
         series = []
         for j, column in enumerate(self._columns):
             of_column = to_enumeration(cells[j]) if column.name in self._coded else cells[j]
             series.append(of_column.gather(in_order.codes_of_column(words, j)[order]).alias(column.name))
-        return pl.DataFrame(series), known.counts[order]
+        return pl.DataFrame(series), distinct.counts[order]
 
     def _codes_by_column(
         self, rows: _CountedRows, dictionaries: Iterable[CountArray]
     ) -> Iterator[tuple[CountArray, CountArray]]:
-        """Yield what each column's codes are in others, and those of some rows, when they are needed."""
+        """Yield column by column the new codes of the dictionary, and the codes of some rows, as they are needed."""
         for j, dictionary in enumerate(dictionaries):
             yield dictionary, self._layout.codes_of_column(rows.words, j)
 
@@ -262,12 +262,12 @@ class Collapser:
         """Return all distinct rows so far."""
         self._merge_buckets()
         known = _CountedRows.concatenate([part for bucket in self._buckets for part in bucket])
-        # As parts of these, so that they are held once.
+        # As views of the concatenation, so that rows are held once.
         self._buckets = [[part] for part in known.bucket_rows()]
         return known
 
     def _merge_buckets(self) -> None:
-        """Add what has come since to the rows that are known."""
+        """Merge new rows into the distinct rows of each bucket."""
         for place, bucket in enumerate(self._buckets):
             if len(bucket) > 1:
                 self._buckets[place] = [_CountedRows.concatenate(bucket).merge_equal_rows()]
@@ -280,7 +280,7 @@ class Collapser:
         check_memory(n_rows * (_SORT_BYTES_PER_ROW + per_cells), f"{n_rows:,} distinct rows", self._hint_at_column())
 
     def _make_room(self) -> None:
-        """Lay the words out anew, because some column has more values than they have room for."""
+        """Repack the words, because a column has more values than they have room for."""
         known, layout = self._collect_rows(), RowWords(self._widths, has_room=True)
         codes = self._codes_by_column(known, [np.arange(1 << bits) for bits in self._layout.bits])
         laid_out = _CountedRows(layout.pack_rows(codes, len(known.counts)), known.counts).merge_equal_rows()
@@ -316,21 +316,21 @@ class _CountedRows(NamedTuple):
         return cls(words, np.concatenate([part.counts for part in parts]))
 
     def bucket_rows(self) -> list[_CountedRows]:
-        """Deal rows to buckets by their sorting keys."""
+        """Distribute rows to buckets by their sorting keys."""
         ends = np.searchsorted(_sorting_keys(self.words), _BUCKET_EDGES)
         runs = [slice(*each) for each in pairwise([0, *ends.tolist(), len(self.counts)])]
         return [_CountedRows([word[run] for word in self.words], self.counts[run]) for run in runs]
 
     def merge_equal_rows(self) -> _CountedRows:
-        """Return rows that may be equal, and are in any order, as distinct ones."""
+        """Merge equal rows, in any order, and add their counts."""
         words, counts = self
         keys = _sorting_keys(words)
-        # Most are sorted in runs, which this sort merges.
+        # Most rows come in sorted runs, which a stable sort merges fast.
         order = np.argsort(keys, kind="stable")
         starts = _find_row_starts(words, order)
         keys = keys[order[starts]]
         if (keys[1:] == keys[:-1]).any():
-            # Rows that differ have one key, and may stand in between such as do not.
+            # Different rows may share a key, and stand between equal ones: sort by all words.
             order = np.lexsort((*words, _sorting_keys(words)))
             starts = _find_row_starts(words, order)
         first = order[starts]
@@ -351,7 +351,7 @@ def _sorting_keys(words: Sequence[CountArray]) -> CountArray:
 
 
 def _find_row_starts(words: Sequence[CountArray], order: CountArray) -> CountArray:
-    """Return where, in an order in which equal rows stand side by side, another row begins."""
+    """Return the positions where a new row begins, in an order that puts equal rows together."""
     is_other = np.ones(len(order), dtype=bool)
     is_other[1:] = False
     for word in words:
@@ -372,13 +372,13 @@ def _to_comparable(column: pl.Series) -> pl.Series:
     """Return cells in types that compare: categories as text, NaN as missing, -0 as 0."""
     if isinstance(column.dtype, (pl.Categorical, pl.Enum, pl.Null)):
         return column.cast(pl.String)
-    # numpy adds: polars takes a sum with 0 for the number itself.
+    # Adding 0 makes -0 a 0; by numpy, because polars optimizes the addition away.
     return pl.Series(column.to_numpy() + 0.0).fill_nan(None) if column.dtype.is_float() else column
 
 
-def _is_in(keys: CountArray, known: CountArray) -> BoolArray:
+def _is_in(keys: CountArray, sorted_keys: CountArray) -> BoolArray:
     """Tell which keys are among sorted ones."""
-    if not len(known):
+    if not len(sorted_keys):
         return np.zeros(len(keys), dtype=bool)
-    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return np.asarray(known[places] == keys)
+    positions = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+    return np.asarray(sorted_keys[positions] == keys)

@@ -40,7 +40,7 @@ def paths_among(*given: Any) -> tuple[Path, ...]:
 def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite: bool) -> None:
     """Raise InputError where an output is an input or in one, another output, a link or a folder, or exists."""
     check_secrets(map(os.fspath, outputs))
-    for place, output in enumerate(outputs):
+    for index, output in enumerate(outputs):
         if not output.parent.is_dir():
             raise InputError(f"there is no folder {str(output.parent)!r}.", hint="make it first; nothing was written.")
         for source in inputs:
@@ -53,7 +53,7 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
                     f"the output is in the input folder {str(source)!r}.",
                     hint="write it elsewhere: it would be read as an input.",
                 )
-        if any(_is_same(output, other) for other in outputs[:place]):
+        if any(_is_same(output, other) for other in outputs[:index]):
             raise InputError(f"two outputs go to {str(output)!r}.", hint="name two files.")
         if os.path.islink(output):
             raise InputError(
@@ -99,7 +99,7 @@ def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *,
 
 
 def _list_non_parts(folder: Path, below: Path, parts: str) -> Iterator[Path]:
-    """Yield what is no part in a folder and in those of a Hive data set, by its place in it."""
+    """Yield the paths of files that are no parts, in a folder and in the folders of a Hive data set inside it."""
     for each in (folder / below).iterdir():
         if each.is_dir() and "=" in each.name:
             yield from _list_non_parts(folder, below / each.name, parts)
@@ -136,16 +136,16 @@ def replace_files(*paths: Path, internal: Collection[Path] = (), overwrite: bool
     """
     drafts = tuple(_temporary_path(path, "part") for path in paths)
     try:
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as open_drafts:
             for path, draft in zip(paths, drafts, strict=True):
                 _remove_stale_drafts(path)
-                held.enter_context(_make_draft(draft))
+                open_drafts.enter_context(_make_draft(draft))
             yield drafts
             for path, draft in zip(paths, drafts, strict=True):
                 _sync_draft(draft, path)
             if sys.platform == "win32":
-                # An open file cannot be renamed there. Elsewhere, another writer would take a closed one for abandoned.
-                held.close()
+                # Windows cannot rename an open file. Elsewhere, a closed draft would look abandoned to other writers.
+                open_drafts.close()
             with _delay_signals():
                 _rename_all(drafts, paths, internal, overwrite=overwrite)
     except OSError as error:
@@ -163,20 +163,20 @@ def replace_folder(
 ) -> Iterator[tuple[Path, Path]]:
     """Write a folder whole or not at all, see `replace_files`: yields an empty draft, and room for a spill."""
     try:
-        with temporary_folder(path) as place:
-            draft = place / "draft"
+        with temporary_folder(path) as folder:
+            draft = folder / "draft"
             draft.mkdir(mode=0o700)
-            yield draft, place / "spill"
-            within = sorted(draft.rglob("*"))
-            files = [each for each in within if not each.is_dir()]
-            for each in files:
-                with each.open("rb+") as file:
+            yield draft, folder / "spill"
+            entries = sorted(draft.rglob("*"))
+            files = [each for each in entries if not each.is_dir()]
+            for entry in files:
+                with entry.open("rb+") as file:
                     os.fsync(file.fileno())
-            # Its folder keeps them from others for now.
+            # Until it gets its name, the enclosing folder keeps others out.
             _open_to_others(files, [each for each in files if each.name in internal])
-            for each in within:
-                if each.is_dir():
-                    each.chmod(mode_of(usual=0o777))
+            for entry in entries:
+                if entry.is_dir():
+                    entry.chmod(mode_of(usual=0o777))
             if not overwrite and os.path.lexists(path):
                 raise _exists_error(path)
             _take_place(draft, path)
@@ -188,24 +188,24 @@ def replace_folder(
 @contextlib.contextmanager
 def temporary_folder(path: Path) -> Iterator[Path]:
     """Yield a folder beside a file or folder that is to be written; it is its owner's alone, and gone at the end."""
-    place = _temporary_path(path, "part")
+    folder = _temporary_path(path, "part")
     try:
         _remove_stale_drafts(path)
         is_there = False
         while not is_there:
-            place.mkdir(mode=0o700)
-            with _lock_folder(place) as is_there:
+            folder.mkdir(mode=0o700)
+            with _lock_folder(folder) as is_there:
                 if is_there:
-                    yield place
+                    yield folder
     except OSError as error:
         raise _write_error(path, error) from None
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def _lock_folder(folder: Path) -> Iterator[bool]:
-    """Hold a folder open, and locked; False where it was taken for abandoned before that."""
+    """Hold a folder open and locked; yields False if it was removed as abandoned before that."""
     if sys.platform == "win32":
         yield True
         return
@@ -221,7 +221,7 @@ def _lock_folder(folder: Path) -> Iterator[bool]:
 
 
 def _is_locked(number: int, draft: Path) -> bool:
-    """Lock an open draft, and tell whether it still has its name: another writer may have removed it before."""
+    """Lock an open draft; False if another writer has removed it before that."""
     # Unlike a process's number, a lock says across containers, and after a crash, whether someone holds it. Whoever
     # else holds this one is about to remove the draft, so that waiting is short.
     with contextlib.suppress(OSError):
@@ -233,11 +233,11 @@ def _is_locked(number: int, draft: Path) -> bool:
 
 
 def _take_place(draft: Path, path: Path) -> None:
-    """Give a folder the name of another, which is left under the draft's own name, at once."""
+    """Give a folder the name of another in one step; the other one gets the draft's name."""
     if not path.exists():
         draft.rename(path)
     elif not _exchange_names(draft, path):
-        # Not at once: a kill in between leaves the old folder in the draft's, from which the next write restores it.
+        # Two steps: after a kill in between, the next write restores the old folder from inside the draft's.
         old = draft.with_name("old")
         path.rename(old)
         try:
@@ -247,17 +247,17 @@ def _take_place(draft: Path, path: Path) -> None:
             raise
 
 
-def _exchange_names(one: Path, other: Path) -> bool:
-    """Let two folders change names; False where the system cannot."""
+def _exchange_names(first: Path, second: Path) -> bool:
+    """Exchange the names of two folders; False if the system cannot."""
     try:
         rename = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError, TypeError):
         return False
-    return not rename(_WORKING_FOLDER, os.fsencode(one), _WORKING_FOLDER, os.fsencode(other), _RENAME_EXCHANGE)
+    return not rename(_WORKING_FOLDER, os.fsencode(first), _WORKING_FOLDER, os.fsencode(second), _RENAME_EXCHANGE)
 
 
 def is_full(error: OSError) -> bool:
-    """Tell whether the disk, or what somebody may take of it, came to its end."""
+    """Tell whether an error means that the disk, or a quota, is full."""
     # Other libraries' errors hold their number in the text alone.
     told = re.search(r"\(os error (\d+)\)", str(error))
     return (int(told[1]) if error.errno is None and told else error.errno) in _FULL_DISK_ERRNOS
@@ -279,7 +279,7 @@ def _temporary_path(path: Path, word: str) -> Path:
 
 @contextlib.contextmanager
 def _make_draft(draft: Path) -> Iterator[None]:
-    """Hold open, and locked, an empty draft that none but its owner may read."""
+    """Create an empty draft that only its owner may read, and hold it open and locked."""
     is_there = False
     while not is_there:
         with open(draft, "xb+", opener=partial(os.open, mode=0o600)) as file:
@@ -289,7 +289,7 @@ def _make_draft(draft: Path) -> Iterator[None]:
 
 
 def _remove_stale_drafts(path: Path) -> None:
-    """Remove the drafts of a file that no process holds any more."""
+    """Remove the drafts of a file that no process holds."""
     pattern = re.compile(rf"\.{re.escape(path.stem)}\.[0-9a-f]{{8}}\.(part|old){re.escape(path.suffix)}")
     names: list[str] = []
     with contextlib.suppress(OSError):
@@ -307,7 +307,7 @@ def _remove_stale_drafts(path: Path) -> None:
 
 @contextlib.contextmanager
 def _lock_stale_draft(draft: Path) -> Iterator[Path]:
-    """Hold a draft that nobody holds, so that a writer who has just made it sees it go; OSError where one holds it."""
+    """Lock an abandoned draft, so that a writer that just created it notices its removal; OSError if it is held."""
     if sys.platform == "win32":
         # An open file cannot be removed there.
         yield draft
@@ -321,7 +321,7 @@ def _lock_stale_draft(draft: Path) -> Iterator[Path]:
 
 
 def _sync_draft(draft: Path, path: Path) -> None:
-    """Bring a draft to the disk."""
+    """Flush a draft to the disk."""
     with draft.open("rb+") as file:
         if not os.fstat(file.fileno()).st_size:
             raise InputError(
@@ -331,30 +331,30 @@ def _sync_draft(draft: Path, path: Path) -> None:
 
 
 def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], internal: Collection[Path], *, overwrite: bool) -> None:
-    """Give all drafts their names; when one cannot have its, give the old files theirs back."""
-    kept = {path: _temporary_path(path, "old") for path in paths if overwrite and path.is_file()}
+    """Rename all drafts; if one rename fails, restore the old files."""
+    backups = {path: _temporary_path(path, "old") for path in paths if overwrite and path.is_file()}
     rename = Path.replace if overwrite else _rename_to_free_name
     try:
-        for path, old in kept.items():
+        for path, old in backups.items():
             old.hardlink_to(path)
         for draft, path in zip(drafts, paths, strict=True):
             rename(draft, path)
-        # Only now, so that a kill before leaves no draft that others may read.
+        # After the renames: a kill before leaves no draft that others may read.
         _open_to_others(paths, internal)
     except BaseException:
         for path in [path for draft, path in zip(drafts, paths, strict=True) if not draft.exists()]:
-            if path in kept:
-                kept[path].replace(path)
+            if path in backups:
+                backups[path].replace(path)
             else:
                 path.unlink()
         raise
     finally:
-        for old in kept.values():
+        for old in backups.values():
             old.unlink(missing_ok=True)
 
 
 def _rename_to_free_name(draft: Path, path: Path) -> None:
-    """Rename a draft; InputError where a file of the name has appeared, which a rename would replace."""
+    """Rename a draft without replacing a file; InputError if one of the name has appeared."""
     try:
         try:
             path.hardlink_to(draft)
@@ -371,37 +371,37 @@ def _rename_to_free_name(draft: Path, path: Path) -> None:
 
 @contextlib.contextmanager
 def _delay_signals() -> Iterator[None]:
-    """Let a signal that ends the process wait: in between, old files lie there under other names."""
+    """Delay signals that end the process, while old files have other names."""
     if threading.current_thread() is not threading.main_thread():
-        # Python tells signals to the main thread alone.
+        # Only the main thread receives signals.
         yield
         return
     asking = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    # Also one that nobody handles, and that ends the process at once.
+    # Also signals without a handler, which end the process at once; not ignored ones.
     handlers = {each: handler for each in asking if (handler := signal.getsignal(each)) not in (signal.SIG_IGN, None)}
     came: list[int] = []
-    for each in handlers:
-        signal.signal(each, lambda number, _: came.append(number))
+    for signal_number in handlers:
+        signal.signal(signal_number, lambda number, _: came.append(number))
     try:
         yield
     finally:
-        for each, handler in handlers.items():
-            signal.signal(each, handler)
+        for signal_number, handler in handlers.items():
+            signal.signal(signal_number, handler)
         for number in came:
             signal.raise_signal(number)
 
 
 def _open_to_others(paths: Sequence[Path], internal: Collection[Path]) -> None:
-    """Let those read the files who may read any new file, but for those that are internal."""
+    """Set the usual mode of new files; internal files stay their owner's alone."""
     for path in paths:
         path.chmod(mode_of(is_internal=path in internal))
 
 
 def mode_of(*, is_internal: bool = False, usual: int = 0o666) -> int:
-    """Return the mode of a file: of its owner alone where it is internal, else that of any new file."""
+    """Return the usual mode of a new file; for internal files, that of the owner alone."""
     if is_internal:
         return 0o600
-    # The mask can only be read by setting it; set like this, what another thread makes meanwhile is no wider.
+    # The mask can only be read by setting it: meanwhile, files of other threads get no wider mode.
     mask = os.umask(0o077)
     os.umask(mask)
     return usual & ~mask

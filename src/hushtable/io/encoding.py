@@ -18,12 +18,12 @@ import numpy as np
 from hushtable.errors import InputError
 
 _HEAD_BYTES: Final = 1_000_000  # bytes looked at for the encoding
-_PIECE_BYTES: Final = 1 << 23  # bytes of a file that are read at a time: larger pieces leave the cache, and take longer
-_MAX_MARK_BYTES: Final = 4  # bytes of the longest mark of an encoding, which is never cut
+_PIECE_BYTES: Final = 1 << 23  # bytes that are read at a time: larger pieces leave the cache and are slower
+_MAX_MARK_BYTES: Final = 4  # bytes of the longest byte order mark, which is never cut
 _ENCODINGS_TO_GUESS: Final = ("cp1252", "gb18030", "big5", "cp932")
 """Tried where a text is not UTF-8. Others, which western letters would pass for, are to be named."""
 _MOST_WORDS: Final = 5_000
-_CLEAR_SHARE: Final = 0.95  # of the words; a text in a third encoding has some that mac-roman does not spell
+_CLEAR_SHARE: Final = 0.95  # share of the words; a text in a third encoding has words that mac-roman cannot spell
 _RAW_WORD: Final = re.compile(rb"[A-Za-z\x80-\xff]+")
 _ASCII_LETTER: Final = re.compile(rb"[A-Za-z]")
 _CAPITALS: Final = "À-ÖØ-ÞŒŠŽŸ"
@@ -37,7 +37,7 @@ _ODD_CASE: Final = re.compile(
 
 
 def read_text(path: Path, encoding: str | None = None, most_bytes: int = -1) -> str:
-    """Read a file that lies beside tables, encoded as any of them; of one that is larger only that many bytes."""
+    """Read a text file in any encoding of tables; at most ``most_bytes`` bytes of it."""
     with path.open("rb") as file:
         raw = file.read(most_bytes)
     # Who gives a limit refuses what comes to it, and a letter may be cut there.
@@ -45,7 +45,7 @@ def read_text(path: Path, encoding: str | None = None, most_bytes: int = -1) -> 
 
 
 def decode_text(path: Path, raw: bytes, encoding: str | None = None) -> str:
-    """Return the text of bytes, with every line end a newline."""
+    """Decode bytes as text, with every line end a newline."""
     text = as_utf8(path, raw, encoding)[0].decode()
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -61,7 +61,7 @@ def as_utf8(path: Path, raw: bytes, encoding: str | None) -> tuple[bytes, str]:
 
 
 def _is_utf8(raw: bytes) -> bool:
-    """Tell whether bytes are UTF-8, without a copy of them in wider letters."""
+    """Tell whether bytes are UTF-8, without decoding all of them at once (that would take more memory)."""
     if raw.isascii():
         return True
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -79,9 +79,9 @@ def _decode_bytes(path: Path, raw: bytes, encoding: str | None) -> tuple[str, st
     encoding = _find_encoding(raw) if encoding is None else encoding
     bom = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
     try:
-        # Polars would skip a mark that is left, the check of the bytes would not.
+        # Remove the mark: polars would skip it, but the check of the bytes would not.
         text = raw[len(bom) :].decode(encoding).lstrip("\ufeff")
-        # Some encodings can spell half a character.
+        # Some encodings can spell half a character, which UTF-8 cannot.
         text.encode()
     except (LookupError, ValueError) as error:
         if isinstance(error, UnicodeDecodeError):
@@ -102,13 +102,13 @@ def _no_encoding(encoding: str) -> InputError:
 
 
 def _find_encoding(raw: bytes) -> str:
-    """Say how a text is encoded: by its mark, as UTF-8 where it can be, else by the letters it would hold."""
+    """Find the encoding of a text: by its mark, UTF-8 if it fits, else by the letters that it would hold."""
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     try:
         raw.decode()
     except UnicodeDecodeError as error:
-        # Only what is not ASCII tells; it may begin late.
+        # Only bytes beyond ASCII tell the encoding; they may begin late.
         start = raw.rfind(b"\n", 0, error.start) + 1
         return _guess_encoding(raw[start : start + _HEAD_BYTES])
     return "utf-8"
@@ -117,7 +117,7 @@ def _find_encoding(raw: bytes) -> str:
 def _guess_encoding(raw: bytes) -> str:
     is_high = np.frombuffer(raw, dtype=np.uint8) > 127
     is_alone = is_high & ~np.append(is_high[1:], False) & ~np.append(False, is_high[:-1])
-    # The letters of western words stand alone between others; elsewhere they come in rows, of two bytes each.
+    # In western words, letters beyond ASCII stand alone; in East Asian texts, they come in rows of two bytes each.
     if 2 * is_alone.sum() > is_high.sum():
         return _guess_western(raw)
     guess = charset_normalizer.from_bytes(raw, cp_isolation=list(_ENCODINGS_TO_GUESS)).best()
@@ -125,8 +125,8 @@ def _guess_encoding(raw: bytes) -> str:
 
 
 def _guess_western(raw: bytes) -> str:
-    """Tell mac-roman from cp1252 by which of them spells more words; cp1252 where both spell as many."""
-    # Words of ASCII alone tell nothing, nor do signs without any.
+    """Return mac-roman or cp1252, whichever spells more words; cp1252 if both spell as many."""
+    # Words of ASCII alone are the same in both, and signs alone are no words.
     mixed = (word for word in _RAW_WORD.findall(raw) if not word.isascii() and _ASCII_LETTER.search(word))
     words = list(itertools.islice(dict.fromkeys(mixed), _MOST_WORDS))
     n_windows = sum(_is_word(word.decode("cp1252", "replace")) for word in words)
@@ -169,7 +169,7 @@ def decode_pieces(path: Path, encoding: str) -> Iterator[str]:
 
 
 def encoding_of(path: Path) -> str:
-    """Say how a file is encoded, as `_find_encoding` does of its bytes."""
+    """Find the encoding of a file, as `_find_encoding` does for its bytes."""
     decoder, is_first = codecs.getincrementaldecoder("utf-8")(), True
     with _open_or_unzip(path) as file:
         while True:
@@ -179,7 +179,7 @@ def encoding_of(path: Path) -> str:
             try:
                 decoder.decode(raw, final=not raw)
             except UnicodeDecodeError:
-                # A piece may begin within a character.
+                # The piece may begin within a character.
                 return _find_encoding(raw if is_first else raw[raw.find(b"\n") + 1 :])
             if not raw:
                 return "utf-8"
@@ -197,7 +197,7 @@ def _open_or_unzip(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def open_gzip(path: Path, raw: IO[bytes]) -> Iterator[IO[bytes]]:
-    """Open what is gzip; InputError, while it is read too, where it is none or damaged."""
+    """Open a gzip file; InputError if it is not gzip or damaged, also while it is read."""
     try:
         with gzip.open(raw) as text:
             yield text  # type: ignore[misc]  # of bytes, as it reads them

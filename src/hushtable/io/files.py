@@ -36,7 +36,7 @@ _SHEET_OPTIONS: Final[dict[str, Any]] = {
 
 
 def read_workbook(path: Path, raw: bytes) -> pl.DataFrame:
-    """Read the first sheet of a workbook; columns of one type have it, others are text, empty rows are left out."""
+    """Read the first sheet of a workbook; columns of mixed types are text, and empty rows are left out."""
     try:
         import fastexcel
     except ModuleNotFoundError:
@@ -44,14 +44,14 @@ def read_workbook(path: Path, raw: bytes) -> pl.DataFrame:
             f"{str(path)!r} is a workbook, which needs a reader.", hint="pip install 'hushtable[excel]'."
         ) from None
     try:
-        shown = fastexcel.read_excel(raw).load_sheet(0, header_row=None, n_rows=1).visible
+        visibility = fastexcel.read_excel(raw).load_sheet(0, header_row=None, n_rows=1).visible
         texts = pl.read_excel(raw, **_SHEET_OPTIONS, read_options={"skip_rows": 0, "dtypes": "string"})
     except Exception:
-        # Whatever the reader raises may quote cells.
+        # The reader's own error may quote cells.
         raise InputError(
             f"{str(path)!r} is not a workbook that can be read.", hint="save it as .xlsx without a password."
         ) from None
-    if shown != "visible":
+    if visibility != "visible":
         raise InputError(
             f"the first sheet of {str(path)!r} is hidden.", hint="move the sheet with the table to the front."
         )
@@ -71,7 +71,7 @@ def read_workbook(path: Path, raw: bytes) -> pl.DataFrame:
 
 
 def _read_typed_cells(raw: bytes, texts: pl.DataFrame, n_above: int) -> pl.DataFrame:
-    """Read the cells below the header with their types; a column that would lose some stays text."""
+    """Read the cells below the header with their types; a column whose cells would change stays text."""
     if not texts.height:
         return texts
     # Of a column without a cell the reader would complain; these are its names of columns without one.
@@ -88,7 +88,7 @@ def _read_typed_cells(raw: bytes, texts: pl.DataFrame, n_above: int) -> pl.DataF
 
 
 def _to_times(column: pl.Series) -> pl.Series:
-    """Return times of a day as times: a sheet holds them as moments of its day zero."""
+    """Convert times of day: a sheet holds them as moments of its day zero."""
     if not isinstance(column.dtype, (pl.Date, pl.Datetime)) or not (column.cast(pl.Date) == _DAY_ZERO).all():
         return column
     return column.cast(pl.Datetime("ms")).dt.time()
@@ -108,7 +108,7 @@ FILE_KINDS: Final = {
 MANIFEST: Final = "_manifest.json"
 """The manifest of a folder; readers of folders pass over names that begin so."""
 
-_TABLE_BYTES_PER_BYTE: Final = 2.8  # how many times its size a text takes at the least, until it is a table; measured
+_TABLE_BYTES_PER_BYTE: Final = 2.8  # least memory to make a table of a text, in its sizes
 _TABLE_BYTES_PER_WIDE_BYTE: Final = 3.5  # where hardly a letter takes one byte, as in UTF-16
 _PIECE_BYTES: Final = 2**23  # bytes that are unpacked at once
 _DAY_ZERO: Final = dt.date(1899, 12, 31)
@@ -117,7 +117,7 @@ _SAMPLE_ROWS: Final = 1_000  # rows whose size is that of all
 
 _DATABASE_ENDINGS: Final = (".db", ".sqlite", ".sqlite3", ".duckdb")
 
-_MAGIC: Final = (
+_KIND_BY_FIRST_BYTES: Final = (
     *((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "workbook")),
     *((b"$FL2", ".sav"), (b"$FL3", ".sav"), (b"<stata_dta>", ".dta"), (b"HEADER RECORD", ".xpt")),
 )
@@ -128,17 +128,17 @@ ReadFile = tuple[pl.DataFrame, bool, Dialect, Mapping[str, Variable]]
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What files were when a job first looked at them, so that every later pass can tell whether they changed."""
+    """The state of files when a job first saw them, so that later passes notice changes."""
 
     states: Mapping[Path, tuple[int, ...]] = field(default_factory=dict, repr=False)  # device, inode, bytes, time
 
     @classmethod
     def from_paths(cls, paths: Iterable[str | os.PathLike[str]]) -> Snapshot:
-        """Look at files; OSError where one cannot be looked at."""
+        """Record the state of files; OSError if one cannot be accessed."""
         return cls({Path(path): _file_state(path) for path in paths})
 
     def check(self, *paths: Path) -> None:
-        """Compare some files, or all of them, with what they were; InputError says which changed, and what of it."""
+        """Raise InputError if some files, or any, differ from their recorded state."""
         for path in paths or self.states:
             try:
                 state = _file_state(path)
@@ -169,7 +169,7 @@ def _change_error(path: Path, what: str) -> InputError:
 
 
 def file_kind(path: Path) -> str:
-    """Tell from a file's name as what it is written: ``"csv"``, ``"parquet"``, ``"workbook"`` or ``"statistics"``."""
+    """Return the kind of a file by its name: ``"csv"``, ``"parquet"``, ``"workbook"`` or ``"statistics"``."""
     kind = FILE_KINDS.get(path.suffix.lower())
     if kind is None:
         raise _ending_error(path, f"use one of {' '.join(FILE_KINDS)}.")
@@ -177,14 +177,14 @@ def file_kind(path: Path) -> str:
 
 
 def is_many(path: Path | Source) -> bool:
-    """Tell whether a path is that of a folder, or a pattern."""
+    """Tell whether a path is a folder or a pattern."""
     if isinstance(path, Source):
         return path.is_many
     return path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
 
 
 def read_file(path: Path | Source, dialect: Dialect) -> ReadFile:
-    """Read a file by the ending of its name, or what has a URL."""
+    """Read a file by the ending of its name, or a source with a URL."""
     if isinstance(path, Source):
         read = read_objects if path.program is None else read_database
         return read(path, MEMORY_HINT), False, dialect.marks, {}
@@ -209,7 +209,7 @@ def read_file(path: Path | Source, dialect: Dialect) -> ReadFile:
         raise _ending_error(path, f"use one of {' '.join(FILE_KINDS)} .sas7bdat, or .csv.gz .tsv.gz .txt.gz.")
     try:
         if kind == "parquet":
-            # Opened here: as a name it would be a pattern, or a folder of files.
+            # Opened here: polars would take the name for a pattern, or a folder of files.
             with path.open("rb") as file:
                 return _read_parquet(path, file, dialect)
         if path.is_file():
@@ -223,8 +223,8 @@ def read_file(path: Path | Source, dialect: Dialect) -> ReadFile:
 
 
 def read_bytes(raw: bytes, name: str, dialect: Dialect) -> ReadFile:
-    """Read what is in no file of a name, such as a stream: what kind it is, its first bytes say."""
-    kind = next((kind for magic, kind in _MAGIC if raw.startswith(magic)), "csv")
+    """Read bytes without a file name, such as a stream; their first bytes tell the kind."""
+    kind = next((kind for magic, kind in _KIND_BY_FIRST_BYTES if raw.startswith(magic)), "csv")
     path = Path(name)
     if kind in READERS:
         return _read_raw(path.with_suffix(kind), raw, "statistics", dialect)
@@ -234,13 +234,13 @@ def read_bytes(raw: bytes, name: str, dialect: Dialect) -> ReadFile:
 def write_csv(
     parts: Iterable[pl.DataFrame], names: Sequence[str], file: IO[bytes], delimiter: str, encoding: str
 ) -> None:
-    """Write the parts of a table, one below the other, as a CSV in an encoding that has all its characters."""
+    """Write the parts of a table, in order, as one CSV in an encoding that has all its characters."""
     if encoding == "utf-8":
         file.write(header_line(names, delimiter).encode())
         for part in parts:
             part.write_csv(file, separator=delimiter, include_header=False, time_format=_TIME_FORMAT)
         return
-    # One encoder for all of it, because an encoding may begin with a mark.
+    # One encoder for all parts: an encoding may begin with a mark.
     encoder = codecs.getincrementalencoder(encoding)()
     file.write(encoder.encode(header_line(names, delimiter)))
     for part in parts:
@@ -255,7 +255,7 @@ _DAY_FORMAT: Final = "yyyy-mm-dd"
 
 
 def check_workbook(path: Path, n_records: int, n_columns: int) -> None:
-    """Raise InputError where no sheet holds so many rows or columns, or nothing is installed that writes one."""
+    """Raise InputError if a sheet cannot hold so many rows or columns, or no writer is installed."""
     if n_records > _MOST_ROWS or n_columns > _MOST_COLUMNS:
         raise InputError(
             f"{str(path)!r} cannot hold {n_records:,} rows of {n_columns:,} columns: a sheet has {_MOST_ROWS:,} rows "
@@ -296,20 +296,20 @@ def write_workbook(cells: pl.DataFrame, path: Path) -> None:
         # A sheet has no time zones: moments are those of UTC.
         cells = cells.with_columns(cs.datetime(time_zone="*").dt.convert_time_zone("UTC").dt.replace_time_zone(None))
         of_columns = [formats.get(dtype.base_type()) for dtype in cells.dtypes]
-        for place, name in enumerate(cells.columns):
-            sheet.write_string(0, place, name)
+        for position, name in enumerate(cells.columns):
+            sheet.write_string(0, position, name)
         for row, values in enumerate(cells.iter_rows(), start=1):
-            for place, value in enumerate(values):
+            for position, value in enumerate(values):
                 if value is None:
                     continue
                 if isinstance(value, str):
-                    sheet.write_string(row, place, value)
+                    sheet.write_string(row, position, value)
                 elif isinstance(value, bool):
-                    sheet.write_boolean(row, place, value)
-                elif of_columns[place] is not None:
-                    sheet.write_datetime(row, place, value, of_columns[place])
+                    sheet.write_boolean(row, position, value)
+                elif of_columns[position] is not None:
+                    sheet.write_datetime(row, position, value, of_columns[position])
                 else:
-                    sheet.write_number(row, place, _ExactNumber(value))
+                    sheet.write_number(row, position, _ExactNumber(value))
 
 
 def _read_raw(path: Path, raw: bytes, kind: str, dialect: Dialect) -> ReadFile:
@@ -327,15 +327,15 @@ def _read_parquet(path: Path, file: Any, dialect: Dialect) -> ReadFile:
         _check_parquet(path, file)
         return pl.read_parquet(file), False, dialect.marks, {}
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        # Polars panics over some damage.
+        # Polars panics on some damaged files, which is no Exception.
         raise InputError(
             f"{str(path)!r} is not a Parquet file.", hint="check the ending: a CSV is named .csv."
         ) from None
 
 
 def _check_parquet(path: Path, file: Any) -> None:
-    """Raise InputError where the cells of a file are certain not to fit, of texts their places alone."""
-    # Before polars looks at it, which ends the process where it has no memory.
+    """Raise InputError if a file's cells cannot fit into memory, counting texts only by their views."""
+    # Before polars reads the file: it ends the process if memory runs out.
     check_memory(float(file.seek(0, os.SEEK_END)), f"reading {str(path)!r}", MEMORY_HINT)
     file.seek(0)
     n_rows = pl.scan_parquet(file).select(pl.len()).collect().item()
@@ -348,24 +348,24 @@ def _check_parquet(path: Path, file: Any) -> None:
 
 
 def _bytes_per_cell(dtype: pl.DataType) -> float:
-    """Return the bytes that a cell takes at the least."""
+    """Return the least bytes that a cell takes."""
     if isinstance(dtype, (pl.String, pl.Binary)):
         return 16.0
     return pl.Series(dtype=dtype).clear(_SAMPLE_ROWS).estimated_size() / _SAMPLE_ROWS
 
 
-def count_gzip_bytes(path: Path, raw: IO[bytes], most: float) -> int:
-    """Return how many bytes a file of gzip unpacks to; where they are more than the most, some number above it."""
+def count_gzip_bytes(path: Path, raw: IO[bytes], max_bytes: float) -> int:
+    """Count the bytes that a gzip file unpacks to, at least up to ``max_bytes``."""
     n_bytes = 0
     for piece in _unzip_pieces(path, raw):
         n_bytes += len(piece)
-        if n_bytes > most:
+        if n_bytes > max_bytes:
             break
     return n_bytes
 
 
 def _unzip_bytes(path: Path, raw: bytes) -> bytes:
-    # A few megabytes may unpack to more than any memory holds: nothing is kept before it is known to fit.
+    # A small file may unpack to more than the memory: count the bytes before any are kept.
     n_bytes, needed = 0, 0.0
     for piece in _unzip_pieces(path, io.BytesIO(raw)):
         n_bytes += len(piece)

@@ -55,7 +55,7 @@ class Frame:
 
     def __post_init__(self) -> None:
         if self.counts is not None:
-            # Rows that are changed without their counts would be miscounted, and nobody would know.
+            # Changed rows with the old counts would be miscounted silently.
             assert len(self.counts) == self.n_rows
             freeze_array(self.counts)
 
@@ -99,7 +99,7 @@ class Frame:
         return self.data.to_native()
 
     def label(self, name: str) -> str:
-        """Return what a file of a statistics program says of a column in words; empty where nothing is said."""
+        """Return a column's label in a file of a statistics program; empty if it has none."""
         return self.variables[name].label if name in self.variables else ""
 
     def column(self, name: str) -> pl.Series:
@@ -107,11 +107,11 @@ class Frame:
         return to_polars(self.data.get_column(name))
 
     def spec(self, name: str) -> ColumnSpec:
-        """Return what was said of how a column is read."""
+        """Return the declared spec of a column."""
         return self.specs.get(name, ColumnSpec()).with_defaults_from(self.dialect.spec)
 
     def spelling(self, name: str, *, is_typed: bool | None = None) -> ColumnSpec:
-        """Return how a column of text is spelled: as was said, and, if typed by its looks, as its cells tell."""
+        """Return the spelling of a column of text: as declared, and, if typed by its looks, inferred from cells."""
         column, looks = self._text_of_one_kind(name), self.is_text if is_typed is None else is_typed
         return self.spec(name) if column is None else infer_spec(column, self.spec(name), is_typed=looks)
 
@@ -121,7 +121,7 @@ class Frame:
         return self.column(name) if column is None else to_canonical_texts(column, self.spelling(name))
 
     def doubts(self, name: str) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
-        """Return what the cells of a column could mean where nothing settles it; see `columns.spellings.doubts`."""
+        """Return the possible meanings of a column's ambiguous cells; see `columns.spellings.find_ambiguities`."""
         column, spec = self._text_of_one_kind(name), self.spec(name)
         if column is None:
             return (), ()
@@ -141,12 +141,12 @@ class Frame:
         try:
             text = None if name in self.judged else self.text(name)
         except ColumnError:
-            # Of cells of several types nobody has said what they are; whoever codes the column refuses them.
+            # Cells of several types have no declared meaning: encoding the column will refuse them.
             return None
         return None if text is None else find_odd_cells(text, self.spec(name), self.counts)
 
     def without_odd_cells(self, names: Sequence[str] | None = None) -> tuple[Frame, dict[str, OddCells]]:
-        """Return the frame without the odd cells of some columns, and those of columns of which nobody has decided.
+        """Return the frame without the odd cells of some columns, and the odd cells of undecided columns.
 
         Undecided ones are missing where text is typed by its looks; text of a dataframe and codes stay as they are.
         """
@@ -158,19 +158,19 @@ class Frame:
         return replace(frame, judged=self.judged.union(names)), undecided
 
     def _drop_odd_cells(self, name: str, odd: OddCells) -> pl.Series | None:
-        """Return a column of text without its odd cells; None where they stay."""
+        """Return a column of text without its odd cells; None if they stay."""
         spec, text = self.spec(name), self.text(name)
         is_typed = (self.is_text or not is_text_by_type(spec)) and not odd.are_among_codes
         return odd.drop_from(text) if text is not None and (is_typed or spec.odd_cells == "missing") else None
 
     def _text_of_one_kind(self, name: str) -> pl.Series | None:
-        """Return one column as text without its odd cells, but where they stay; None where it holds no texts."""
+        """Return a column as text, without odd cells that are declared missing; None if it holds no texts."""
         odd = self.odd_cells(name)
         text = None if odd is None else self._drop_odd_cells(name, odd)
         return self.text(name) if text is None else text
 
     def with_learned_specs(self) -> Frame:
-        """Return a file's frame with all said of it that its cells leave no doubt of.
+        """Return a file's frame with all specs that its cells leave no doubt about.
 
         A comma as decimal mark holds for the whole file: doubtful columns are read as their neighbours are.
         """
@@ -185,26 +185,26 @@ class Frame:
         marks = {(spec.decimal, spec.thousands) for spec in spelled.values() if spec.decimal is not None}
         of_all = [each for each in marks if each[0] == ","] or list(marks)
         own = {name: ColumnSpec(format=spec.format) for name, spec in spelled.items() if spec.format is not None}
-        learned = self.with_specs(own)
+        frame = self.with_specs(own)
         if not of_all:
-            return learned
+            return frame
         thousands = {each for _, each in of_all if each is not None}
         digits = thousands.pop() if len(thousands) == 1 else None
-        learned = replace(learned, dialect=replace(self.dialect, decimal=of_all[0][0], thousands=digits))
+        frame = replace(frame, dialect=replace(self.dialect, decimal=of_all[0][0], thousands=digits))
         for name, spec in spelled.items():
             is_settled = spec.format is None and self.doubts(name) == ((), ())
-            if is_settled and not learned.values(name).equals(self.values(name)):
+            if is_settled and not frame.values(name).equals(self.values(name)):
                 plain = ColumnSpec(decimal=spec.decimal or ".", thousands=spec.thousands)
-                learned = learned.with_specs({name: plain})
-        return learned
+                frame = frame.with_specs({name: plain})
+        return frame
 
     def with_specs(self, specs: Mapping[str, ColumnSpec]) -> Frame:
-        """Return the frame with more said of how its columns are read."""
+        """Return the frame with further specs of its columns."""
         said = {name: spec.with_defaults_from(self.specs.get(name, ColumnSpec())) for name, spec in specs.items()}
         return replace(self, specs={**self.specs, **said})
 
     def with_sets(self) -> Frame:
-        """Return the frame with every cell of a column that has a separator in the one text of its set."""
+        """Return the frame with canonical texts in its columns of sets."""
         parted = [name for name in self.columns if self.spec(name).separator is not None]
         texts = {name: self.text(name) for name in parted}
         for name, text in texts.items():
@@ -215,7 +215,7 @@ class Frame:
         return self.with_columns(sets) if sets else self
 
     def without_declared(self, program: str | None = "") -> Frame:
-        """Return the frame with the cells missing that were said to be.
+        """Return the frame with its declared missing values as missing cells.
 
         Codes that a file of the statistics program can declare missing by itself stay; "" is any program, None is none.
         """
@@ -238,19 +238,19 @@ class Frame:
         return self.select([name for name in self.columns if name not in names])
 
     def select(self, names: Sequence[str]) -> Frame:
-        """Return the frame of some columns."""
+        """Return some columns as a frame."""
         if "" in names:
-            # By place, polars gives a column without a name another one.
+            # Selected by position, polars gives a column without a name another one.
             return replace(self, data=self.data.select(*(self.data.get_column(name) for name in names)))
-        # By place: polars selects a name such as `*` as the pattern that it reads as.
+        # By position: polars would read a name such as `*` as a pattern.
         return replace(self, data=self.data[:, [self.columns.index(name) for name in names]])
 
     def take(self, rows: CountArray | CodeArray) -> Frame:
-        """Return some rows, in the order given."""
+        """Return some rows, in the given order."""
         try:
             return replace(self, data=self.data[rows], counts=None if self.counts is None else self.counts[rows])
         except NotImplementedError:
-            # pyarrow cannot pick rows of every type it has.
+            # pyarrow cannot take rows of every type.
             odd = [name for name in self.columns if not _has_rows_to_take(self.data.get_column(name))]
             raise ColumnError(
                 f"{library_of(self)} cannot pick rows of columns {quote_names(odd)}.", hint="cast them to another type."
@@ -273,7 +273,7 @@ class Frame:
         return replace(self, data=nw.maybe_reset_index(nw.concat(rows, how="vertical")), counts=counts)
 
     def take_by_column(self, rows: Mapping[str, CountArray]) -> Frame:
-        """Return a frame whose columns take the cells of rows of their own, equally many; each row is one record."""
+        """Return a frame whose columns take cells from different rows, equally many; each row is one record."""
         columns = [nw.maybe_reset_index(self.select([name]).take(rows[name]).data) for name in self.columns]
         return replace(self, data=nw.concat(columns, how="horizontal"), counts=None)
 
@@ -284,7 +284,7 @@ class Frame:
         return replace(self, data=self.data.with_columns(changed))
 
     def with_columns(self, columns: Mapping[str, pl.Series]) -> Frame:
-        """Return the frame with whole columns replaced, in place and in the rows' order, or put behind the others."""
+        """Return the frame with whole columns replaced in place, or appended, in the order of rows."""
         backend = self.data.implementation
         new = []
         for name, series in columns.items():
@@ -298,7 +298,7 @@ class Frame:
         return replace(self, data=self.data.with_columns(*new))
 
     def with_types(self, specs: Mapping[str, ColumnSpec | None], *, as_written: bool = False) -> Frame:
-        """Return the frame with text columns typed as `columns.convert_texts` does; None: as its own spec says."""
+        """Return the frame with text columns converted by `columns.convert_texts`; None takes the declared spec."""
         texts = {name: self.column(name) for name in specs}
         texts = {name: each for name, each in texts.items() if isinstance(each.dtype, pl.String)}
         said = {name: specs[name] or self.spec(name) for name in texts}
@@ -307,11 +307,11 @@ class Frame:
         )
 
     def with_types_by_looks(self) -> Frame:
-        """Return the frame of a file of text with its columns typed where no cell would change, else as it is."""
+        """Return the frame of a text file with its columns typed if no cell would change."""
         return self.with_types(dict.fromkeys(self.columns), as_written=True) if self.is_text else self
 
     def build_alike(self, columns: Sequence[pl.Series]) -> Frame:
-        """Return a new frame of the same library, with none of this one's rows, counts, index, types or labels."""
+        """Return a new frame of the same library, without this one's rows, counts, index, types or labels."""
         backend = self.data.implementation
         if backend.is_polars():
             return replace(self, data=nw.from_native(pl.DataFrame(columns), eager_only=True), counts=None, variables={})
@@ -370,7 +370,7 @@ def with_counts(frame: Frame, name: str | None) -> Frame:
 
 
 def read_stream(raw: bytes, name: str, dialect: Dialect) -> Frame:
-    """Open the bytes of a file without a name that says its kind: Parquet, gzip, Excel's, else a CSV."""
+    """Read the bytes of a file whose name does not tell its kind: Parquet, gzip, Excel, else CSV."""
     return _frame_of(*read_bytes(raw, name, dialect))
 
 
@@ -385,23 +385,23 @@ def _frame_of(cells: pl.DataFrame, is_text: bool, dialect: Dialect, variables: M
 
 
 def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
-    """Return a column as a series of another library, every cell as it is."""
+    """Convert a column to a series of another library, with every cell as it is."""
     if isinstance(column.dtype, pl.Null):
-        # A type that only polars has.
+        # Only polars has this type.
         column = column.cast(pl.String)
-    known = nw.from_native(column, series_only=True)
+    series = nw.from_native(column, series_only=True)
     if backend.is_polars():
-        return known
+        return series
     if backend.is_pyarrow() and isinstance(column.dtype, pl.Enum):
-        # narwhals makes no dictionary of pyarrow.
-        known = known.cast(nw.String)
-    dtype, library = known.dtype, backend.to_native_namespace()
+        # narwhals cannot build a dictionary of pyarrow.
+        series = series.cast(nw.String)
+    dtype, library = series.dtype, backend.to_native_namespace()
     native: Any = None
     if backend.is_pandas_like() and column.null_count() and (dtype.is_integer() or dtype == nw.Boolean):
         # The types of numpy, which narwhals would take, have no missing cell: False would stand for it.
         native = library.Series(column.to_list(), dtype=str(dtype).lower() if dtype == nw.Boolean else str(dtype))
     elif isinstance(column.dtype, (pl.Datetime, pl.Duration)):
-        # As arrays: objects of Python have no nanoseconds.
+        # As arrays: Python's objects have no nanoseconds.
         native = library.Series(column.to_numpy()) if backend.is_pandas_like() else None
         if native is None and backend.is_pyarrow():
             native = library.chunked_array([column.rechunk().to_arrow()])
@@ -410,8 +410,8 @@ def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
             native = native.dt.tz_localize("UTC").dt.tz_convert(zone)
     if native is None:
         return nw.new_series(column.name, column.to_list(), dtype, backend=backend)
-    made: nw.Series[Any] = nw.from_native(native, series_only=True).alias(column.name)
-    return made
+    result: nw.Series[Any] = nw.from_native(native, series_only=True).alias(column.name)
+    return result
 
 
 def _has_rows_to_take(series: nw.Series[Any]) -> bool:
@@ -423,7 +423,7 @@ def _has_rows_to_take(series: nw.Series[Any]) -> bool:
 
 
 def _is_unicode(text: str) -> bool:
-    """Tell whether a text can be written: half of a surrogate pair cannot."""
+    """Tell whether a text can be encoded: half of a surrogate pair cannot."""
     return text.encode(errors="ignore").decode() == text
 
 
@@ -434,13 +434,13 @@ def library_of(data: Any) -> str:
 
 
 def assemble(columns: Mapping[str, Sequence[Any]], source: str = "polars") -> Any:
-    """Make a dataframe of plain columns of one length, of a library as `library_of` names it."""
+    """Build a dataframe of plain columns, of a library as `library_of` names it."""
     backend: Any = nw.Implementation.from_backend(source)  # type: ignore[arg-type]  # any name it knows
     return nw.from_dict(dict(columns), backend=backend).to_native()
 
 
 def with_json_lists(frame: Frame) -> Frame:
-    """Return a frame whose lists, which a CSV has no cells for, are JSON."""
+    """Return a frame with lists as JSON texts, because a CSV has no lists."""
     lists = [name for name in frame.columns if isinstance(frame.column(name).dtype, pl.List)]
     return frame.with_columns(
         {
@@ -463,13 +463,13 @@ def write(frame: Frame, path: Path, encoding: str = "utf-8", rows: CodeArray | N
         return
     if kind == "parquet":
         lazy = _cells_without_categories(frame).lazy()
-        # Part by part: sinks take no more of them at a time than they need.
+        # Lazily, part by part: the writer takes only as many as it needs.
         try:
             pl.concat(
                 [lazy.select(pl.all().gather(taken)) for taken in _split_rows(rows, _ROWS_PER_PART)]
             ).sink_parquet(path)
         except pl.exceptions.ComputeError as error:
-            # What the system refuses is told as it is of any other file.
+            # An error of the system is reported as for any other file.
             if "(os error " not in str(error):
                 raise
             raise OSError(str(error)) from None
@@ -498,7 +498,7 @@ def _write_csv(frame: Frame, file: IO[bytes], delimiter: str, encoding: str, row
 
 
 def _split_rows(rows: CodeArray, n_rows: int) -> Iterator[pl.Series]:
-    """Yield the rows that are written together."""
+    """Split a frame into the parts that are written together."""
     for begin in range(0, max(1, len(rows)), n_rows):
         yield pl.Series(rows[begin : begin + n_rows])
 

@@ -31,7 +31,7 @@ _MAX_NAME_BYTES: Final = 255  # bytes of a file's name
 
 
 def strip_type(dtype: pa.DataType) -> pa.DataType:
-    """Return a type without dictionaries and views, and without metadata of what is nested in it."""
+    """Return a type without dictionaries and views, and without metadata of nested fields."""
     if pa.types.is_dictionary(dtype):
         return dtype.value_type
     if pa.types.is_string_view(dtype) or pa.types.is_binary_view(dtype):
@@ -59,7 +59,7 @@ def strip_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def parquet_writer(file: IO[bytes], schema: pa.Schema) -> pq.ParquetWriter:
-    """Return what writes tables of a schema into a file that remembers names and types, and no statistics."""
+    """Return a writer of tables into a Parquet file that holds names and types, but no statistics."""
     schema = schema.remove_metadata()
     writer = pq.ParquetWriter(file, schema, store_schema=False, write_statistics=False)
     # Types as they are without dictionaries, which Arrow would tell otherwise: Parquet itself knows no time zones.
@@ -75,7 +75,7 @@ def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
             f"column {by!r} would name folders that readers pass over, as all that begins with {by[0]!r}.",
             hint="name another column, or rename it.",
         )
-    with ExitStack() as opened:
+    with ExitStack() as open_files:
         writers: dict[str, Any] = {}
         for table in tables:
             for name, rows in _split_by_folder(table, by):
@@ -87,21 +87,21 @@ def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
                         )
                     (folder / name).mkdir(mode=0o700)
                     opener = partial(os.open, mode=0o600)
-                    file = opened.enter_context(open(folder / name / "part-00000.parquet", "xb", opener=opener))
-                    writers[name] = opened.enter_context(parquet_writer(file, rows.schema))
+                    file = open_files.enter_context(open(folder / name / "part-00000.parquet", "xb", opener=opener))
+                    writers[name] = open_files.enter_context(parquet_writer(file, rows.schema))
                 writers[name].write_table(rows, max(1, len(rows)))
     if not writers:
         raise InputError("no record is published, so that there is no folder to write.", hint="look at the input.")
 
 
 def write_frame(frame: Frame, rows: CodeArray, folder: Path, by: str) -> CodeArray:
-    """Write a frame's rows, in this order, as `write` does; return the row that each is of what `read_frame` reads."""
+    """Write a frame's rows in order, as `write` does; return the frame's row of each row that `read_frame` reads."""
     table = pa.table({name: to_arrow(frame.column(name)) for name in frame.columns})
     pieces = (
         table.take(rows[start : start + _ROWS_PER_PIECE]) for start in range(0, max(1, len(rows)), _ROWS_PER_PIECE)
     )
     write(pieces, folder, by)
-    # Folders are read in the order of their names.
+    # Readers sort folders by their names.
     names = [_folder_name(by, cell) for cell in _texts_of_cells(frame.column(by), by).to_list()]
     place = {name: i for i, name in enumerate(sorted({*names}))}
     of_row = np.array([place[name] for name in names], dtype=np.int64)
@@ -109,25 +109,25 @@ def write_frame(frame: Frame, rows: CodeArray, folder: Path, by: str) -> CodeArr
 
 
 def read_frame(folder: Path, n_records: int, columns: Sequence[str]) -> Frame:
-    """Read back what `write_frame` wrote; of more records one more is read."""
+    """Read back what `write_frame` wrote; if there are more records, one more is read."""
     return read(scan(folder).head(n_records + 1).select(columns))
 
 
 def _split_by_folder(table: pa.Table, by: str) -> Iterator[tuple[str, pa.Table]]:
-    """Yield the rows of each cell, and the name of its folder."""
-    place = table.column_names.index(by)
-    others = table.remove_column(place)
-    # A dictionary holds cells of other folders, which may go to other people.
-    others = others.cast(strip_schema(others.schema))
-    if not others.num_columns:
+    """Yield the folder name of each cell, and the rows with that cell."""
+    position = table.column_names.index(by)
+    without_key = table.remove_column(position)
+    # A dictionary would hold cells of other folders, which other people may receive.
+    without_key = without_key.cast(strip_schema(without_key.schema))
+    if not without_key.num_columns:
         raise InputError(f"{by!r} is the only column, and its cells would be in no file.", hint="name another column.")
-    cells = pl.Series("", pl.from_arrow(table.column(place)))
+    cells = pl.Series("", pl.from_arrow(table.column(position)))
     for cell, rows in _texts_of_cells(cells, by).to_frame().with_row_index("row").group_by("").agg("row").iter_rows():
-        yield _folder_name(by, cell), others.take(pa.array(rows))
+        yield _folder_name(by, cell), without_key.take(pa.array(rows))
 
 
 def _texts_of_cells(cells: pl.Series, by: str) -> pl.Series:
-    """Return the cells as a reader types them again."""
+    """Return the cells as texts that a reader types again."""
     dtype = cells.dtype
     if not (dtype.is_integer() or isinstance(dtype, (pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Null))):
         raise InputError(
@@ -138,7 +138,7 @@ def _texts_of_cells(cells: pl.Series, by: str) -> pl.Series:
 
 
 def _folder_name(by: str, cell: str | None) -> str:
-    """Return the name of a cell's folder; InputError where a reader would take it for another, or it is too long."""
+    """Return the name of a cell's folder; InputError if it is too long, or readers would take it for another."""
     if cell in ("", NO_KEY):
         raise InputError(f"column {by!r} has cells that would be read as missing ones.", hint="name another column.")
     name = f"{quote(by, safe='')}={NO_KEY if cell is None else quote(cell, safe='')}"

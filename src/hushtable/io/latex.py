@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-_ESCAPED: Final = str.maketrans(
+_ESCAPES: Final = str.maketrans(
     {
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
         "\\": r"\textbackslash{}",
@@ -41,4 +41,4 @@ def _format_cell(cell: Any, digits: int) -> str:
         return f"{cell:.{digits}g}" if math.isfinite(cell) else str(cell)
     if isinstance(cell, (list, tuple)):
         return ", ".join(_format_cell(each, digits) for each in cell)
-    return str(cell).translate(_ESCAPED)
+    return str(cell).translate(_ESCAPES)

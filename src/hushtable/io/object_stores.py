@@ -20,7 +20,7 @@ _CREDENTIAL_NAMES: Final = {
 
 
 def lazy_objects(source: Source) -> tuple[pl.LazyFrame, float]:
-    """Return a file, or all files of a folder or pattern, as a lazy frame, and the bytes of its cells at the least."""
+    """Return a file, or all files of a folder or pattern, as a lazy frame, and the least bytes of its cells."""
     with _translate_errors(source):
         frame = pl.scan_parquet(_to_polars_url(source.url))
         types = frame.collect_schema().values()
@@ -38,14 +38,14 @@ def read_objects(source: Source, room: str) -> pl.DataFrame:
 
 
 def _to_polars_url(url: str) -> str:
-    """Return a URL as polars knows it: of Google's two schemes one, and no capitals."""
+    """Return a URL in polars' form: one of Google's two schemes, in lower case."""
     scheme, _, rest = url.partition(":")
     return f"{scheme.lower().replace('gcs', 'gs')}:{rest}"
 
 
 @contextlib.contextmanager
 def _translate_errors(source: Source) -> Iterator[None]:
-    """Turn what polars raises into what may be told: a store's answer may quote a request with its credentials."""
+    """Turn polars' errors into InputError: a store's answer may quote a request with credentials."""
     try:
         yield
     except HushError:

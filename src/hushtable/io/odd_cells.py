@@ -10,7 +10,7 @@ from hushtable.errors import InputError, quote_names
 
 
 def warn_of_odd_cells(undecided: Mapping[str, OddCells], stacklevel: int = 3) -> None:
-    """Warn of odd cells of which nobody has decided, by their number and form."""
+    """Warn of undecided odd cells, by their number and forms."""
     for name, odd in undecided.items():
         warnings.warn(
             f"column {quote_names([name])}: {odd.describe()}. Say what they are: odd_cells: missing or odd_cells: "
@@ -20,7 +20,7 @@ def warn_of_odd_cells(undecided: Mapping[str, OddCells], stacklevel: int = 3) ->
 
 
 def refuse_odd_cells(undecided: Mapping[str, OddCells]) -> None:
-    """Raise InputError where nobody has decided what odd cells of a column that is published mean."""
+    """Raise InputError if the meaning of odd cells in a published column is undecided."""
     if not undecided:
         return
     told = "; ".join(f"column {quote_names([name])}: {odd.describe()}" for name, odd in undecided.items())

@@ -35,7 +35,7 @@ class Margins(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellCodes:
-    """The distinct cells of some columns, by which further ones are coded; it pickles."""
+    """The distinct cells of some columns, which encode further batches; can be pickled."""
 
     names: tuple[str, ...]
     cells: tuple[pl.Series, ...] = field(repr=False)  # of each column, the missing one, then others in order
@@ -46,7 +46,7 @@ class CellCodes:
 
     @classmethod
     def from_values(cls, source: Scan, columns: Sequence[Values]) -> CellCodes:
-        """Put in order what was seen of some columns."""
+        """Build from the values seen in some columns, in sorted order."""
         known = [column.sort_cells() for column in columns]
         return cls(
             tuple(column.name for column in columns),
@@ -62,7 +62,7 @@ class CellCodes:
         return list(map(len, self.cells))
 
     def encode_batch(self, batch: pa.Table) -> Iterator[CountArray]:
-        """Yield which of its cells each column of a batch, in order, has; InputError where one was not seen."""
+        """Yield the codes of each column of a batch, in order; InputError if a cell was not seen before."""
         for (column, known), cells in zip(self.coders, batch.columns, strict=True):
             codes, places = column.encode_cells(cells, grow=False)
             yield known[codes][places]
@@ -73,8 +73,8 @@ class CellCodes:
         return Margins(self.build_frame(places, n_records), places)
 
     def build_frame(self, places: Iterable[NDArray[Any]], counts: CountArray) -> Frame:
-        """Return rows with counts, given as which of its cells each column has."""
-        # Named behind: a name may be a pattern.
+        """Build rows with counts from each column's codes."""
+        # Named afterwards: polars may take a name for a pattern.
         of_columns = zip(self.names, self.cells, places, strict=True)
         frame = frames.read(pl.DataFrame([cells.gather(rows).alias(name) for name, cells, rows in of_columns]))
         return replace(frame, is_text=self.is_text, dialect=self.dialect, counts=counts)
@@ -90,17 +90,17 @@ class RowCodes:
 
     @classmethod
     def from_scan(cls, source: Scan, names: Sequence[str]) -> RowCodes:
-        """Code some columns of a file or a folder, in one pass."""
+        """Encode some columns of a file or a folder, in one pass."""
         check_columns(names, source.columns, "columns")
         columns = [Values(name, source.schema[name]) for name in names]
-        found: list[list[NDArray[Any]]] = [[] for _ in names]
+        code_parts: list[list[NDArray[Any]]] = [[] for _ in names]
         for batch in prefetch_items(source.batches(names, coded=names)):
-            for column, cells, of_column in zip(columns, batch.columns, found, strict=True):
+            for column, cells, of_column in zip(columns, batch.columns, code_parts, strict=True):
                 code, places = column.encode_cells(cells, grow=True)
                 of_column.append(code.astype(smallest_code_type(column.width))[places])
         cells_of = CellCodes.from_values(source, columns)
         codes = tuple(
-            _join_codes(of_column, places) for of_column, (_, places) in zip(found, cells_of.coders, strict=True)
+            _join_codes(of_column, places) for of_column, (_, places) in zip(code_parts, cells_of.coders, strict=True)
         )
         return cls(source, cells_of, codes)
 
@@ -116,7 +116,7 @@ class RowCodes:
         return self.cells.margins(counted)
 
     def check_batch(self, batch: pa.Table, begin: int) -> None:
-        """Raise InputError where a batch, which has the columns in order, is not the records from one on."""
+        """Raise InputError if a batch, with the columns in order, differs from the records that begin at a position."""
         end = begin + batch.num_rows
         if end > self.n_records:
             raise change_error()
@@ -135,7 +135,7 @@ def sort_columns_separately(counts: Sequence[CountArray]) -> tuple[tuple[CountAr
 
 
 def count_cells(source: Scan, names: Sequence[str]) -> SeenCells:
-    """Return of some columns of a file the values, and how many records have the missing cell and each of them."""
+    """Return the values of some columns of a file, and the counts of the missing cell and of each value."""
     columns = [Values(name, source.schema[name]) for name in names]
     counts = [np.zeros(1, dtype=np.int64) for _ in names]
     for batch in source.batches(names, coded=names):
@@ -167,19 +167,19 @@ def _widen_counts(counts: CountArray, width: int) -> CountArray:
 
 
 def smallest_code_type(width: int) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest type that holds so many codes."""
+    """Return the smallest integer type that holds so many codes."""
     if width <= 2**8:
         return np.uint8
     return np.uint16 if width <= 2**16 else np.uint32
 
 
 def _join_codes(parts: list[NDArray[Any]], places: CountArray) -> NDArray[Any]:
-    """Join the codes of batches, each as its place in order, and empty the list on the way: memory is short."""
+    """Concatenate the codes of batches as ranks; empties the list on the way to save memory."""
     order = places.astype(smallest_code_type(len(places)))
-    joined, begin = np.empty(sum(map(len, parts)), dtype=order.dtype), 0
+    codes, begin = np.empty(sum(map(len, parts)), dtype=order.dtype), 0
     parts.reverse()
     while parts:
         part = parts.pop()
-        joined[begin : begin + len(part)] = order[part]
+        codes[begin : begin + len(part)] = order[part]
         begin += len(part)
-    return joined
+    return codes

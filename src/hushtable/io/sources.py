@@ -46,21 +46,21 @@ class Source(os.PathLike[str]):
     url: str = field(repr=False)
 
     def __str__(self) -> str:
-        """Return what may be shown: no user, no parameter, no text of a query."""
+        """Return the part of the URL that may be shown: no user, no parameter, no text of a query."""
         if self.program is None:
             return self._place
-        place = self._place
+        location = self._place
         if self.file is None:
-            scheme, _, rest = place.partition("://")
+            scheme, _, rest = location.partition("://")
             host, slash, database = rest.rpartition("@")[2].partition("/")
-            place = f"{scheme}://{host}{slash}{database}" if _HOST.fullmatch(host) else f"{scheme}:"
+            location = f"{scheme}://{host}{slash}{database}" if _HOST.fullmatch(host) else f"{scheme}:"
         kind, text = self._asked
-        return f"{place}?{f'{kind}={text}' if kind == 'table' else 'query=...'}" if kind else place
+        return f"{location}?{f'{kind}={text}' if kind == 'table' else 'query=...'}" if kind else location
 
     __repr__ = __str__
 
     def __fspath__(self) -> str:
-        """Return the file of a database, which nobody may write over; else what may be shown."""
+        """Return the database's file, so that outputs cannot overwrite it; else the part that may be shown."""
         return str(self) if self.file is None else str(self.file)
 
     @property
@@ -84,7 +84,7 @@ class Source(os.PathLike[str]):
 
     @property
     def suffix(self) -> str:
-        """The ending of files with such cells: they have types."""
+        """The ending of files whose cells have types, like these."""
         return ".parquet"
 
     @property
@@ -99,7 +99,7 @@ class Source(os.PathLike[str]):
 
     @property
     def query(self) -> str:
-        """What the database is asked."""
+        """The SQL that the database is asked."""
         kind, text = self._asked
         assert self.program is not None
         if self.file is not None and self._others:
@@ -113,7 +113,7 @@ class Source(os.PathLike[str]):
 
     @property
     def connection(self) -> str:
-        """The URL as the library of PostgreSQL takes it: without what is asked."""
+        """The URL for the library of PostgreSQL: without table and query."""
         return f"postgresql:{self._place.partition(':')[2]}" + (f"?{'&'.join(self._others)}" if self._others else "")
 
     @property
@@ -160,25 +160,25 @@ class Source(os.PathLike[str]):
         return tuple(each for each in (*before.split("&"), *after.split("&")) if each)
 
 
-def parse_location(given: str | os.PathLike[str]) -> Path | Source:
-    """Return what a path or a URL names; InputError where a URL holds a password, or lost a slash to `pathlib`."""
-    if isinstance(given, Source):
-        given.check()
-        return given
-    text = os.fspath(given)
-    # Also of a database that is not known here: what cannot be read is told by its name.
+def parse_location(location: str | os.PathLike[str]) -> Path | Source:
+    """Return the path or source that a text names; InputError if a URL holds a password, or lost a slash in a Path."""
+    if isinstance(location, Source):
+        location.check()
+        return location
+    text = os.fspath(location)
+    # Also for unknown databases: the error message would quote the URL.
     check_secrets([text])
-    found = _SCHEME.match(text)
-    if found is None:
+    scheme = _SCHEME.match(text)
+    if scheme is None:
         return Path(text)
-    if len(found[2]) < 2:
+    if len(scheme[2]) < 2:
         how = (
-            _URL_FORMS[_PROGRAM_BY_SCHEME[found[1].lower()]]
-            if found[1].lower() in _PROGRAM_BY_SCHEME
-            else f"{found[1]}://bucket/file.parquet"
+            _URL_FORMS[_PROGRAM_BY_SCHEME[scheme[1].lower()]]
+            if scheme[1].lower() in _PROGRAM_BY_SCHEME
+            else f"{scheme[1]}://bucket/file.parquet"
         )
         raise InputError(
-            f"a URL begins with {found[1]}:{found[2]} and not with {found[1]}://.", hint=f"as a text: {how}."
+            f"a URL begins with {scheme[1]}:{scheme[2]} and not with {scheme[1]}://.", hint=f"as a text: {how}."
         )
     source = Source(text)
     source.check()
@@ -186,28 +186,28 @@ def parse_location(given: str | os.PathLike[str]) -> Path | Source:
 
 
 def quote_name(name: str) -> str:
-    """Return a name as SQL has it, whatever it holds."""
+    """Quote a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def check_secrets(given: Iterable[Any]) -> None:
-    """Raise InputError where a URL among texts holds a password, a key or a token; no part of it is told."""
-    for text in given:
-        found = _ANY_URL.search(text) if isinstance(text, str) else None
-        if found is None:
+def check_secrets(texts: Iterable[Any]) -> None:
+    """Raise InputError if a URL among texts holds a password, a key or a token; no part of it is quoted."""
+    for text in texts:
+        scheme = _ANY_URL.search(text) if isinstance(text, str) else None
+        if scheme is None:
             continue
-        # A query may hold anything: what is looked at ends where it begins.
-        asked = _OUR_PARAMETERS.search(text, found.end())
-        before = unquote(text[found.end() : None if asked is None else asked.start()])
-        after = "" if asked is None or asked.group()[1:-1].lower() == "query" else unquote(text[asked.start() :])
-        # An absolute path may hold both signs.
-        is_file = _PROGRAM_BY_SCHEME.get(found.group()[:-2].lower()) in ("SQLite", "DuckDB") and before.startswith(
+        # A query may hold anything, also an @: the search ends where it begins.
+        own = _OUR_PARAMETERS.search(text, scheme.end())
+        before = unquote(text[scheme.end() : None if own is None else own.start()])
+        after = "" if own is None or own.group()[1:-1].lower() == "query" else unquote(text[own.start() :])
+        # An absolute path may hold : and @ without a user.
+        is_file = _PROGRAM_BY_SCHEME.get(scheme.group()[:-2].lower()) in ("SQLite", "DuckDB") and before.startswith(
             "///"
         )
         has_user = re.search(r":[^@]*@", before) is not None and not is_file
         if has_user or _SECRET.search(before) or _SECRET.search(after):
             raise InputError(
-                f"a URL of {found.group()[:-2]} holds a password, a key or a token.",
+                f"a URL of {scheme.group()[:-2]} holds a password, a key or a token.",
                 hint="leave it out: it would be read by others. PostgreSQL's libraries find it in "
                 "~/.pgpass, a service file "
                 "or PGPASSWORD, those of object stores in their own environment variables and files.",

@@ -14,7 +14,7 @@ from hushtable.io.frames import Frame
 
 
 def without_remnants(frame: Frame, *, rows_are_gone: bool) -> Frame:
-    """Return a frame that remembers nothing of what was removed from it; columns keep their types.
+    """Return a frame without traces of removed rows; columns keep their types.
 
     Categories in lists and structs become text. Where no rows are gone, only metadata and pandas' ``attrs`` go.
     """
@@ -25,7 +25,7 @@ def without_remnants(frame: Frame, *, rows_are_gone: bool) -> Frame:
     elif backend.is_pandas_like():
         native = _clean_pandas(native, rows_are_gone)
     elif rows_are_gone:
-        # Without its name, which polars may take for a pattern.
+        # Without its name: polars may take it for a pattern.
         native = pl.DataFrame([_clean_polars_column(column.alias("")).alias(column.name) for column in native])
     return replace(frame, data=nw.from_native(native, eager_only=True))
 

@@ -86,7 +86,7 @@ class Variable:
         return False
 
     def can_declare(self, program: str) -> bool:
-        """Tell whether a file of a program can declare the same codes missing; of any program, where none is named."""
+        """Tell whether a program's file (or any, without a program) can declare the same codes missing."""
         are_tags = bool(_missing_tags(self))
         return bool(self.missing) and (program in ("", "stata" if are_tags else "spss"))
 
@@ -109,10 +109,10 @@ def read_statistics(path: Path, raw: bytes) -> tuple[pl.DataFrame, dict[str, Var
     """
     library = _load_library()
     read, program = getattr(library, READERS[path.suffix.lower()]), PROGRAMS[path.suffix.lower()]
-    # Transport files know no tagged missing values that the library could tell.
+    # The library finds no tagged missing values in transport files.
     tags = {} if read.__name__ == "read_xport" else {"user_missing": True}
     try:
-        # Numbers first: the library cannot make dates of a column with tagged missing values.
+        # First as numbers: the library cannot convert dates in a column with tagged missing values.
         cells, meta = read(io.BytesIO(raw), output_format="polars", disable_datetime_conversion=True, **tags)
         shown = meta.original_variable_types
         others = [name for name in cells.columns if not _PLAIN_FORMAT.fullmatch(str(shown.get(name) or ""))]
@@ -154,7 +154,7 @@ def _convert_column(column: pl.Series, variable: Variable) -> pl.Series:
 
 
 def _text_of_cell(cell: Any) -> str | None:
-    """Return the text of a cell of a column with tagged missing values: Stata's and SAS's are one letter each."""
+    """Return the text of a cell; tagged missing values of Stata and SAS are one letter each."""
     if cell is None or cell != cell:
         return None
     if isinstance(cell, str):
@@ -163,23 +163,23 @@ def _text_of_cell(cell: Any) -> str | None:
 
 
 def _read_variable(meta: Any, name: str, program: str) -> Variable:
-    held = meta.readstat_variable_types.get(name, "")
+    storage_type = meta.readstat_variable_types.get(name, "")
     ends = [(each["lo"], each["hi"]) for each in meta.missing_ranges.get(name, [])]
     tags = [f".{each}" for each in meta.missing_user_values.get(name, [])]
     values = meta.variable_value_labels.get(name, {})
     return Variable(
         label=str(meta.column_names_to_labels.get(name) or ""),
-        values={_code_of_label(code, held): str(text) for code, text in values.items()},
+        values={_code_of_label(code, storage_type): str(text) for code, text in values.items()},
         missing=(*(low if low == high else (low, high) for low, high in ends), *tags),
         format=str(meta.original_variable_types.get(name) or ""),
         measure=str(meta.variable_measure.get(name) or "unknown"),
-        is_number=held != "string",
+        is_number=storage_type != "string",
         program=program,
     )
 
 
 def _code_of_label(code: LabelledCode, held: str) -> LabelledCode:
-    """Return a code of a label; beside numbers a letter is a tagged missing value."""
+    """Return the code of a value label; a letter among numbers is a tagged missing value."""
     if isinstance(code, str):
         return code if held == "string" else f".{code}"
     return int(code) if float(code).is_integer() else code
@@ -200,13 +200,13 @@ def kind_of(column: pl.Series, variable: Variable) -> Literal["integer", "decima
     """
     if not variable.is_number or not (column.dtype.is_integer() or isinstance(column.dtype, pl.String)):
         return None
-    known = [cell for cell in column.drop_nulls().unique().to_list() if not variable.is_missing(cell)]
-    are_labelled = bool(known) and {*map(str, known)} <= {*map(_text_of_code, variable.values)}
+    values = [cell for cell in column.drop_nulls().unique().to_list() if not variable.is_missing(cell)]
+    are_labelled = bool(values) and {*map(str, values)} <= {*map(_text_of_code, variable.values)}
     if variable.measure == "nominal" or (variable.measure != "ordinal" and are_labelled):
         return "category"
     if not isinstance(column.dtype, pl.String):
         return None
-    return "integer" if all(cell.lstrip("-").isdigit() for cell in known) else "decimal"
+    return "integer" if all(cell.lstrip("-").isdigit() for cell in values) else "decimal"
 
 
 _MEANING_BY_FORM: Final = {
@@ -221,21 +221,21 @@ _MEANING_BY_FORM: Final = {
 def publish_variables(
     variables: Mapping[str, Variable], cells: Callable[[str], pl.Series], forms: Mapping[str, Collection[str]]
 ) -> dict[str, Variable]:
-    """Return what may be said of the variables of a release, of which ``cells`` returns a column.
+    """Return the descriptions of a release's variables that may be published; ``cells`` returns a column.
 
     A label of a value stays where somebody still has it; rewritten columns say what the ``forms`` of their cells mean.
     """
-    found = {}
+    result = {}
     for name, variable in variables.items():
-        held = {*map(_text_of_code, cells(name).drop_nulls().unique().to_list())} if variable.values else set()
-        values = {code: text for code, text in variable.values.items() if _text_of_code(code) in held}
+        codes_present = {*map(_text_of_code, cells(name).drop_nulls().unique().to_list())} if variable.values else set()
+        values = {code: text for code, text in variable.values.items() if _text_of_code(code) in codes_present}
         if name in forms:
             meanings = "; ".join(text for form, text in _MEANING_BY_FORM.items() if form in forms[name])
             label = variable.label or name
-            found[name] = Variable(f"{label} (coarsened{': ' if meanings else ''}{meanings})", values)
+            result[name] = Variable(f"{label} (coarsened{': ' if meanings else ''}{meanings})", values)
         else:
-            found[name] = replace(variable, values=values)
-    return found
+            result[name] = replace(variable, values=values)
+    return result
 
 
 def program_of(path: Path) -> str | None:
@@ -244,30 +244,30 @@ def program_of(path: Path) -> str | None:
 
 
 def infer_measures(columns: Mapping[str, pl.Series], kinds: Mapping[str, str | None]) -> dict[str, Variable]:
-    """Return the measure levels of columns that no file of a statistics program says anything of."""
-    found = {}
+    """Infer the measure levels of columns that no statistics program has described."""
+    variables = {}
     for name, column in columns.items():
         is_number = not isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum, pl.Null))
         usual = "scale" if is_number and not isinstance(column.dtype, pl.Boolean) else "nominal"
         measure = {"category": "nominal", "ordered": "ordinal"}.get(kinds.get(name) or "", usual)
-        found[name] = Variable(measure=measure, is_number=is_number)
-    return found
+        variables[name] = Variable(measure=measure, is_number=is_number)
+    return variables
 
 
 def _text_of_code(code: Any) -> str:
-    """Return the text by which a code of a label meets a cell."""
+    """Return the text by which a label's code is compared with cells."""
     return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
 
 
 def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
-    """Raise ColumnError where a file of this kind has no such names, or no cells for a column's type."""
+    """Raise ColumnError if a kind of file cannot hold a column's name or type."""
     program = WRITERS[path.suffix.lower()]
     _load_library()
-    pattern, most = _NAME_RULES[program]
+    pattern, max_bytes = _NAME_RULES[program]
     odd = [
         name
         for name in columns
-        if not pattern.fullmatch(name) or len(name.encode()) > most or _NAMES_IN_USE[program].fullmatch(name)
+        if not pattern.fullmatch(name) or len(name.encode()) > max_bytes or _NAMES_IN_USE[program].fullmatch(name)
     ]
     folded = [name.lower() for name in columns]
     if program != "stata":
@@ -275,7 +275,7 @@ def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
     if odd:
         raise ColumnError(
             f"{str(path)!r} cannot hold columns of the names {quote_names(dict.fromkeys(odd))}.",
-            hint=f"{program} takes names of letters, digits and _ up to {most} bytes, a letter first, no "
+            hint=f"{program} takes names of letters, digits and _ up to {max_bytes} bytes, a letter first, no "
             "words of its own: rename them.",
         )
     without = (pl.Binary, pl.Duration)
@@ -300,35 +300,37 @@ def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
 
 
 def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Variable]) -> None:
-    """Write a table, with what is said of its variables where their columns still hold what it speaks of."""
+    """Write a table, with the descriptions of variables that still apply to their columns."""
     library, program = _load_library(), WRITERS[path.suffix.lower()]
     columns = [_to_writable(cells[name], variables.get(name), program) for name in cells.columns]
     types = {column.name: column.dtype for column in columns}
-    known = {name: variables[name] for name in cells.columns if name in variables}
-    labels = {name: _cut_text(each.label, _MAX_LABEL_BYTES[program]) for name, each in known.items() if each.label}
-    # A column that was rewritten holds texts where the variable held numbers: formats are not theirs.
-    same = {name: each for name, each in known.items() if each.is_number != isinstance(types[name], pl.String)}
-    formats = {name: each.format for name, each in same.items() if each.format and each.program == program}
+    described = {name: variables[name] for name in cells.columns if name in variables}
+    labels = {name: _cut_text(each.label, _MAX_LABEL_BYTES[program]) for name, each in described.items() if each.label}
+    # A rewritten column holds texts instead of numbers: the variable's format no longer applies.
+    unchanged = {name: each for name, each in described.items() if each.is_number != isinstance(types[name], pl.String)}
+    formats = {name: each.format for name, each in unchanged.items() if each.format and each.program == program}
     options: dict[str, Any] = {"column_labels": labels, "variable_format": formats}
     if program != "sas":
-        options["variable_format"] = {name: each for name, each in formats.items() if same[name].is_number}
-        coded = {name: _labels_to_write(types[name], each, program) for name, each in known.items()}
-        options["variable_value_labels"] = {name: each for name, each in coded.items() if each}
+        options["variable_format"] = {name: each for name, each in formats.items() if unchanged[name].is_number}
+        value_labels = {name: _labels_to_write(types[name], each, program) for name, each in described.items()}
+        options["variable_value_labels"] = {name: each for name, each in value_labels.items() if each}
     if program == "spss":
-        options["variable_measure"] = {name: each.measure for name, each in same.items() if each.measure != "unknown"}
+        options["variable_measure"] = {
+            name: each.measure for name, each in unchanged.items() if each.measure != "unknown"
+        }
         options["missing_ranges"] = {
             name: [{"lo": each[0], "hi": each[1]} if isinstance(each, tuple) else each for each in variable.missing]
-            for name, variable in same.items()
+            for name, variable in unchanged.items()
             if variable.missing and not any(str(each).startswith(".") for each in variable.missing)
         }
         options |= {"compress": True} if path.suffix.lower() == ".zsav" else {"row_compress": True}
         write = library.write_sav
     elif program == "stata":
-        tags = {name: [each[1:] for each in _missing_tags(variable)] for name, variable in same.items()}
+        tags = {name: [each[1:] for each in _missing_tags(variable)] for name, variable in unchanged.items()}
         options["missing_user_values"] = {name: each for name, each in tags.items() if each}
         clocks = {name: _CLOCK_FORMAT for name in cells.columns if isinstance(cells[name].dtype, pl.Time)}
         options["variable_format"] = clocks | options["variable_format"]
-        # Of the newest format, which the library takes by itself, other programs know less, and so do older Statas.
+        # The library's default is the newest format, which older Stata versions and other programs cannot read.
         options["version"] = 14
         write = library.write_dta
     else:
@@ -371,7 +373,7 @@ def _to_writable(column: pl.Series, variable: Variable | None, program: str) -> 
 
 
 def _labels_to_write(dtype: pl.DataType, variable: Variable, program: str) -> dict[LabelledCode, str]:
-    """Return the labels of values as the program takes them for a column of this type."""
+    """Return the value labels in the form that the program needs for a column's type."""
     is_text = isinstance(dtype, pl.String)
     if is_text and program == "stata":
         return {}

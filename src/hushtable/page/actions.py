@@ -31,7 +31,7 @@ _MAX_FIELD_LENGTH: Final = 2000  # characters of a field
 
 
 class FormFields:
-    """The fields of a form, each with what was expected where it holds something else."""
+    """The fields of a form; errors say what was expected of a field."""
 
     def __init__(self, given: Mapping[str, Sequence[str]]) -> None:
         self._given = given
@@ -129,12 +129,12 @@ def _set_person(desk: Desk, fields: FormFields) -> str:
 
 
 def _set_rule(desk: Desk, fields: FormFields) -> str:
-    place = fields.integer("column")
-    name, rule = desk.column_at(place), fields.text("rule")
+    position = fields.integer("column")
+    name, rule = desk.column_at(position), fields.text("rule")
     if rule not in RULES:
         raise InputError(f"{rule!r} is no rule.", hint=f"choose among {', '.join(RULES)}.")
     _change_hierarchy(desk, name, _parse_rule(desk, rule, fields.text("options", "")))
-    return f"/groups?column={place}"
+    return f"/groups?column={position}"
 
 
 def _parse_rule(desk: Desk, rule: str, options: str) -> Any:
@@ -150,7 +150,7 @@ def _parse_rule(desk: Desk, rule: str, options: str) -> Any:
 
 
 def _change_hierarchy(desk: Desk, name: str, entry: Any) -> None:
-    """Change what generalizes a column, and look whether it can be built."""
+    """Change the hierarchy of a column, and check that it can be built."""
     policy = desk.rules()
     entries = policy.to_dict()["columns"]
     column = entries[name] if isinstance(entries[name], dict) else {"role": entries[name]}
@@ -159,7 +159,7 @@ def _change_hierarchy(desk: Desk, name: str, entry: Any) -> None:
     if entry is not None:
         column["hierarchy"] = entry
         if isinstance(entry, dict) and "prefix" in entry and coded is not None and coded.column.kind == "integer":
-            # Of numbers no text is the beginning of another.
+            # Numbers have no prefixes: the column becomes a category.
             column["kind"] = "category"
     changed = policy.with_entries({("columns",): {**entries, name: column}})
     before = desk.policy
@@ -184,15 +184,15 @@ def _merge_groups(desk: Desk, fields: FormFields) -> str:
 
 
 def _require_ladder(desk: Desk, fields: FormFields) -> tuple[int, str, Any]:
-    place = fields.integer("column")
-    name = desk.column_at(place)
+    position = fields.integer("column")
+    name = desk.column_at(position)
     ladder = desk.ladder(name)
     if ladder is None:
         raise InputError("the column has no groups.", hint="choose a rule first.")
-    return place, name, ladder
+    return position, name, ladder
 
 
-def _write_groups(desk: Desk, place: int, name: str, rows: list[list[str]]) -> str:
+def _write_groups(desk: Desk, position: int, name: str, rows: list[list[str]]) -> str:
     assert desk.versions is not None
     folder = desk.versions.file.parent
     entry = write_ladder(rows, name, folder)
@@ -201,7 +201,7 @@ def _write_groups(desk: Desk, place: int, name: str, rows: list[list[str]]) -> s
     finally:
         if entry not in (desk.versions.text or ""):
             (folder / entry).unlink(missing_ok=True)
-    return f"/groups?column={place}"
+    return f"/groups?column={position}"
 
 
 def _set_requirements(desk: Desk, fields: FormFields) -> str:
@@ -222,20 +222,20 @@ def _set_requirements(desk: Desk, fields: FormFields) -> str:
 
 
 def _with_values(desk: Desk, policy: Policy, fields: FormFields) -> Policy:
-    """Return the policy with how many values of each sensitive column a group must hold at least."""
+    """Return the policy with the least number of values of each sensitive column in a group."""
     models: list[Any] = list(policy.models)
     for field in fields.names():
-        head, _, place = field.partition("-")
-        if head != "values" or not place.isdigit():
+        head, _, position_text = field.partition("-")
+        if head != "values" or not position_text.isdigit():
             continue
-        name, least = desk.column_at(_parse_integer(place, field)), fields.integer(field)
+        name, min_values = desk.column_at(_parse_integer(position_text, field)), fields.integer(field)
         models = [
             each
             for each in models
             if getattr(each, "name", "") != "distinct-l-diversity" or name not in each.needs.sensitive
         ]
-        if least > 1:
-            models.append({"distinct-l-diversity": {"l": least, "sensitive": name}})
+        if min_values > 1:
+            models.append({"distinct-l-diversity": {"l": min_values, "sensitive": name}})
     return policy.with_entries({("models",): models})
 
 

@@ -1,4 +1,4 @@
-"""What one person works at: a table, its policy with a history, and what came of it."""
+"""The state that one person works on: a table, its policy with a history, and the outcome."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FEWEST_PEOPLE: Final = 5
 """How many people must share a cell that is shown, where the policy asks for fewer."""
 
 _DEFAULT_K: Final = 5
-_MAX_VALUES: Final = 20_000  # of a column that is shown: of more, hardly one is shared
+_MAX_VALUES: Final = 20_000  # values of a column that is shown: of more, hardly one is shared by enough people
 _POLICY_NAME: Final = "policy.yaml"
 
 
@@ -61,7 +61,7 @@ class CodedCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FirstLook:
-    """A table as it was read.
+    """A table as it was read, with proposed roles and its risk.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class FirstLook:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PolicyOutcome:
-    """What a policy leads to.
+    """The outcome of a policy.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class Desk:
 
     @property
     def is_decided(self) -> bool:
-        """Whether nothing is left to be asked."""
+        """Whether nothing is left to decide."""
         if self.policy is None:
             return False
         try:
@@ -211,7 +211,7 @@ class Desk:
 
     @property
     def undecided_odd_cells(self) -> list[str]:
-        """The columns of whose odd cells nobody has said what they are, and which are not left out."""
+        """The columns whose odd cells are undecided, without columns that are left out."""
         if self.looked is None or self.policy is None:
             return []
         columns = self.policy.columns
@@ -236,15 +236,15 @@ class Desk:
             raise InputError("there is no policy.", hint="open a table first.")
         return self.policy
 
-    def column_at(self, place: int) -> str:
-        """Return the name of a column by its place; forms hold no names, which may hold anything."""
+    def column_at(self, position: int) -> str:
+        """Return the name of a column by its position; forms hold no names, which may hold any characters."""
         names = self.table().learned.columns
-        if not 0 <= place < len(names):
-            raise InputError(f"no column {place}.", hint=f"the table has {len(names)}.")
-        return names[place]
+        if not 0 <= position < len(names):
+            raise InputError(f"no column {position}.", hint=f"the table has {len(names)}.")
+        return names[position]
 
     def resolve_path(self, typed: str | Path, base: Path | None = None) -> Path:
-        """Return the place of a typed path; InputError where it is outside the folder.
+        """Return the path that was typed; InputError if it is outside the folder.
 
         Raises
         ------
@@ -277,7 +277,7 @@ class Desk:
         self.jobs.start("reading", lambda job: self._read_table(job, path), self._store_table)
 
     def change_policy(self, policy: Policy) -> None:
-        """Write a changed policy, and find out what it leads to."""
+        """Write a changed policy, and start the search for its outcome."""
         self._check_inputs(policy)
         assert self.versions is not None
         self.fault, text = "", policy.to_yaml()
@@ -287,7 +287,7 @@ class Desk:
         self.start_search()
 
     def step_in_history(self, by: int) -> None:
-        """Go back or forth in the policy's history."""
+        """Go back or forward in the policy's history."""
         self.table()
         assert self.versions is not None
         self.fault = ""
@@ -296,7 +296,7 @@ class Desk:
         self.start_search()
 
     def reread_policy(self) -> None:
-        """Look at the policy's file, which may have been changed by hand."""
+        """Read the policy's file again, if it was changed by hand."""
         if self.versions is None or (text := self.versions.text) is None or text == self.policy_text:
             return
         self.policy_text, self.policy_fault = text, ""
@@ -314,20 +314,20 @@ class Desk:
                 self.policy_fault = f"the history of the policy cannot be written: {error.strerror}."
 
     def start_search(self) -> None:
-        """Begin to find out what the policy leads to, where that is not known."""
+        """Start the search for the policy's outcome, unless it is known."""
         if self.looked is None or not self.is_decided or self.policy_fault or not self.is_stale:
             return
         if self._settled == self.policy_text:
             return
         policy, text, job = self.rules(), self.policy_text, self.jobs.job
-        # Of what goes on, only a search for an earlier policy is of no use any more; the others end first.
+        # A search for an earlier policy is useless now and is stopped; other jobs end first.
         if self.jobs.is_busy and job is not None and (job.name != "protecting" or self._sought == text):
             return
         self._sought = text
         self.jobs.start("protecting", lambda job: self._protect_table(job, policy, text), self._outcome_callback(text))
 
     def start_comparison(self, ks: Sequence[int], shares: Sequence[float], methods: Sequence[str]) -> None:
-        """Carry out the policy with other figures, as a job."""
+        """Compare the policy with other settings, as a job."""
         policy = self.rules()
         policy.check_decided()
         self.fault = ""
@@ -365,7 +365,7 @@ class Desk:
         self.jobs.start("predicting", work, done)
 
     def current_outcome(self) -> PolicyOutcome:
-        """Return what the policy leads to; InputError where that is not known."""
+        """Return the policy's outcome; InputError if it is unknown."""
         if self.outcome is None or self.is_stale:
             raise InputError(
                 "it is not known yet what the policy leads to.",
@@ -393,7 +393,7 @@ class Desk:
             job.tell(0.5)
             told = report(release, file=path, policy=policy, verdict=verdict, inputs=inputs)
             told.write(page, overwrite=overwrite)
-            # As the command `verify` needs it: where a model, or who a person is, is judged beside the original.
+            # `verify` needs the original if the claim compares with it, or counts persons.
             compares = release.claim.needs_original(release.edition.columns)
             again = policy.verify(path, original=looked.path if compares else None)
             return SignedRelease(outcome.text, outputs, again.passed and again.complete)
@@ -406,18 +406,18 @@ class Desk:
         self.jobs.start("writing", work, done)
 
     def stop_job(self) -> None:
-        """Stop what goes on; the search is not begun again until the policy changes."""
+        """Stop the current job; a stopped search starts again only when the policy changes."""
         if self.jobs.job is not None and self.jobs.job.name == "protecting":
             self._settled = self.policy_text
         self.jobs.stop()
 
     def restart_search(self) -> None:
-        """Search again what was stopped or failed."""
+        """Start again a search that was stopped or failed."""
         self._settled = ""
         self.start_search()
 
     def release_name(self) -> str:
-        """Return how the release is called where nobody says."""
+        """Return the default name of the release."""
         path = self.table().path
         ending = ".parquet" if path.suffix.lower() in (".parquet", ".pq") else ".csv"
         return f"{path.name.partition('.')[0] or 'table'}.release{ending}"
@@ -443,7 +443,7 @@ class Desk:
         return str(path.relative_to(self.folder)) if path.is_relative_to(self.folder) else str(path)
 
     def column_values(self, name: str) -> CodedCells | None:
-        """Return the values of a column as the policy reads it; None where they are too many to be shown."""
+        """Return the values of a column, read by the policy; None if there are too many to show."""
         looked = self.table()
         spec = self.rules().columns[name].spec
         key = (name, repr(spec))
@@ -456,54 +456,54 @@ class Desk:
         return self._coded[key]
 
     def find_shared_cells(self, name: str) -> tuple[list[SharedText], int] | None:
-        """Return the cells of a column that enough people share; None where none is to be shown."""
+        """Return the cells of a column that enough people share; None if no cells may be shown."""
         coded = self.column_values(name)
         if coded is None or self.rules().columns[name].role == "identifier":
             return None
         return self._find_shared_texts(name, coded)
 
-    def _find_shared_texts(self, name: str, coded: CodedCells) -> tuple[list[SharedText], int]:
+    def _find_shared_texts(self, name: str, cells: CodedCells) -> tuple[list[SharedText], int]:
         """Return the cells of a column that enough people share, counted once."""
         policy = self.rules()
         key = (name, repr(policy.columns[name].spec), policy.person, self.least)
         if key not in self._shared:
-            texts, records = coded.column.texts(), self.table().learned.records
+            texts, records = cells.column.texts(), self.table().learned.records
             self._shared[key] = find_shared_texts(
-                coded.codes, texts, records, self._persons_of_rows(), least=self.least
+                cells.codes, texts, records, self._persons_of_rows(), min_people=self.least
             )
         return self._shared[key]
 
     def ladder(self, name: str) -> Hierarchy | None:
-        """Return what generalizes a column; None where nothing was chosen, or its values are too many to be shown."""
-        entry, coded = self.rules().hierarchies().get(name), self.column_values(name)
-        if entry is None or coded is None:
+        """Return the hierarchy of a column; None if none was chosen, or there are too many values to show."""
+        entry, cells = self.rules().hierarchies().get(name), self.column_values(name)
+        if entry is None or cells is None:
             return None
         state = str(os.stat(entry).st_mtime_ns) if isinstance(entry, Path) and entry.is_file() else ""
-        key = (name, f"{entry!r} {state} {coded.column.kind}")
+        key = (name, f"{entry!r} {state} {cells.column.kind}")
         if key not in self._ladders:
-            counts = np.bincount(coded.codes[coded.codes >= 0], minlength=coded.column.n_values)
+            counts = np.bincount(cells.codes[cells.codes >= 0], minlength=cells.column.n_values)
             unknown = self.rules().unknown
-            self._ladders[key] = Hierarchy.build(entry, coded.column, counts.astype(np.int64), unknown=unknown)
+            self._ladders[key] = Hierarchy.build(entry, cells.column, counts.astype(np.int64), unknown=unknown)
         return self._ladders[key]
 
     def find_shared_groups(self, name: str, ladder: Hierarchy, level: int) -> tuple[list[SharedText], int]:
         """Return the groups of a level that enough people share, and the records of all others."""
-        coded, records = self.column_values(name), self.table().learned.records
-        assert coded is not None
-        codes = np.append(ladder.level_codes[level], np.int32(-1))[coded.codes].astype(np.int32)
-        found, others = find_shared_texts(
-            codes, ladder.labels[level], records, self._persons_of_rows(), least=self.least
+        cells, records = self.column_values(name), self.table().learned.records
+        assert cells is not None
+        codes = np.append(ladder.level_codes[level], np.int32(-1))[cells.codes].astype(np.int32)
+        shared, n_others = find_shared_texts(
+            codes, ladder.labels[level], records, self._persons_of_rows(), min_people=self.least
         )
         if level == 0:
-            return found, others
+            return shared, n_others
         ends = getattr(ladder.rule, "name", "") in ("frequency", "runs")
         sizes = np.bincount(ladder.level_codes[level])
         few = self._find_rare_values(name)
         # A label that lists values, or ends at some that the data chose, would show what few people share.
         return [
             each._replace(text=f"… ({sizes[each.place]})") if few & _values_in_label(each.text, ends=ends) else each
-            for each in found
-        ], others
+            for each in shared
+        ], n_others
 
     def with_role(self, name: str, role: str, action: str | None = None) -> Policy:
         """Return the policy with another role of a column, without what says nothing beside it."""
@@ -525,17 +525,17 @@ class Desk:
         is_judged = proposal.n_distinct > 1 and proposal.kind in ("category", "ordered")
         if role == "sensitive" and before["role"] != role and is_judged:
             models.append({"distinct-l-diversity": {"l": 2, "sensitive": name}})
-        given: dict[Any, Any] = {("columns",): entries, ("models",): models or [{"k-anonymity": _DEFAULT_K}]}
+        changes: dict[Any, Any] = {("columns",): entries, ("models",): models or [{"k-anonymity": _DEFAULT_K}]}
         if role != "quasi-identifier":
-            plain = policy.to_dict()
+            current = policy.to_dict()
             for part, option in (("loss", "weights"), ("method", "grid")):
-                given |= _without_column(plain.get(part), part, option, name)
-        hidden = role == "identifier" and action != "pseudonym"
-        if name in policy.accept and (hidden or role not in ("other", "sensitive", "identifier")):
-            given["accept",] = {each: why for each, why in policy.accept.items() if each != name}
+                changes |= _without_column(current.get(part), part, option, name)
+        is_hidden = role == "identifier" and action != "pseudonym"
+        if name in policy.accept and (is_hidden or role not in ("other", "sensitive", "identifier")):
+            changes["accept",] = {each: why for each, why in policy.accept.items() if each != name}
         if policy.person == name and role not in ("identifier", "other"):
-            given["person",] = None
-        return policy.with_entries(given)
+            changes["person",] = None
+        return policy.with_entries(changes)
 
     def _find_rare_values(self, name: str) -> set[str | None]:
         """Return the values of a column that too few people share."""
@@ -596,37 +596,37 @@ class Desk:
                 f"{path.name!r} is too large for the memory of this page.",
                 hint="the command reads it batch by batch: hushtable anonymize.",
             )
-        file, known = self._find_policy(path)
+        file, existing = self._find_policy(path)
         snapshot = Snapshot.from_paths([path])
-        frame = frames.read(path) if known is None else frames.read(path, dialect=known.read_as.dialect)
-        if known is not None and self._policy_file is None and set(known.columns) != set(frame.columns):
-            # Of another table: it keeps its name, and this one gets a policy of its own.
-            file, known = path.with_name(f"{path.stem}.{_POLICY_NAME}"), None
-            known = self._read_policy(file)
-        learned, odd = frame.without_odd_cells()
-        learned = learned.with_learned_specs()
+        frame = frames.read(path) if existing is None else frames.read(path, dialect=existing.read_as.dialect)
+        if existing is not None and self._policy_file is None and set(existing.columns) != set(frame.columns):
+            # The policy is of another table: its file stays, and this table gets a policy of its own.
+            file, existing = path.with_name(f"{path.stem}.{_POLICY_NAME}"), None
+            existing = self._read_policy(file)
+        typed_frame, odd = frame.without_odd_cells()
+        typed_frame = typed_frame.with_learned_specs()
         job.tell(0.3)
-        roles = find_quasi_identifiers(learned)
+        roles = find_quasi_identifiers(typed_frame)
         job.tell(0.6)
-        risk = self._assess_risk(learned, roles)
+        risk = self._assess_risk(typed_frame, roles)
         job.tell(0.8)
         if not any(each.role in ("quasi-identifier", "ask") for each in roles.columns):
-            # Where nothing is found, everything is asked: a policy needs a column that someone may know.
+            # A policy needs a quasi-identifier: without any, the user decides about every column.
             asked = (replace(each, role="ask") if each.role == "other" else each for each in roles.columns)
             roles = replace(roles, columns=tuple(asked))
-        text = propose_policy(learned, roles, k=_DEFAULT_K, source=path.name, run=None, undecided=odd)
+        text = propose_policy(typed_frame, roles, k=_DEFAULT_K, source=path.name, run=None, undecided=odd)
         first = Policy.parse(text).to_dict()["columns"]
         proposal = {name: entry if isinstance(entry, dict) else {"role": entry} for name, entry in first.items()}
-        policy, coded = known or Policy.parse(text), {}
-        for each in roles.columns:
-            if each.name not in policy.columns or each.role == "identifier":
+        policy, cells_by_column = existing or Policy.parse(text), {}
+        for column in roles.columns:
+            if column.name not in policy.columns or column.role == "identifier":
                 continue
-            spec = policy.columns[each.name].spec
-            found = _encode_column(learned, each, spec)
-            if found is not None:
-                coded[each.name, repr(spec)] = found
-        looked = FirstLook(path, frame, learned, roles, risk, snapshot, odd)
-        return looked, file, None if known is not None else text, proposal, coded
+            spec = policy.columns[column.name].spec
+            cells = _encode_column(typed_frame, column, spec)
+            if cells is not None:
+                cells_by_column[column.name, repr(spec)] = cells
+        looked = FirstLook(path, frame, typed_frame, roles, risk, snapshot, odd)
+        return looked, file, None if existing is not None else text, proposal, cells_by_column
 
     def _find_policy(self, path: Path) -> tuple[Path, Policy | None]:
         file = path.with_name(_POLICY_NAME) if self._policy_file is None else self.resolve_path(self._policy_file)
@@ -639,14 +639,14 @@ class Desk:
         self._check_inputs(policy)
         return policy
 
-    def _assess_risk(self, learned: Frame, roles: Roles) -> SaidSection:
-        """Say what the command ``scan`` says of the risk."""
-        known = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
-        known = [name for name in known if name not in roles.prose] or known
-        if not known or not learned.n_rows:
+    def _assess_risk(self, frame: Frame, roles: Roles) -> SaidSection:
+        """Render the risk that the command ``scan`` reports."""
+        knowable = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
+        knowable = [name for name in knowable if name not in roles.prose] or knowable
+        if not knowable or not frame.n_rows:
             return {}
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
-        risk = assess(learned, quasi_identifiers=known, sensitive=sensitive)
+        risk = assess(frame, quasi_identifiers=knowable, sensitive=sensitive)
         return _render_in_languages(report(risk).sections[0])
 
     def _store_table(self, job: PageJob, made: Any) -> None:
@@ -668,7 +668,7 @@ class Desk:
                 if self.policy is None and self.looked is not None:
                     job.error, self.looked, self.versions = self.policy_fault, None, None
                 if self.looked is not None:
-                    # While it is still a job: what the first screen shows.
+                    # Still within the job: the first screen shows these cells.
                     for name in self.looked.learned.columns:
                         self.find_shared_cells(name)
             self._finish_job(job)
@@ -679,22 +679,24 @@ class Desk:
         release = policy.protect(frame, key=key, progress=job.progress_of_part(0.0, 0.6), engine="memory")
         verdict = release.verify()
         job.tell(0.7)
-        told = report(release, policy=policy, verdict=verdict)
+        full_report = report(release, policy=policy, verdict=verdict)
         job.tell(0.8)
-        sections = {each.name: _render_in_languages(each) for each in told.sections}
+        sections = {each.name: _render_in_languages(each) for each in full_report.sections}
         job.tell(0.9)
         labels, lost = self._find_shared_labels(release, policy), release.quality.set_ncp
-        return PolicyOutcome(text, policy, release, verdict, told, sections, lost, release.n_suppressed, labels)
+        return PolicyOutcome(text, policy, release, verdict, full_report, sections, lost, release.n_suppressed, labels)
 
     def _find_shared_labels(self, release: Release, policy: Policy) -> Mapping[str, tuple[list[SharedText], int]]:
-        """Count what is published of every quasi-identifier."""
+        """Count the published cells of every quasi-identifier that enough people share."""
         edition, records = release.edition, release.source.records
         rows: Any = slice(None) if edition.rows is None else edition.rows
         persons = persons_of_rows(release.source.frame(), policy.person)
         whose = None if persons is None else persons[rows]
         k = max((int(getattr(model, "k", 1)) for model in policy.models), default=1)
         return {
-            name: find_shared_texts(each.codes[rows], each.texts, records[rows], whose, least=max(k, FEWEST_PEOPLE))
+            name: find_shared_texts(
+                each.codes[rows], each.texts, records[rows], whose, min_people=max(k, FEWEST_PEOPLE)
+            )
             for name, each in edition.rewritten.items()
         }
 
@@ -711,7 +713,7 @@ class Desk:
 
 
 def _render_in_languages(section: Section) -> SaidSection:
-    """Return a section in every language: who looks at it may choose another one."""
+    """Render a section in every language, because the reader may change the language."""
     said = {}
     for language in LANGUAGES:
         with use_language(language):
@@ -720,7 +722,7 @@ def _render_in_languages(section: Section) -> SaidSection:
 
 
 def _encode_column(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:
-    """Return the values of a column; None where they are too many to be shown, or no such values."""
+    """Encode a column; None if it has too many values to show, or the spec does not fit."""
     if not 0 < proposal.n_distinct <= _MAX_VALUES:
         return None
     try:
@@ -739,7 +741,7 @@ def _values_in_label(label: str, *, ends: bool = False) -> set[str | None]:
 
 
 def _without_column(entry: Any, part: str, option: str, name: str) -> dict[Any, Any]:
-    """Return the entry of a loss or method without what it says of one column; nothing where it says nothing."""
+    """Return the entry of a loss or method without its option for one column; empty if it has none."""
     if not isinstance(entry, Mapping):
         return {}
     changed = {

@@ -1,4 +1,4 @@
-"""Long work in a thread of its own: how far it is, a way to stop it, and what came of it."""
+"""Long work in a thread of its own, with its progress, a way to stop it, and its result."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class PageJob:
     stop_requested: Event = field(default_factory=Event, repr=False)
 
     def tell(self, share: float) -> None:
-        """Note the share that is done; where the job should stop, it ends here."""
+        """Set the share that is done; raises StoppedError if the job should stop."""
         self.share = max(self.share, min(1.0, share))
         if self.stop_requested.is_set():
             raise StoppedError
 
     def progress_of_part(self, begin: float, end: float) -> Progress:
-        """Return what tells of a part of the job, which is that much of the whole."""
+        """Return a progress callback for a part of the job, from one share to another."""
         return lambda share: self.tell(begin + (end - begin) * share)
 
 
@@ -70,7 +70,7 @@ class Jobs:
 
     @property
     def is_busy(self) -> bool:
-        """Whether some work goes on."""
+        """Whether a job is running."""
         return self.job is not None and not self.job.is_over
 
     def start(self, name: str, work: Callable[[PageJob], Any], done: Callable[[PageJob, Any], None]) -> PageJob:
@@ -84,17 +84,17 @@ class Jobs:
             job = self.job = PageJob(name)
             thread = Thread(target=self._run_job, args=(job, work, done, before), daemon=True)
             thread.start()
-            # Only what has begun can be waited for.
+            # Only a started thread can be joined.
             self._thread = thread
         return job
 
     def stop(self) -> None:
-        """Ask the job to end; it does so the next time it tells how far it is."""
+        """Ask the job to stop; it stops when it next reports its progress."""
         if self.job is not None:
             self.job.stop_requested.set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end of what goes on; False where the time was not enough."""
+        """Wait for the end of the current job; False if it takes longer."""
         while True:
             thread = self._thread
             if thread is None:
@@ -114,20 +114,20 @@ class Jobs:
     ) -> None:
         if before is not None:
             before.join()
-        made = None
+        result = None
         try:
-            with warnings.catch_warnings(record=True) as told:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", UserWarning)
                 job.tell(0.0)
-                made = work(job)
+                result = work(job)
                 job.tell(1.0)
-            job.cautions = tuple(dict.fromkeys(str(each.message) for each in told))
+            job.cautions = tuple(dict.fromkeys(str(each.message) for each in caught))
         except StoppedError:
-            made, job.is_stopped = None, True
+            result, job.is_stopped = None, True
         except HushError as error:
             job.error = str(error)
-        # Some libraries' panics are no Exception; a thread's end is told, not a traceback, which may hold cells.
+        # Some libraries' panics are no Exception. The page shows no traceback, which may hold cells.
         except BaseException as error:
             job.error = self._of_fault(error)
-        done(job, made)
+        done(job, result)
         job.is_over = True

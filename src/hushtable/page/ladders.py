@@ -19,7 +19,7 @@ _MAX_LABEL_LENGTH: Final = 200  # characters of a label
 
 
 def with_name(ladder: Hierarchy, level: int, node: int, name: str) -> list[list[str]]:
-    """Return the lines of a hierarchy in which one group has another name."""
+    """Return the lines of a hierarchy with one group renamed."""
     _check_place(ladder, level, [node])
     rows = _list_rows(ladder)
     for row, code in zip(rows, ladder.level_codes[level].tolist(), strict=True):
@@ -28,7 +28,7 @@ def with_name(ladder: Hierarchy, level: int, node: int, name: str) -> list[list[
 
 
 def with_group(ladder: Hierarchy, level: int, nodes: Collection[int], name: str) -> list[list[str]]:
-    """Return the lines of a hierarchy with a level more, in which some groups are one; all others stay as they are."""
+    """Return the lines of a hierarchy with a further level, which merges some groups and keeps the others."""
     _check_place(ladder, level, nodes)
     if len(nodes) < 2:
         raise InputError("fewer than two groups were chosen.", hint="choose those that become one group.")
@@ -59,15 +59,15 @@ def write_ladder(rows: list[list[str]], column: str, folder: Path) -> str:
         number += 1
     with drafts.replace_files(path, internal=(path,), overwrite=False) as (draft,):
         with draft.open("w", encoding="utf-8", newline="") as file:
-            # The top makes every line one of several levels, and none of them a header.
+            # With the top level, no line can be taken for a header.
             csv.writer(file, delimiter=";", lineterminator="\n").writerows([*row, SUPPRESSED] for row in rows)
-        # As a policy reads it, to which nobody says a delimiter.
+        # Read back as a policy does: without a given delimiter.
         Hierarchy.from_csv(draft, column)
     return f"{FOLDER}/{path.name}"
 
 
 def _list_rows(ladder: Hierarchy) -> list[list[str]]:
-    """Return a line for every value, from the value to the level below ``*``."""
+    """Return one line for each value, from the value to the level below ``*``."""
     levels = range(1, ladder.n_levels - 1)
     return [
         [value, *(ladder.labels[level][ladder.level_codes[level, place]] for level in levels)]

@@ -1,4 +1,4 @@
-"""HTML made of parts: a text is escaped where it is put in, so that nothing on a page can act."""
+"""HTML built from parts: texts are escaped when they are inserted, so that no text becomes markup."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from hushtable.columns import escape_html
 
-_VOID: Final = frozenset({"br", "hr", "input", "link", "meta", "rect"})
+_VOID_TAGS: Final = frozenset({"br", "hr", "input", "link", "meta", "rect"})
 
 
 class Html(str):
@@ -17,7 +17,7 @@ class Html(str):
 
 
 def tag(name: str, /, *children: str | None, **attributes: str | int | bool | None) -> Html:
-    """Return an element: texts in it are escaped, attributes of None or False left out, those of True stand alone.
+    """Return an element with escaped texts; attributes of None or False are left out, those of True have no value.
 
     An underscore at the end of an attribute is dropped, others become hyphens.
 
@@ -32,17 +32,17 @@ def tag(name: str, /, *children: str | None, **attributes: str | int | bool | No
             word = key.rstrip("_").replace("_", "-")
             parts.append(f" {word}" if entry is True else f' {word}="{escape_html(str(entry))}"')
     opened = f"{''.join(parts)}>"
-    return Html(opened if name in _VOID else f"{opened}{concatenate_html(*children)}</{name}>")
+    return Html(opened if name in _VOID_TAGS else f"{opened}{concatenate_html(*children)}</{name}>")
 
 
 def concatenate_html(*children: str | None) -> Html:
-    """Return parts one after the other, texts escaped."""
+    """Concatenate parts, with texts escaped."""
     return Html("".join(each if isinstance(each, Html) else escape_html(each) for each in children if each is not None))
 
 
 _STYLE: Final = re.compile(r' style="([^"]*)"')
-_RULES: Final = re.compile(r"<style[^>]*>.*?</style>", re.DOTALL)
-_SIZE: Final = re.compile(r"([\d.]+)px")
+_STYLE_ELEMENT: Final = re.compile(r"<style[^>]*>.*?</style>", re.DOTALL)
+_FONT_SIZE: Final = re.compile(r"([\d.]+)px")
 
 
 def without_styles(html: str) -> Html:
@@ -50,17 +50,17 @@ def without_styles(html: str) -> Html:
 
     Every text in it is escaped already, so that a quote ends an attribute.
     """
-    return Html(_STYLE.sub(lambda found: _style_to_attributes(found[1]), _RULES.sub("", html)))
+    return Html(_STYLE.sub(lambda found: _style_to_attributes(found[1]), _STYLE_ELEMENT.sub("", html)))
 
 
 def _style_to_attributes(style: str) -> str:
-    made = []
+    attributes = []
     for entry in style.split(";"):
         name, is_one, what = entry.partition(":")
         name, what = name.strip(), what.strip()
         if name == "font":
-            size = _SIZE.search(what)
-            made.append(f' font-size="{size[1]}"' if size else "")
+            size = _FONT_SIZE.search(what)
+            attributes.append(f' font-size="{size[1]}"' if size else "")
         elif is_one and not name.startswith("-"):
-            made.append(f' {name}="{what}"')
-    return "".join(made)
+            attributes.append(f' {name}="{what}"')
+    return "".join(attributes)

@@ -63,7 +63,7 @@ def render_page(
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
-        # Whoever has no script sees how far a job is by loading again.
+        # Without a script, the page reloads to show a job's progress.
         tag("noscript", tag("meta", http_equiv="refresh", content="3")) if is_busy else None,
         tag("title", f"{titles} · {name} · hushtable"),
         tag("style", Html(style)),
@@ -129,29 +129,29 @@ def _render_footer(words: PageWords, screen: str) -> Html:
 
 def _render_notices(desk: Desk, words: PageWords, screen: str, fault: str) -> list[Html]:
     job = desk.jobs.job
-    found = []
-    for each in dict.fromkeys((fault, desk.fault, desk.policy_fault)):
-        if each:
-            message, _, hint = each.partition("\n\nHint: ")
+    notices = []
+    for notice in dict.fromkeys((fault, desk.fault, desk.policy_fault)):
+        if notice:
+            message, _, hint = notice.partition("\n\nHint: ")
             lines = [tag("p", words(message)), tag("p", words(hint)) if hint else None]
-            found.append(tag("div", *lines, role="alert", class_="careful"))
+            notices.append(tag("div", *lines, role="alert", class_="careful"))
     if job is not None and not job.is_over:
         title = words(_JOBS[job.name])
         bar = tag("progress", f"{job.share:.0%}", max="1", value=f"{job.share:.3f}", id="progress", aria_label=title)
         stop = _render_form("stop", tag("button", words("Stop"), type="submit"), screen=screen)
-        found.append(tag("div", tag("p", f"{title} …"), bar, stop, class_="job", role="status"))
+        notices.append(tag("div", tag("p", f"{title} …"), bar, stop, class_="job", role="status"))
     elif job is not None and job.is_stopped:
         text = tag("p", words("It was stopped."))
         again = _render_form("again", tag("button", words("Go on"), type="submit"), screen=screen)
-        found.append(tag("div", text, again, role="status", class_="job"))
+        notices.append(tag("div", text, again, role="status", class_="job"))
     if job is not None and job.cautions:
         items = [tag("li", words(each.partition("\n\nHint: ")[0])) for each in job.cautions]
-        found.append(tag("ul", *items, class_="careful"))
-    return found
+        notices.append(tag("ul", *items, class_="careful"))
+    return notices
 
 
 def _render_side(desk: Desk, words: PageWords, screen: str) -> Html:
-    """Return what is always visible: what the policy leads to, and the policy itself."""
+    """Render the part that is always visible: the policy's outcome, and the policy itself."""
     assert desk.versions is not None
     versions = desk.versions
     steps = tag(
@@ -212,7 +212,7 @@ def _render_figures(desk: Desk, words: PageWords) -> Html:
 def _render_form(
     action: str, *children: Html | None, screen: str = "", auto: bool = False, **hidden: str | int
 ) -> Html:
-    """Return a form; those that are ``auto`` are sent when a field changes."""
+    """Render a form; with ``auto``, it is sent when a field changes."""
     if screen:
         hidden["screen"] = screen
     fields = [tag("input", type="hidden", name=name, value=str(each)) for name, each in hidden.items()]
@@ -247,14 +247,14 @@ def _render_bar(share: float) -> Html:
 
 
 def _render_opening(desk: Desk, words: PageWords) -> Html:
-    found = [
+    tables = [
         each
         for each in sorted(desk.folder.iterdir())
         if each.suffix.lower() in _TABLE_ENDINGS and not each.name.startswith(".") and each.is_file()
     ]
     rows = [
         tag("li", _render_form("open", tag("button", each.name, type="submit", class_="link"), path=each.name))
-        for each in found[:_MAX_FILES]
+        for each in tables[:_MAX_FILES]
     ]
     field = tag("input", name="path", required=True, autocomplete="off", spellcheck="false")
     return concatenate_html(
@@ -275,30 +275,30 @@ def _render_columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     looked, policy = desk.table(), desk.rules()
     proposals = {each.name: each for each in looked.roles.columns}
     names = looked.learned.columns
-    asked = [name for name in names if policy.columns[name].role == "ask"]
-    least = desk.least
+    undecided = [name for name in names if policy.columns[name].role == "ask"]
+    min_people = desk.least
     rows = []
-    for place, name in enumerate(names):
-        each = proposals[name]
-        warning = (tag("br"), words(each.warning)) if each.warning else ()
-        reason = tag("td", words(each.reason), *warning, class_="words")
+    for position, name in enumerate(names):
+        proposal = proposals[name]
+        warning = (tag("br"), words(proposal.warning)) if proposal.warning else ()
+        reason = tag("td", words(proposal.reason), *warning, class_="words")
         rows.append(
             tag(
                 "tr",
                 tag("th", name, scope="row"),
-                tag("td", _render_role_form(desk, place, name, words)),
+                tag("td", _render_role_form(desk, position, name, words)),
                 reason,
-                tag("td", words(f"{each.n_distinct:,}"), class_="number"),
-                tag("td", words(f"{each.n_missing:,}"), class_="number"),
+                tag("td", words(f"{proposal.n_distinct:,}"), class_="number"),
+                tag("td", words(f"{proposal.n_missing:,}"), class_="number"),
                 tag("td", _render_samples(desk.find_shared_cells(name), words), class_="words"),
             )
         )
-    question = _render_first_question(desk, asked, words)
+    question = _render_first_question(desk, undecided, words)
     titles = [words(each) for each in ("column", "role", "what tells", "distinct", "missing", "frequent cells")]
-    note = words("Shown are cells that at least {n} people share; identifiers are never shown.", n=least)
+    note = words("Shown are cells that at least {n} people share; identifiers are never shown.", n=min_people)
     return concatenate_html(
         question,
-        tag("p", words("Check every role: you know the data.")) if not asked else None,
+        tag("p", words("Check every role: you know the data.")) if not undecided else None,
         _render_meanings(words),
         _render_table(words("Columns and their roles"), titles, rows),
         tag("p", note, class_="note"),
@@ -308,12 +308,12 @@ def _render_columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     )
 
 
-def _render_first_question(desk: Desk, asked: list[str], words: PageWords) -> Html | None:
-    """Ask what is to be answered first: a role, how dates are written, what odd cells are."""
+def _render_first_question(desk: Desk, undecided: list[str], words: PageWords) -> Html | None:
+    """Render the first open question: a role, the format of dates, or the meaning of odd cells."""
     columns = desk.rules().columns
     unformatted = [name for name in desk.table().learned.columns if columns[name].format == "ask"]
-    if asked:
-        return _render_role_question(desk, asked, words)
+    if undecided:
+        return _render_role_question(desk, undecided, words)
     if unformatted:
         return _render_format_question(desk, unformatted[0], words)
     return _render_odd_question(desk, desk.undecided_odd_cells[0], words) if desk.undecided_odd_cells else None
@@ -326,22 +326,22 @@ def _render_meanings(words: PageWords) -> Html:
     return tag("details", tag("summary", words("What the roles mean")), tag("dl", items, class_="answers"))
 
 
-def _render_role_form(desk: Desk, place: int, name: str, words: PageWords) -> Html:
+def _render_role_form(desk: Desk, position: int, name: str, words: PageWords) -> Html:
     column = desk.rules().columns[name]
     roles = [(role, words(role)) for role in ROLES]
-    place_of = [each for each, _ in roles].index("identifier") + 1
-    hidden = [("identifier:fresh", words("identifier, a new pseudonym each"))]
+    after_identifier = [each for each, _ in roles].index("identifier") + 1
+    more_roles = [("identifier:fresh", words("identifier, a new pseudonym each"))]
     if desk.key is not None or column.action == "pseudonym":
-        hidden.append(("identifier:pseudonym", words("identifier, a keyed pseudonym")))
-    roles[place_of:place_of] = hidden
-    chosen = column.role if column.action in (None, "remove") else f"{column.role}:{column.action}"
+        more_roles.append(("identifier:pseudonym", words("identifier, a keyed pseudonym")))
+    roles[after_identifier:after_identifier] = more_roles
+    selected = column.role if column.action in (None, "remove") else f"{column.role}:{column.action}"
     if column.role == "ask":
         roles.insert(0, ("", words("to be decided")))
-        chosen = ""
+        selected = ""
     label = f"{words('role of')} {name}"
-    field = _render_select("role", roles, chosen, id=f"role-{place}", aria_label=label)
+    field = _render_select("role", roles, selected, id=f"role-{position}", aria_label=label)
     button = _render_button(words("Change"), class_="script-less", aria_label=f"{words('Change')} {label}")
-    return _render_form("role", field, button, column=place, auto=True)
+    return _render_form("role", field, button, column=position, auto=True)
 
 
 def _render_samples(shared: tuple[list[SharedText], int] | None, words: PageWords) -> Html | str:
@@ -359,11 +359,11 @@ def _shorten_cell(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _render_role_question(desk: Desk, asked: list[str], words: PageWords) -> Html:
+def _render_role_question(desk: Desk, undecided: list[str], words: PageWords) -> Html:
     looked = desk.table()
-    name = asked[0]
-    each = next(each for each in looked.roles.columns if each.name == name)
-    place = looked.learned.columns.index(name)
+    name = undecided[0]
+    proposal = next(each for each in looked.roles.columns if each.name == name)
+    position = looked.learned.columns.index(name)
     choices = [
         tag(
             "button",
@@ -376,16 +376,16 @@ def _render_role_question(desk: Desk, asked: list[str], words: PageWords) -> Htm
         )
         for role in ROLES
     ]
-    left = words("question 1 of {n}", n=len(asked))
+    left = words("question 1 of {n}", n=len(undecided))
     return tag(
         "section",
         tag("h3", words("What is column {name}?", name=name), id="question"),
         tag("p", left, class_="note"),
-        tag("p", words(each.reason)),
+        tag("p", words(proposal.reason)),
         tag("p", words("Frequent cells: "), _render_samples(desk.find_shared_cells(name), words))
         if desk.find_shared_cells(name)
         else None,
-        _render_form("role", tag("div", *choices, class_="choices"), column=place),
+        _render_form("role", tag("div", *choices, class_="choices"), column=position),
         class_="question",
         aria_labelledby="question",
     )
@@ -394,7 +394,7 @@ def _render_role_question(desk: Desk, asked: list[str], words: PageWords) -> Htm
 def _render_format_question(desk: Desk, name: str, words: PageWords) -> Html:
     looked = desk.table()
     formats, _ = looked.learned.doubts(name)
-    place = looked.learned.columns.index(name)
+    position = looked.learned.columns.index(name)
     choices = [
         tag("button", tag("strong", each), type="submit", name="format", value=each, class_="choice")
         for each in formats
@@ -403,7 +403,7 @@ def _render_format_question(desk: Desk, name: str, words: PageWords) -> Html:
         "section",
         tag("h3", words("How are the dates of {name} written?", name=name), id="question"),
         tag("p", words("Their cells fit several formats: %d is the day, %m the month, %Y the year.")),
-        _render_form("format", tag("div", *choices, class_="choices"), column=place),
+        _render_form("format", tag("div", *choices, class_="choices"), column=position),
         class_="question",
         aria_labelledby="question",
     )
@@ -417,8 +417,8 @@ _ODD_ANSWERS: Final = {
 
 def _render_odd_question(desk: Desk, name: str, words: PageWords) -> Html:
     looked = desk.table()
-    found = looked.odd_cells[name]
-    forms = ", ".join(f"{form} ({words(f'{n:,}')})" for form, n in found.forms.items())
+    odd_cells = looked.odd_cells[name]
+    forms = ", ".join(f"{form} ({words(f'{n:,}')})" for form, n in odd_cells.forms.items())
     choices = [
         tag(
             "button",
@@ -431,7 +431,7 @@ def _render_odd_question(desk: Desk, name: str, words: PageWords) -> Html:
         )
         for answer, (title, what) in _ODD_ANSWERS.items()
     ]
-    what = words("{n} of its cells are not like the others. Their form: {forms}.", n=found.n_cells, forms=forms)
+    what = words("{n} of its cells are not like the others. Their form: {forms}.", n=odd_cells.n_cells, forms=forms)
     return tag(
         "section",
         tag("h3", words("What are the odd cells of {name}?", name=name), id="question"),
@@ -467,20 +467,20 @@ def _render_next_link(screen: str, words: PageWords) -> Html:
 
 def _render_groups(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
     policy, names = desk.rules(), desk.table().learned.columns
-    # What is asked may become one.
-    judged = [name for name in names if policy.columns[name].role in ("quasi-identifier", "ask")]
-    if not judged:
+    # A column with an undecided role may become one.
+    judged_names = [name for name in names if policy.columns[name].role in ("quasi-identifier", "ask")]
+    if not judged_names:
         return tag("p", words("No column is a quasi-identifier yet."))
-    asked = query.get("column", "")
-    name = names[int(asked)] if asked.isdecimal() and len(asked) < 6 and int(asked) < len(names) else judged[0]
-    name = name if name in judged else judged[0]
-    place = names.index(name)
+    typed = query.get("column", "")
+    name = names[int(typed)] if typed.isdecimal() and len(typed) < 6 and int(typed) < len(names) else judged_names[0]
+    name = name if name in judged_names else judged_names[0]
+    position = names.index(name)
     tabs = [
         tag(
             "li",
             tag("a", each, href=f"/groups?column={names.index(each)}", aria_current="true" if each == name else None),
         )
-        for each in judged
+        for each in judged_names
     ]
     return concatenate_html(
         tag(
@@ -491,25 +491,25 @@ def _render_groups(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Ht
         ),
         tag("nav", tag("ul", *tabs, class_="tabs"), aria_label=words("Quasi-identifiers")),
         tag("h3", name),
-        _render_rule_form(desk, place, name, words),
-        _render_ladder(desk, place, name, words),
+        _render_rule_form(desk, position, name, words),
+        _render_ladder(desk, position, name, words),
         _render_next_link("choose", words),
     )
 
 
-def _render_rule_form(desk: Desk, place: int, name: str, words: PageWords) -> Html:
+def _render_rule_form(desk: Desk, position: int, name: str, words: PageWords) -> Html:
     entry = desk.rules().columns[name].hierarchy
     rule, options = OWN_CUTS, ""
     if isinstance(entry, str):
         rule, options = ("auto", "") if entry == "auto" else ("file", entry)
     elif isinstance(entry, Mapping):
         rule = next(iter(entry))
-        said = entry[rule]
-        said = next(iter(said.values()), "") if isinstance(said, Mapping) else said
-        options = ", ".join(map(str, said)) if isinstance(said, (list, tuple)) else str(said)
-    named = [(each, words(f"rule {each}")) for each in RULES]
+        value = entry[rule]
+        value = next(iter(value.values()), "") if isinstance(value, Mapping) else value
+        options = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    choices = [(each, words(f"rule {each}")) for each in RULES]
     if rule not in RULES:
-        named.append((rule, rule))
+        choices.append((rule, rule))
         options = ""
     field = tag("input", name="options", value=options, id="options", autocomplete="off", spellcheck="false")
     examples = "; ".join(f"{words(f'rule {each}')}: {example}" for each, example in RULES.items() if example)
@@ -517,17 +517,17 @@ def _render_rule_form(desk: Desk, place: int, name: str, words: PageWords) -> Ht
         "hierarchy",
         tag(
             "div",
-            _render_label(words("Rule"), _render_select("rule", named, rule, id="rule")),
+            _render_label(words("Rule"), _render_select("rule", choices, rule, id="rule")),
             _render_label(words("Its options"), field),
             _render_button(words("Use it")),
             class_="fields",
         ),
         tag("details", tag("summary", words("Examples of options")), tag("p", examples, class_="note")),
-        column=place,
+        column=position,
     )
 
 
-def _render_ladder(desk: Desk, place: int, name: str, words: PageWords) -> Html:
+def _render_ladder(desk: Desk, position: int, name: str, words: PageWords) -> Html:
     if desk.column_values(name) is None:
         return tag("p", words("The column has too many distinct cells to be shown."), class_="note")
     try:
@@ -547,7 +547,7 @@ def _render_ladder(desk: Desk, place: int, name: str, words: PageWords) -> Html:
         tag(
             "section",
             tag("h4", words("Level {n}", n=level)),
-            _render_level(desk, place, name, ladder, level, words),
+            _render_level(desk, position, name, ladder, level, words),
         )
         for level in range(ladder.n_levels - 1)
     ]
@@ -555,40 +555,40 @@ def _render_ladder(desk: Desk, place: int, name: str, words: PageWords) -> Html:
 
 
 def _render_bars(shared: tuple[list[SharedText], int], title: str, words: PageWords) -> Html:
-    found, others = shared
-    most = max([each.n_records for each in found[:1]] or [1])
+    texts, n_others = shared
+    n_max = max([each.n_records for each in texts[:1]] or [1])
     rows = [
         tag(
             "tr",
             tag("th", each.text, scope="row"),
             tag("td", words(f"{each.n_records:,}"), class_="number"),
-            tag("td", _render_bar(each.n_records / most)),
+            tag("td", _render_bar(each.n_records / n_max)),
         )
-        for each in found[:_MAX_BARS]
+        for each in texts[:_MAX_BARS]
     ]
-    hidden = others + sum(each.n_records for each in found[_MAX_BARS:])
+    n_hidden = n_others + sum(each.n_records for each in texts[_MAX_BARS:])
     note = words(
         "{n} records hold other cells, or none: too few people share them, or the list would be too long.",
-        n=f"{hidden:,}",
+        n=f"{n_hidden:,}",
     )
     return concatenate_html(
         _render_table(title, (title, words("records"), ""), rows) if rows else None,
-        tag("p", note, class_="note") if hidden else None,
+        tag("p", note, class_="note") if n_hidden else None,
     )
 
 
-def _render_level(desk: Desk, place: int, name: str, ladder: Hierarchy, level: int, words: PageWords) -> Html:
-    found, others = desk.find_shared_groups(name, ladder, level)
+def _render_level(desk: Desk, position: int, name: str, ladder: Hierarchy, level: int, words: PageWords) -> Html:
+    groups, n_others = desk.find_shared_groups(name, ladder, level)
     if level == 0 and ladder.n_values > _MAX_BARS:
-        found = found[:10]
+        groups = groups[:10]
     titled = f"{words('groups') if level else words('cells')}, {words('Level {n}', n=level)}"
-    bars = _render_bars((found, others), titled, words)
+    bars = _render_bars((groups, n_others), titled, words)
     if ladder.lowest is not None:
         return bars
-    shown = found[:_MAX_BARS]
+    visible = groups[:_MAX_BARS]
     rename = None
-    if level and shown:
-        options = [(str(each.place), each.text) for each in shown]
+    if level and visible:
+        options = [(str(each.place), each.text) for each in visible]
         rename = _render_form(
             "label",
             tag(
@@ -598,11 +598,11 @@ def _render_level(desk: Desk, place: int, name: str, ladder: Hierarchy, level: i
                 _render_button(words("Rename")),
                 class_="fields",
             ),
-            column=place,
+            column=position,
             level=level,
         )
     join = None
-    if len(shown) > 1:
+    if len(visible) > 1:
         boxes = [
             tag(
                 "label",
@@ -610,7 +610,7 @@ def _render_level(desk: Desk, place: int, name: str, ladder: Hierarchy, level: i
                 tag("span", each.text),
                 class_="box",
             )
-            for each in shown
+            for each in visible
         ]
         fields = tag(
             "fieldset",
@@ -620,7 +620,7 @@ def _render_level(desk: Desk, place: int, name: str, ladder: Hierarchy, level: i
             _render_button(words("Add the level")),
         )
         join = tag(
-            "details", tag("summary", words("Add a level")), _render_form("group", fields, column=place, level=level)
+            "details", tag("summary", words("Add a level")), _render_form("group", fields, column=position, level=level)
         )
     return concatenate_html(bars, rename, join)
 
@@ -753,7 +753,7 @@ def _render_runs(desk: Desk, words: PageWords) -> Html:
     )
 
 
-def _render_run(place: int, row: ComparedRun, words: PageWords, *, is_knee: bool) -> Html:
+def _render_run(index: int, row: ComparedRun, words: PageWords, *, is_knee: bool) -> Html:
     if row.reason is not None:
         return tag(
             "tr",
@@ -770,7 +770,7 @@ def _render_run(place: int, row: ComparedRun, words: PageWords, *, is_knee: bool
         tag("td", words(Quantity(row.loss).shown), class_="number"),
         tag("td", words(f"{row.n_suppressed or 0:,}"), class_="number"),
         tag("td", tag("strong", words("the bend")) if is_knee else None),
-        tag("td", _render_form("choose", button, run=place)),
+        tag("td", _render_form("choose", button, run=index)),
         class_="marked" if is_knee else None,
     )
 
@@ -826,19 +826,19 @@ def _render_sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     outcome = desk.outcome
     if outcome is None:
         return _render_unknown_outcome(desk, words)
-    written = desk.written
+    result = desk.written
     files = None
-    if written is not None:
-        items = [tag("li", desk.relative_path(path)) for path in written.files]
+    if result is not None:
+        items = [tag("li", desk.relative_path(path)) for path in result.files]
         tone = words("Written, read back and verified: the file holds what it claims.")
-        tone = tone if written.holds else words("Written, but not all that it claims was verified.")
-        old = None if written.text == desk.policy_text else tag("p", words("The policy has changed since."))
+        tone = tone if result.holds else words("Written, but not all that it claims was verified.")
+        old = None if result.text == desk.policy_text else tag("p", words("The policy has changed since."))
         files = tag(
             "div",
             tag("p", tone),
             old,
             tag("ul", *items),
-            class_="good" if written.holds else "careful",
+            class_="good" if result.holds else "careful",
             role="status",
             id="written",
         )
@@ -881,36 +881,36 @@ def _render_sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
 
 
 def _render_conditions(desk: Desk, words: PageWords) -> Html:
-    """Say of every condition whether it is met."""
+    """Render for every condition whether it is met."""
     assert desk.outcome is not None
     verdict = desk.outcome.verdict
     failed = {each.condition for each in verdict.failures}
-    said = [f"{words('not met')}: {words(str(each))}" for each in verdict.failures]
-    said += [
+    lines = [f"{words('not met')}: {words(str(each))}" for each in verdict.failures]
+    lines += [
         f"{words('not judged')}: {words(condition)} ({words(needs)})" for condition, needs in verdict.unchecked.items()
     ]
-    said += [f"{words('met')}: {words(each)}" for each in verdict.held if each not in failed]
-    return concatenate_html(tag("h3", words("What was asked")), tag("ul", *(tag("li", each) for each in said)))
+    lines += [f"{words('met')}: {words(each)}" for each in verdict.held if each not in failed]
+    return concatenate_html(tag("h3", words("What was asked")), tag("ul", *(tag("li", each) for each in lines)))
 
 
 def _render_obstacles(desk: Desk, words: PageWords) -> Html | None:
-    """Say what speaks against writing, and let somebody vouch for a column."""
+    """Render what speaks against writing, with a form to accept a column."""
     assert desk.outcome is not None
     exposure = desk.outcome.release.exposure
     if exposure is None:
         return None
-    found = []
+    faults = []
     if exposure.refused_identifiers:
-        found.append(exposure.identifiers_fault)
+        faults.append(exposure.identifiers_fault)
     if exposure.refused_names:
-        found.append(exposure.names_fault)
+        faults.append(exposure.names_fault)
     if exposure.refused_dependences:
-        found.append(exposure.dependences_fault)
+        faults.append(exposure.dependences_fault)
     if exposure.is_above:
-        found.append(exposure.fault)
+        faults.append(exposure.fault)
     if exposure.is_linked:
-        found.append(exposure.linked_fault)
-    if not found:
+        faults.append(exposure.linked_fault)
+    if not faults:
         return None
     names, policy = desk.table().learned.columns, desk.rules()
     able = [name for name in names if name not in (*policy.removed, *policy.fresh)]
@@ -928,7 +928,7 @@ def _render_obstacles(desk: Desk, words: PageWords) -> Html | None:
     return tag(
         "section",
         tag("h3", words("What speaks against writing")),
-        tag("ul", *(tag("li", words(each)) for each in found)),
+        tag("ul", *(tag("li", words(each)) for each in faults)),
         tag(
             "p",
             words("Give the column another role, or say why nobody knows it:"),

@@ -40,7 +40,7 @@ _HOST: Final = "127.0.0.1"
 _LAUNCH_SECONDS: Final = 120.0
 _MAX_FORM_BYTES: Final = 64_000  # bytes
 _MAX_FIELDS: Final = 500
-_MAX_REQUEST_SECONDS: Final = 10.0  # seconds for a request to arrive
+_MAX_REQUEST_SECONDS: Final = 10.0  # seconds in which a request must arrive
 
 
 class PageServer(ThreadingHTTPServer):
@@ -56,7 +56,7 @@ class PageServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
-    # Who tries to listen where this server does is told so.
+    # Not on Windows: there, a second server could listen on the same port unnoticed.
     allow_reuse_address = sys.platform != "win32"
 
     def __init__(self, desk: Desk, port: int = 0, *, clock: Callable[[], float] = monotonic) -> None:
@@ -73,7 +73,7 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def origin(self) -> str:
-        """What the browser says of requests that the page makes."""
+        """The origin that browsers send with requests from the page."""
         return f"http://{self.host}"
 
     @property
@@ -82,36 +82,36 @@ class PageServer(ThreadingHTTPServer):
         return f"{self.origin}/enter?token={self._token}"
 
     def launch_url(self) -> str:
-        """Return an address that lets in once, and soon: others on the machine see what a browser is started with."""
+        """Return an address whose token works once and soon: other users see the arguments of a browser's process."""
         token = secrets.token_urlsafe(32)
         self._launch = token, self.clock() + _LAUNCH_SECONDS
         return f"{self.origin}/enter?token={token}"
 
-    def is_token(self, given: str) -> bool:
-        """Tell whether a token lets in; that of a launch does so once."""
+    def is_token(self, token: str) -> bool:
+        """Tell whether a token is valid; a launch token is valid only once."""
         with self.desk.lock:
             launch, self._launch = self._launch, None
-        if launch is not None and compare_digest(given.encode(), launch[0].encode()):
+        if launch is not None and compare_digest(token.encode(), launch[0].encode()):
             return self.clock() <= launch[1]
         with self.desk.lock:
             self._launch = self._launch or launch
-        return compare_digest(given.encode(), self._token.encode())
+        return compare_digest(token.encode(), self._token.encode())
 
     def is_idle(self) -> bool:
-        """Tell whether nobody has asked for anything for long, and nothing goes on."""
+        """Tell whether no request has come for long, and no job is running."""
         if self.desk.jobs.is_busy:
             self.last_asked = self.clock()
         return self.clock() - self.last_asked > IDLE_SECONDS
 
     def service_actions(self) -> None:
-        """End where the server is idle; called several times a second."""
+        """Shut down if the server is idle; called several times a second."""
         if self.is_idle() and not self._is_ending:
             self._is_ending = True
-            # Who serves cannot wait for its own end.
+            # In a thread: the serving thread cannot wait for its own end.
             Thread(target=self.shutdown, daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a connection that broke: a traceback may hold what a form said."""
+        """Ignore broken connections: a traceback may hold the fields of a form."""
 
 
 @cache
@@ -145,7 +145,7 @@ def _security_headers() -> Mapping[str, str]:
         "Cache-Control": "no-store",
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
-        # With none at all the browser would not say where a form came from.
+        # Not no-referrer: with that, the browser would not send a form's origin.
         "Referrer-Policy": "same-origin",
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
@@ -179,10 +179,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer_request(self._answer_post)
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing: what is asked for is nobody's business."""
+        """Log nothing: requests are private."""
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Refuse what is no request, in as few words."""
+        """Refuse an invalid request, with a short answer."""
         self.close_connection = True
         status = HTTPStatus(code)
         self._send_answer(status, f"{status.value} {status.phrase}\n", "text/plain; charset=utf-8")
@@ -196,7 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(refused.status)
         except (ConnectionError, TimeoutError):
             self.close_connection = True
-        # Whatever it is, its text may hold a cell.
+        # The text of an unexpected error may hold a cell.
         except Exception:
             self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR)
 
@@ -225,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusedError(HTTPStatus.FORBIDDEN)
 
     def _answer_get(self, path: str, query: Mapping[str, list[str]]) -> None:
-        # No other site may even follow a link here.
+        # Even links from other sites are refused.
         if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             raise _RefusedError(HTTPStatus.FORBIDDEN)
         if path == "/enter":
@@ -252,7 +252,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._redirect_to("/columns", {"Set-Cookie": cookie})
 
     def _send_state(self) -> None:
-        """Tell how far a job is; who only looks does not keep the server up."""
+        """Send the progress of a job; this request does not keep the server alive."""
         desk = self.server.desk
         job = desk.jobs.job
         state = {
@@ -276,10 +276,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.last_asked = self.server.clock()
         desk = self.server.desk
         with desk.lock:
-            fault, place = "", ""
+            fault, location = "", ""
             try:
                 desk.reread_policy()
-                place = action(desk, fields)
+                location = action(desk, fields)
             except HushError as error:
                 fault = str(error)
             except OSError as error:
@@ -287,7 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault:
             self._send_screen(_screen_of(path), {}, fault, HTTPStatus.UNPROCESSABLE_ENTITY)
         else:
-            self._redirect_to(place)
+            self._redirect_to(location)
 
     def _read_fields(self) -> Mapping[str, list[str]]:
         kind = self.headers.get_content_type()
@@ -321,7 +321,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_answer(HTTPStatus.SEE_OTHER, "", "text/plain; charset=utf-8", {"Location": place, **(headers or {})})
 
     def _send_answer(self, status: HTTPStatus, text: str, kind: str, headers: Mapping[str, str] | None = None) -> None:
-        # A name of a file or column may hold half a character.
+        # A name of a file or column may hold half a surrogate pair.
         body = text.encode("utf-8", errors="replace")
         self.send_response(status)
         for name, value in {**_security_headers(), **(headers or {})}.items():
@@ -349,5 +349,5 @@ _SCREEN_OF: Final[Mapping[str, str]] = {
 
 
 def _screen_of(path: str) -> str:
-    """Return the screen of a form that was refused."""
+    """Return the screen that holds a refused form."""
     return _SCREEN_OF.get(path.removeprefix("/do/"), "columns")

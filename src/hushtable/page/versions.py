@@ -14,7 +14,7 @@ _MAX_CHARACTERS: Final = 1_000_000  # characters, as of a policy
 
 
 class PolicyVersions:
-    """What a policy was, step by step, in the folder ``NAME.history`` beside its file.
+    """The history of a policy, in the folder ``NAME.history`` beside its file.
 
     Parameters
     ----------
@@ -45,26 +45,26 @@ class PolicyVersions:
 
     @property
     def text(self) -> str | None:
-        """What the file holds now; None where there is no file that can be read."""
+        """The text of the file now; None if there is no readable file."""
         try:
             return read_text(self.file, most_bytes=4 * _MAX_CHARACTERS)
         except (OSError, ValueError):
             return None
 
     def read_step(self, number: int) -> str | None:
-        """Return the policy of a step; None where it cannot be read."""
+        """Return the policy of a step; None if it cannot be read."""
         try:
             return (self.folder / f"{number:04}.yaml").read_text(encoding="utf-8")
         except (OSError, ValueError):
             return None
 
     def write_state(self, text: str) -> None:
-        """Write a new state; what was undone is forgotten."""
+        """Write a new state; undone states are removed."""
         self.record_state(text)
         self._write_file(self.file, text)
 
     def record_state(self, text: str) -> None:
-        """Note a state that the file holds already."""
+        """Record a state that the file holds already."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         for number in range(self.at + 1, self.last + 1):
             (self.folder / f"{number:04}.yaml").unlink(missing_ok=True)
@@ -73,7 +73,7 @@ class PolicyVersions:
         self._write_position(self.last)
 
     def go_to_step(self, number: int) -> None:
-        """Go to a step of the history; nothing where there is none."""
+        """Go to a step of the history, if there is one."""
         text = self.read_step(number)
         if text is not None:
             self._write_file(self.file, text)

@@ -31,7 +31,7 @@ _PHRASES: Final[Mapping[str, str]] = {
 
 
 class PageWords:
-    """What says a sentence of the page in one language.
+    """Translates sentences of the page into one language.
 
     Examples
     --------
@@ -43,6 +43,6 @@ class PageWords:
         self.language = language if language in LANGUAGES else "en"
 
     def __call__(self, english: str, **parts: Any) -> str:
-        """Return the sentence, its parts put in."""
+        """Return the translated sentence with its parts filled in."""
         said = _PHRASES.get(english, english)
         return translate(said.format(**parts) if parts else said, self.language)

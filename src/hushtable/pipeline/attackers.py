@@ -64,7 +64,7 @@ def _columns_of(rows: Sequence[Mapping[str, Any]]) -> Columns:
 
 
 def _specs_and_hierarchies(tables: Tables) -> dict[str, Any]:
-    """Return how the cells of a protected table are read, as its claim says; empty if nothing was protected."""
+    """Return the specs and hierarchies of a protected table, from its claim; empty if nothing was protected."""
     claim = None if tables.release is None else manifest.claim_of(tables.release)
     return {name: dict(getattr(claim, name, {})) for name in ("specs", "hierarchies")}
 
@@ -86,16 +86,16 @@ class UnicityEvaluator(_Attacker):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Look for persons; of a table that was made, those of its originals."""
         original = tables.protected or (tables.people if tables.is_made else None)
-        found = unicity(
+        result = unicity(
             tables.current,
             original=original,
             seed=seed,
             **entries_of(self, "person", "item", "known", "tolerance", "n_trials", "few"),
             **_specs_and_hierarchies(tables),
         )
-        rows = [each.to_dict() for each in found.known]
-        most = max(rows, key=lambda row: row["rate"])
-        totals = {"n_records": found.n_records, "n_persons": found.n_persons, **most}
+        rows = [each.to_dict() for each in result.known]
+        worst = max(rows, key=lambda row: row["rate"])
+        totals = {"n_records": result.n_records, "n_persons": result.n_persons, **worst}
         return Evaluation.from_figures(totals, {"details": _columns_of(rows)})
 
 
@@ -127,7 +127,7 @@ class LinkEvaluator(_Attacker):
         if self.outside is not None:
             outside = read_beside(files.find(self.outside), outside)
         control = tables.control if self.control is None else read_beside(files.find(self.control), outside)
-        found = link(
+        result = link(
             tables.current,
             outside,
             on=self.columns,
@@ -135,9 +135,9 @@ class LinkEvaluator(_Attacker):
             **entries_of(self, "tolerance", "truth", "few"),
             **_specs_and_hierarchies(tables),
         )
-        sides = {"outside": found.found, "control": found.control}
+        sides = {"outside": result.found, "control": result.control}
         rows = [{"table": what, **each.to_dict()} for what, each in sides.items() if each is not None]
-        totals = {**found.found.to_dict(), "excess": found.excess, "excess_interval": found.excess_interval}
+        totals = {**result.found.to_dict(), "excess": result.excess, "excess_interval": result.excess_interval}
         return Evaluation.from_figures(totals, {"details": _columns_of(rows)})
 
 
@@ -182,17 +182,17 @@ class AttackEvaluator(_Attacker):
         if not isinstance(claim, Classes):
             raise InputError("nothing was claimed of classes of this table.", hint="attack what an Anonymizer made.")
         earlier: Frame | None = None if self.earlier is None else frames.read(files.find(self.earlier))
-        found = attack_written(tables.current, claim, earlier, original=tables.protected, seed=seed)
-        rows = [each.to_dict() for each in found.attacks]
+        result = attack_written(tables.current, claim, earlier, original=tables.protected, seed=seed)
+        rows = [each.to_dict() for each in result.attacks]
         for row in rows:
             del row["witnesses"]
         totals = {
             "n_attacks": len({row["name"] for row in rows}),
-            "n_fell": len(found.fell),
-            "fell": ", ".join(found.fell),
-            "n_untried": len(found.untried),
+            "n_fell": len(result.fell),
+            "fell": ", ".join(result.fell),
+            "n_untried": len(result.untried),
         }
-        untried: Columns = {"attack": list(found.untried), "why": list(found.untried.values())}
+        untried: Columns = {"attack": list(result.untried), "why": list(result.untried.values())}
         return Evaluation.from_figures(totals, {"details": _columns_of(rows) or untried})
 
 
@@ -200,7 +200,7 @@ _BEYOND_REACH: Final = "beside this control a copy shows no more"
 
 
 def _limits_in_doubt(limits: Mapping[str, float], most: float | None) -> dict[str, str]:
-    """Say of limits that what a copy shows is not above them, or not known."""
+    """Describe the limits that even a copy of the table would not exceed, or for which that is unknown."""
     return {name: _BEYOND_REACH for name, limit in limits.items() if most is None or most <= limit}
 
 
@@ -219,14 +219,14 @@ class SyntheticAttackEvaluator(ComparingEvaluator):
         """Attack the people, and those who were kept out."""
         tables.check_made()
         control = self.find_control(tables, files)
-        found = self.run_attack(tables.people, tables.current, control=control, n_attacks=self.n_attacks, seed=seed)
-        risk = found.risk
+        result = self.run_attack(tables.people, tables.current, control=control, n_attacks=self.n_attacks, seed=seed)
+        risk = result.risk
         figures: dict[str, Any] = {"risk": risk.value, "risk_CI_btm": risk.low, "risk_CI_top": risk.high}
         for name in ("attack", "baseline", "control"):
-            rate = found.rates.get(name)
+            rate = result.rates.get(name)
             figures[f"{name}_rate"] = None if rate is None else rate.value
             figures[f"{name}_rate_err"] = None if rate is None else (rate.high - rate.low) / 2
-        return Evaluation.from_figures(figures, judged={"most": found.most})
+        return Evaluation.from_figures(figures, judged={"most": result.most})
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say which limits do not hold."""
@@ -278,14 +278,16 @@ class FigureEvaluator(ComparingEvaluator):
         doubts = _limits_in_doubt(self.limit, found.judged["most"])
         return broken_limits(self.limit, found.figures, f"of {self.method}", doubts)
 
-    def _measure_figure(self, people: Frame, made: Frame, control: Frame | None, seed: int) -> PrivacyFigure:
+    def _measure_figure(self, people: Frame, synthetic: Frame, control: Frame | None, seed: int) -> PrivacyFigure:
         if self.method in ("dcr", "nndr"):
             measure = dcr if self.method == "dcr" else nndr
-            return measure(people, made, control=control, n_records=self.n_records, seed=seed)
+            return measure(people, synthetic, control=control, n_records=self.n_records, seed=seed)
         target = str(self.target)
         if self.method == "tcap":
-            return tcap(people, made, target=target, keys=self.keys, control=control)
-        return rapid(people, made, target=target, keys=self.keys, control=control, threshold=self.threshold, seed=seed)
+            return tcap(people, synthetic, target=target, keys=self.keys, control=control)
+        return rapid(
+            people, synthetic, target=target, keys=self.keys, control=control, threshold=self.threshold, seed=seed
+        )
 
 
 class CopiesEvaluator(_Attacker, ComparingEvaluator):

@@ -25,7 +25,7 @@ _MAX_STANDARD_DEVIATIONS: Final = 3.0
 
 
 class _Words(NamedTuple):
-    """What may be asked of a step: what is done, what is done anyway, and what is not built."""
+    """The words of a step: those that are supported, those without effect, and those that are not built."""
 
     supported: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ _WORDS_BY_STEP: Final[Mapping[str, _Words]] = {
     "scaler": _Words(idle=("standard", "minmax", "zerocenter", "log", "log1p"), unsupported=("timeanchor",)),
     "discretizing": _Words(unsupported=("kbins",)),
 }
-_PREFIX: Final = re.compile(r"(missing|outlier|encod(er|ing)|scaler|discretizing)[_-]")
+_STEP_PREFIX: Final = re.compile(r"(missing|outlier|encod(er|ing)|scaler|discretizing)[_-]")
 _CleaningStep = Literal["missing", "outlier", "encoder", "scaler", "discretizing"]
 
 
@@ -73,7 +73,7 @@ class Cleaning(Record):
         return self
 
     def parameters_by_column(self, step: str) -> dict[str | None, str | None]:
-        """Return what is asked of a step by column, without the prefix; of all columns under None."""
+        """Return the parameters of a step by column, without the prefix; under None those for all columns."""
         given = self.config.get(step, getattr(self, step))  # type: ignore[call-overload]  # any step
         if given is None:
             return {}
@@ -111,11 +111,11 @@ class Cleaning(Record):
 
 def _parse_word(given: Any) -> str | None:
     word = given.get("method") if isinstance(given, Mapping) else given
-    return None if word in (None, "none", "None") else _PREFIX.sub("", str(word), count=1)
+    return None if word in (None, "none", "None") else _STEP_PREFIX.sub("", str(word), count=1)
 
 
 def clean_rows(frame: Frame, asked: Cleaning) -> tuple[Frame, dict[str, int]]:
-    """Return the rows that stay, and how many each step left out."""
+    """Return the rows that are kept, and how many rows each step removed."""
     counts = {}
     for step, is_left_out in (("missing", is_incomplete), ("outlier", is_outlier)):
         by_column = {name: word for name, word in asked.parameters_by_column(step).items() if word is not None}
@@ -127,13 +127,13 @@ def clean_rows(frame: Frame, asked: Cleaning) -> tuple[Frame, dict[str, int]]:
 
 
 def is_incomplete(frame: Frame, by_column: Mapping[str | None, str]) -> BoolArray:
-    """Tell of every row whether one of the columns is missing there; of all columns where None is named."""
+    """Tell which rows lack a cell of one of the columns (of any column if None is named)."""
     table = Table.encode(frame, _columns_to_clean(frame, by_column))
     return np.asarray((table.codes < 0).any(axis=0))
 
 
 def is_outlier(frame: Frame, by_column: Mapping[str | None, str]) -> BoolArray:
-    """Tell of every row whether one of its numbers lies far out.
+    """Tell which rows have a number that is an outlier.
 
     ``iqr``: more than 1.5 interquartile ranges beyond a quartile (Tukey's fences); ``zscore``: more than 3 standard
     deviations (of the population, as scikit-learn scales) from the mean. Missing numbers are none.

@@ -86,7 +86,7 @@ class _CodedRows:
 
 
 def _test_condition(condition: Condition, rows: _CodedRows, name: str) -> BoolArray:
-    """Tell of every row whether a condition holds; ColumnError, behind a name, for what cannot be compared."""
+    """Tell for which rows a condition holds; a ColumnError begins with the rule's name."""
     try:
         return _compare_sides(condition, rows) > 0
     except ColumnError as error:
@@ -94,7 +94,7 @@ def _test_condition(condition: Condition, rows: _CodedRows, name: str) -> BoolAr
 
 
 def _compare_sides(condition: Condition, rows: _CodedRows) -> CountArray:
-    """Return of every row 1 where a condition holds, -1 where it fails, 0 where a missing cell leaves it open.
+    """Return for every row 1 if a condition holds, -1 if it fails, 0 if a missing cell leaves it open.
 
     In these numbers Kleene's three-valued *and* is the minimum, *or* the maximum, and sameness the product.
     """
@@ -111,12 +111,12 @@ def _compare_sides(condition: Condition, rows: _CodedRows) -> CountArray:
 
 
 def _compare_operands(comparison: ComparedOperands, rows: _CodedRows) -> CountArray:
-    """Compare the distinct values where there is one column, and the rows where there are several."""
+    """Compare distinct values if there is only one column, and rows if there are several."""
     names = columns_of(comparison)
     codes = {name: rows.table.codes[rows.table.index(name)] for name in names}
     if len(names) > 1:
         return _apply_sign(comparison, rows, codes)
-    # The last place is that of the missing cells, which -1 takes.
+    # The last position is that of missing cells: their code -1 indexes it.
     places = np.append(np.arange(rows.table.column(names[0]).n_values), -1)
     return np.asarray(_apply_sign(comparison, rows, {names[0]: places})[codes[names[0]]])
 
@@ -134,13 +134,13 @@ class _ComparedSide:
 
 
 def _apply_sign(comparison: ComparedOperands, rows: _CodedRows, codes: Mapping[str, CodeArray]) -> CountArray:
-    one, sign, other = comparison.left, comparison.sign, comparison.right
-    if isinstance(one, Value):
-        right = _evaluate_operand(other, rows, codes)
-        left = _parse_like(one, right, sign)
+    first, sign, second = comparison.left, comparison.sign, comparison.right
+    if isinstance(first, Value):
+        right = _evaluate_operand(second, rows, codes)
+        left = _parse_like(first, right, sign)
     else:
-        left = _evaluate_operand(one, rows, codes)
-        right = _parse_like(other, left, sign) if isinstance(other, Value) else _evaluate_operand(other, rows, codes)
+        left = _evaluate_operand(first, rows, codes)
+        right = _parse_like(second, left, sign) if isinstance(second, Value) else _evaluate_operand(second, rows, codes)
     both = np.asarray(left.present & right.present)
     is_so = both & _compare_values(left, sign, right)
     if not sign.startswith("IS"):
@@ -150,7 +150,7 @@ def _apply_sign(comparison: ComparedOperands, rows: _CodedRows, codes: Mapping[s
 
 
 def _compare_values(left: _ComparedSide, sign: str, right: _ComparedSide) -> Any:
-    """Compare values; where one is missing, what comes out means nothing."""
+    """Compare values; the result is meaningless where one of them is missing."""
     if left.family is None or right.family is None:
         return False
     if left.family != right.family:
@@ -165,7 +165,7 @@ def _compare_values(left: _ComparedSide, sign: str, right: _ComparedSide) -> Any
     if left.slack is None and right.slack is None:
         return _OPERATORS[sign](left.values, right.values)
     gap = np.subtract(left.values, right.values, dtype=np.float64)
-    # Tenths add up to whole numbers, if floats do not.
+    # 0.1 + 0.2 is to equal 0.3: differences within the rounding errors of a sum count as 0.
     return _OPERATORS[sign](np.where(np.abs(gap) <= _total_slack((left, right)), 0.0, gap), 0.0)
 
 
@@ -205,42 +205,42 @@ def _add_terms(added: Sequence[_ComparedSide], taken: Sequence[_ComparedSide]) -
     return _ComparedSide(values, present, "numbers", "a sum", slack=_total_slack(terms) + len(terms) * _ULP * size)
 
 
-def _parse_like(value: Value, other: _ComparedSide, sign: str) -> _ComparedSide:
-    """Read a value as the cells beside it are read."""
+def _parse_like(value: Value, side: _ComparedSide, sign: str) -> _ComparedSide:
+    """Parse a value the way that the cells it is compared with are read."""
     match value:
         case NoCell():
             return _ComparedSide(0, np.False_, None, "pd.NA")
-        case NumberLiteral(known):
-            return _literal_side(known, "numbers", "a number", other)
+        case NumberLiteral(number):
+            return _literal_side(number, "numbers", "a number", side)
         case Day(day):
-            return _literal_side(np.datetime64(day, "us"), "dates", "a date", other)
+            return _literal_side(np.datetime64(day, "us"), "dates", "a date", side)
         case Text(text):
-            return _ComparedSide(_parse_text(text, other, sign), np.True_, other.family, "a text")
+            return _ComparedSide(_parse_text(text, side, sign), np.True_, side.family, "a text")
 
 
-def _literal_side(known: Any, holds: str, name: str, other: _ComparedSide) -> _ComparedSide:
-    if other.family not in (holds, None):
+def _literal_side(value: Any, holds: str, name: str, side: _ComparedSide) -> _ComparedSide:
+    if side.family not in (holds, None):
         raise ColumnError(
-            f"{other.name} holds {other.family}, and is compared with {name}.", hint=_LITERAL_HINTS[str(other.family)]
+            f"{side.name} holds {side.family}, and is compared with {name}.", hint=_LITERAL_HINTS[str(side.family)]
         )
-    return _ComparedSide(known, np.True_, holds, name)
+    return _ComparedSide(value, np.True_, holds, name)
 
 
-def _parse_text(text: str, other: _ComparedSide, sign: str) -> Any:
-    """Read a text as a value of its neighbour: as the file spells it, or as values are written here."""
-    if other.family not in ("numbers", "dates"):
+def _parse_text(text: str, side: _ComparedSide, sign: str) -> Any:
+    """Parse a text as a value of the other side: spelled as in the file, or as hushtable writes values."""
+    if side.family not in ("numbers", "dates"):
         return text
-    written = to_canonical_texts(text_series("", [text]), other.spec)[0]
-    reader = parse_number if other.family == "numbers" else _parse_moment
-    found = None if written is None else reader(written.strip().removeprefix("+"))
-    if found is not None:
-        return found
-    if other.family == "numbers" and sign not in _ORDERING_SIGNS:
-        # A text that no number is equal to: elsewhere in the column there may be such texts.
+    written = to_canonical_texts(text_series("", [text]), side.spec)[0]
+    reader = parse_number if side.family == "numbers" else _parse_moment
+    parsed = None if written is None else reader(written.strip().removeprefix("+"))
+    if parsed is not None:
+        return parsed
+    if side.family == "numbers" and sign not in _ORDERING_SIGNS:
+        # The column may hold such texts elsewhere: no number equals this one.
         return np.nan
     raise ColumnError(
-        f"{other.name} holds {other.family}, and is compared with a text that is none.",
-        hint=_LITERAL_HINTS[other.family],
+        f"{side.name} holds {side.family}, and is compared with a text that is none.",
+        hint=_LITERAL_HINTS[side.family],
     )
 
 
@@ -311,28 +311,30 @@ class Constraints:
         return *self.deletions, *self.changes, *self.demands
 
 
-def rules_of(asked: Constraining) -> Constraints:
+def rules_of(settings: Constraining) -> Constraints:
     """Read the rules of a Constrainer, which needs no table; PipelineError says which is wrong, and how."""
-    groups = [each for column, given in asked.nan_groups.items() for each in _read_group(column, given)]
-    texts = {f"field_constraints {place}": text for place, text in enumerate(asked.field_constraints, 1)}
+    groups = [each for column, given in settings.nan_groups.items() for each in _read_group(column, given)]
+    texts = {f"field_constraints {place}": text for place, text in enumerate(settings.field_constraints, 1)}
     constraints = [Demand(name, parse_expression(text, name)) for name, text in texts.items()]
     combinations = [
-        demand for place, given in enumerate(asked.field_combinations, 1) for demand in _read_combination(given, place)
+        demand
+        for place, given in enumerate(settings.field_combinations, 1)
+        for demand in _read_combination(given, place)
     ]
     return Constraints(
         tuple(each for each in groups if isinstance(each, Demand)),
         tuple(each for each in groups if isinstance(each, Change)),
         (*constraints, *combinations),
-        asked.target_rows,
-        asked.sampling_ratio,
-        asked.max_trials,
+        settings.target_rows,
+        settings.sampling_ratio,
+        settings.max_trials,
     )
 
 
 def apply_rules(
     frame: Frame, rules: Constraints, redraw: Callable[[int, int], Frame] | None
 ) -> tuple[Frame, dict[str, int]]:
-    """Return the rows that keep to rules after the changes that these ask for, and counts of what was left out.
+    """Apply the changes that rules demand, and return the rows that meet all rules, with counts of those left out.
 
     ``redraw`` draws another table like this one, by the number of its rows and that of the trial, from 1. PETsARD draws
     ``sampling_ratio`` times all rows that are asked for in every trial, drops rows that it has already, returns a
@@ -340,20 +342,20 @@ def apply_rules(
     """
     for rule in rules.all:
         check_columns(rule.columns, frame.columns, rule.name)
-    known = _with_inferred_specs(frame, rules)
-    kept, n_drawn, n_trials = [_follow_rules(known, rules)], frame.n_rows, 0
-    while (lacking := (rules.target_rows or 0) - sum(each.n_rows for each in kept)) > 0:
+    inferred = _with_inferred_specs(frame, rules)
+    parts, n_drawn, n_trials = [_follow_rules(inferred, rules)], frame.n_rows, 0
+    while (lacking := (rules.target_rows or 0) - sum(each.n_rows for each in parts)) > 0:
         if redraw is None or n_trials == rules.max_trials:
             raise _lacking_rows_error(rules, lacking, None if redraw is None else n_trials)
         n_trials += 1
         new = redraw(math.ceil(rules.sampling_ratio * lacking), n_trials)
         n_drawn += new.n_rows
-        kept.append(_follow_rules(replace(new, dialect=known.dialect, specs=known.specs), rules))
-    found = kept[0].with_rows(kept[1:]) if len(kept) > 1 else kept[0]
-    counts = {"rows_left_out": n_drawn - found.n_rows, "n_trials": n_trials}
+        parts.append(_follow_rules(replace(new, dialect=inferred.dialect, specs=inferred.specs), rules))
+    result = parts[0].with_rows(parts[1:]) if len(parts) > 1 else parts[0]
+    counts = {"rows_left_out": n_drawn - result.n_rows, "n_trials": n_trials}
     if rules.target_rows is not None:
-        found = found.take(np.arange(rules.target_rows))
-    return replace(frame, data=found.data), counts
+        result = result.take(np.arange(rules.target_rows))
+    return replace(frame, data=result.data), counts
 
 
 def _lacking_rows_error(rules: Constraints, lacking: int, n_trials: int | None) -> InputError:
@@ -369,7 +371,7 @@ def _lacking_rows_error(rules: Constraints, lacking: int, n_trials: int | None) 
 
 
 def _with_inferred_specs(frame: Frame, rules: Constraints) -> Frame:
-    """Return a frame of which all is said that its cells leave no doubt of, texts among it.
+    """Return the frame with the specs that its cells leave no doubt about, also for columns of texts.
 
     Rows that are drawn later are read by that: in a few of them texts may look like numbers, and dates may be of any
     format.
@@ -389,7 +391,7 @@ def _follow_rules(frame: Frame, rules: Constraints) -> Frame:
 
 
 def _filter_rows(frame: Frame, demands: Sequence[Demand]) -> Frame:
-    """Return the rows that are as all demands have them."""
+    """Return the rows that meet all demands."""
     rows = _CodedRows.from_frame(frame, tuple(dict.fromkeys(name for demand in demands for name in demand.columns)))
     stays = np.ones(frame.n_rows, dtype=np.bool_)
     for demand in demands:
@@ -406,17 +408,17 @@ def _apply_change(frame: Frame, change: Change) -> Frame:
     if change.source is None:
         return frame.with_columns({change.target: replace_cells(frame.column(change.target), where)})
     source, target = (rows.table.column(name) for name in (change.source, change.target))
-    given, taking = frame.column(source.name), frame.column(target.name)
+    source_cells, target_cells = frame.column(source.name), frame.column(target.name)
     is_alike = _FAMILY_BY_KIND[source.kind] == _FAMILY_BY_KIND[target.kind] and _spelling_of(
         rows, source.name
     ) == _spelling_of(rows, target.name)
-    if (target.n_values and not is_alike) or taking.dtype != given.dtype:
+    if (target.n_values and not is_alike) or target_cells.dtype != source_cells.dtype:
         raise ColumnError(
             f"{change.name}: cells of column {source.name!r} cannot be copied into {target.name!r}: "
             "their types differ.",
             hint="copy between columns that hold the same, written in the same way.",
         )
-    return frame.with_columns({target.name: replace_cells(taking, where, given)})
+    return frame.with_columns({target.name: replace_cells(target_cells, where, source_cells)})
 
 
 def _spelling_of(rows: _CodedRows, name: str) -> tuple[str | None, int | None, str, str | None]:
@@ -425,7 +427,7 @@ def _spelling_of(rows: _CodedRows, name: str) -> tuple[str | None, int | None, s
 
 
 def _read_group(column: str, given: Any) -> Iterator[Demand | Change]:
-    """Read what becomes of a column's missing cells: ``delete``, or actions with their targets."""
+    """Parse what happens to rows where a column is missing: ``delete``, or actions with their targets."""
     name = f"nan_groups of {column!r}"
     actions = _parse_actions(given, name)
     if "delete" in actions and len(actions) > 1:
@@ -439,19 +441,19 @@ def _read_group(column: str, given: Any) -> Iterator[Demand | Change]:
             yield from _read_targets(column, action, related, name)
 
 
-def _parse_actions(given: Any, name: str) -> dict[str, Any]:
-    """Return targets by action; older files write one as ``('erase', ['income'])``."""
-    given = _read_tuple(given, name)
-    if isinstance(given, (list, tuple)) and 1 <= len(given) <= 2 and isinstance(given[0], str):
-        given = {given[0]: given[1] if len(given) > 1 else None}
-    if isinstance(given, str):
-        given = {given: None}
-    if not isinstance(given, Mapping) or not given:
+def _parse_actions(entry: Any, name: str) -> dict[str, Any]:
+    """Return targets by action; older files write an action as ``('erase', ['income'])``."""
+    entry = _read_tuple(entry, name)
+    if isinstance(entry, (list, tuple)) and 1 <= len(entry) <= 2 and isinstance(entry[0], str):
+        entry = {entry[0]: entry[1] if len(entry) > 1 else None}
+    if isinstance(entry, str):
+        entry = {entry: None}
+    if not isinstance(entry, Mapping) or not entry:
         _fail(name, "expected an action", "delete, or an action with columns: {erase: [income]}")
-    for action in given:
+    for action in entry:
         if action not in _ACTIONS:
             _fail(name, f"no action {quote_names([action])}", f"known: {', '.join(_ACTIONS)}")
-    return dict(given)
+    return dict(entry)
 
 
 def _read_targets(column: str, action: str, related: Any, name: str) -> Iterator[Change]:
@@ -477,19 +479,19 @@ def _read_conditions(column: str, related: Any, name: str) -> Iterator[Change]:
         yield Change(name, column, _condition_on_values(other, values, name))
 
 
-def _read_combination(given: Any, place: int) -> Iterator[Demand]:
-    """Read which values go together: of each source value, those that the target may have."""
-    name = f"field_combinations {place}"
+def _read_combination(entry: Any, number: int) -> Iterator[Demand]:
+    """Parse which values go together: for each source value, those that the target may have."""
+    name = f"field_combinations {number}"
     example = "for instance: [{education: income}, {Doctorate: ['>50K']}]"
-    is_pair = isinstance(given, (list, tuple)) and len(given) == 2 and all(isinstance(each, Mapping) for each in given)
-    if not is_pair or len(given[0]) != 1:
+    is_pair = isinstance(entry, (list, tuple)) and len(entry) == 2 and all(isinstance(each, Mapping) for each in entry)
+    if not is_pair or len(entry[0]) != 1:
         _fail(name, "expected a source with its target, and the values of both", example)
-    ((source, target),) = given[0].items()
+    ((source, target),) = entry[0].items()
     several = _read_tuple(source, name)
     sources = several if isinstance(several, tuple) else (several,)
     if not all(isinstance(each, str) for each in (*sources, target)) or len({*sources}) < len(sources) or not sources:
         _fail(name, "the source and the target are names of columns, each once", example)
-    for values, allowed in given[1].items():
+    for values, allowed in entry[1].items():
         wanted = _source_values(values, len(sources), isinstance(several, tuple), name)
         premise = tuple(_condition_on_values(each, [value], name) for each, value in zip(sources, wanted, strict=True))
         yield Demand(name, _condition_on_values(target, allowed, name), Every(premise))
@@ -504,39 +506,39 @@ def _source_values(given: Any, n_sources: int, are_several: bool, name: str) -> 
     return values
 
 
-def _read_tuple(given: Any, name: str) -> Any:
-    """Read a tuple, which YAML has no way to write, from the text of one; what is no such text stays as it is."""
-    if not isinstance(given, str) or not given.lstrip().startswith("("):
-        return given
+def _read_tuple(entry: Any, name: str) -> Any:
+    """Parse a tuple from its text, because YAML has no tuples; anything else stays as it is."""
+    if not isinstance(entry, str) or not entry.lstrip().startswith("("):
+        return entry
     try:
-        found = ast.literal_eval(given.strip()) if len(given) <= _MAX_TUPLE_CHARACTERS else None
+        parsed = ast.literal_eval(entry.strip()) if len(entry) <= _MAX_TUPLE_CHARACTERS else None
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        found = None
-    if not isinstance(found, tuple):
+        parsed = None
+    if not isinstance(parsed, tuple):
         _fail(name, "expected texts and numbers in parentheses", "for instance: ('Doctorate', 'France')")
-    return found
+    return parsed
 
 
 def _condition_on_values(column: str, values: Any, name: str) -> Some:
-    """Say that a cell is one of some values."""
+    """Return the condition that a cell is one of some values."""
     given = list(values) if isinstance(values, (list, tuple)) else [values]
     if not given:
         _fail(name, "a list of values is empty", "name one at least; pd.NA stands for a missing cell")
     return Some(tuple(ComparedOperands(CellOf(column), "IS", _parse_value(each, name)) for each in given))
 
 
-def _parse_value(given: Any, name: str) -> Value:
-    if isinstance(given, str):
-        return NoCell() if given == _MISSING_WORD else Text(given)
-    if isinstance(given, dt.datetime):
-        return Text(given.isoformat(sep=" "))
-    if isinstance(given, dt.date):
-        return Day(given)
-    known = parse_number(str(given)) if type(given) in (int, float) else None
-    if known is None:
-        what = "empty" if given is None else f"of the type {type(given).__name__}, or too large"
+def _parse_value(literal: Any, name: str) -> Value:
+    if isinstance(literal, str):
+        return NoCell() if literal == _MISSING_WORD else Text(literal)
+    if isinstance(literal, dt.datetime):
+        return Text(literal.isoformat(sep=" "))
+    if isinstance(literal, dt.date):
+        return Day(literal)
+    number = parse_number(str(literal)) if type(literal) in (int, float) else None
+    if number is None:
+        what = "empty" if literal is None else f"of the type {type(literal).__name__}, or too large"
         _fail(name, f"a value is {what}", "write a number, a text in quotes, or pd.NA for a missing cell")
-    return NumberLiteral(known)
+    return NumberLiteral(number)
 
 
 def _fail(name: str, what: str, hint: str) -> NoReturn:

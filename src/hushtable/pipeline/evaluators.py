@@ -48,8 +48,8 @@ from hushtable.risk import PETSARD_UNITS, encode_same_columns, minimal_keys, pet
 from hushtable.risk.mpuccs import mpuccs
 from hushtable.tables import Joint, JointRows, Table, encode_jointly
 
-_SEED: Final = 42  # PETsARD's, of every model
-_MIN_ROWS_PER_VALUE: Final = 10  # a category of as many values as a tenth of the rows is left out
+_PETSARD_SEED: Final = 42  # PETsARD gives it to every model
+_MIN_ROWS_PER_VALUE: Final = 10  # a category needs more rows per value than this to be a feature
 _NUMBER_KINDS: Final = frozenset({"integer", "decimal"})
 _DATE_KINDS: Final = frozenset({"date", "datetime"})
 
@@ -101,10 +101,10 @@ class LearningEvaluator(ComparingEvaluator):
         """Say which limits do not hold: how much less synthetic records teach."""
         return broken_limits(self.limit, found.judged, "how much less the synthetic records teach")
 
-    def _score_models(self, known: _LearningTables, taught: str) -> list[float]:
-        """Return what models that are taught by one table reach on the control; nothing where there is none."""
-        cells, target = known.cells[taught], known.targets[taught]
-        test, true = known.cells["control"], known.targets["control"]
+    def _score_models(self, tables: _LearningTables, trained_on: str) -> list[float]:
+        """Return the scores on the control of models trained on one table; empty if a table has no rows."""
+        cells, target = tables.cells[trained_on], tables.targets[trained_on]
+        test, true = tables.cells["control"], tables.targets["control"]
         if not len(cells) or not len(test):
             return []
         scaler = _import_sklearn("preprocessing").StandardScaler().fit(cells)
@@ -112,36 +112,44 @@ class LearningEvaluator(ComparingEvaluator):
         if self.method == "mlutility-cluster":
             return list(_measure_silhouettes(cells, test, self.n_clusters))
         if self.method == "mlutility-regression":
-            if known.is_category:
+            if tables.is_category:
                 raise InputError(f"{self.target!r} holds no numbers or dates.", hint="use mlutility-classification.")
             middle, width = target.mean(), target.std() or 1.0
             target, true = (target - middle) / width, (true - middle) / width
             return [max(0.0, float(each.fit(cells, target).score(test, true))) for each in _build_regressors()]
         if len(np.unique(target)) < 2:
             return []
-        # With one label a record, the micro-averaged F1 is the share of right ones.
+        # With one label a record, the micro-averaged F1 is the accuracy.
         return [float((each.fit(cells, target).predict(test) == true).mean()) for each in _build_classifiers()]
 
 
 class _LearningTables:
-    """Three tables as numbers, rows without a missing cell: cells of shape (n_rows, n_features), and the target."""
+    """Three tables as numbers, without incomplete rows: cells of shape (n_rows, n_features), and the target.
 
-    def __init__(self, joint: Joint, rows: dict[str, JointRows], scales: list[FloatArray | None], target: int) -> None:
-        whole = {name: each.codes[:, (each.codes >= 0).all(axis=0)] for name, each in rows.items()}
-        self.is_category = target >= 0 and scales[target] is None
-        self.cells: dict[str, FloatArray] = {name: np.empty((codes.shape[1], 0)) for name, codes in whole.items()}
+    ``target_index`` is -1 without a target; a category has no scale (the number of each code).
+    """
+
+    def __init__(
+        self, joint: Joint, rows: dict[str, JointRows], scales: list[FloatArray | None], target_index: int
+    ) -> None:
+        complete = {name: each.codes[:, (each.codes >= 0).all(axis=0)] for name, each in rows.items()}
+        self.is_category = target_index >= 0 and scales[target_index] is None
+        self.cells: dict[str, FloatArray] = {name: np.empty((codes.shape[1], 0)) for name, codes in complete.items()}
         self.targets: dict[str, FloatArray] = {}
         for j, scale in enumerate(scales):
-            if j != target and (scale is not None or _is_small(j, joint, whole)):
+            if j != target_index and (scale is not None or _is_small(j, joint, complete)):
+                # Code 0 of a category is the base, which needs no feature of its own.
                 features = np.eye(joint.widths[j])[:, 1:] if scale is None else scale[:, None]
-                self.cells = {name: np.hstack([self.cells[name], features[codes[j]]]) for name, codes in whole.items()}
-        for name, codes in whole.items():
-            values = np.arange(joint.widths[target], dtype=float) if self.is_category else scales[target]
-            self.targets[name] = np.empty(0) if target < 0 or values is None else values[codes[target]]
+                self.cells = {
+                    name: np.hstack([self.cells[name], features[codes[j]]]) for name, codes in complete.items()
+                }
+        for name, codes in complete.items():
+            values = np.arange(joint.widths[target_index], dtype=float) if self.is_category else scales[target_index]
+            self.targets[name] = np.empty(0) if target_index < 0 or values is None else values[codes[target_index]]
 
     @classmethod
-    def from_frames(cls, named: dict[str, Frame], target: str | None) -> _LearningTables:
-        tables = encode_same_columns(named, None, None)
+    def from_frames(cls, frame_by_name: dict[str, Frame], target: str | None) -> _LearningTables:
+        tables = encode_same_columns(frame_by_name, None, None)
         joint = encode_jointly([table.with_row_per_record() for table in tables])
         if target is not None:
             check_columns([target], joint.names, "target")
@@ -152,7 +160,7 @@ class _LearningTables:
         ]
         return cls(
             joint,
-            dict(zip(named, joint.tables, strict=True)),
+            dict(zip(frame_by_name, joint.tables, strict=True)),
             scales,
             -1 if target is None else joint.names.index(target),
         )
@@ -164,7 +172,7 @@ def _to_floats(values: Any) -> FloatArray:
 
 
 def _is_small(j: int, joint: Joint, codes: dict[str, Any]) -> bool:
-    """Tell whether a category has fewer values than a tenth of the rows that teach it."""
+    """Tell whether a category has fewer values than a tenth of the rows of each training table."""
     return all(
         len(np.unique(codes[name][j])) < round(codes[name].shape[1] / _MIN_ROWS_PER_VALUE)
         for name in ("people", "synthetic")
@@ -176,7 +184,9 @@ def _measure_silhouettes(cells: FloatArray, test: FloatArray, n_clusters: Collec
         if n > len(cells):
             yield -1.0
             continue
-        places = _import_sklearn("cluster").KMeans(n, random_state=_SEED, n_init="auto").fit(cells).predict(test)
+        places = (
+            _import_sklearn("cluster").KMeans(n, random_state=_PETSARD_SEED, n_init="auto").fit(cells).predict(test)
+        )
         is_told = 1 < len(np.unique(places)) < len(test)
         yield float(_import_sklearn("metrics").silhouette_score(test, places)) if is_told else -1.0
 
@@ -185,18 +195,18 @@ def _build_regressors() -> list[Any]:
     ensemble = _import_sklearn("ensemble")
     return [
         _import_sklearn("linear_model").LinearRegression(),
-        ensemble.RandomForestRegressor(random_state=_SEED),
-        ensemble.GradientBoostingRegressor(random_state=_SEED),
+        ensemble.RandomForestRegressor(random_state=_PETSARD_SEED),
+        ensemble.GradientBoostingRegressor(random_state=_PETSARD_SEED),
     ]
 
 
 def _build_classifiers() -> list[Any]:
     ensemble = _import_sklearn("ensemble")
     return [
-        _import_sklearn("linear_model").LogisticRegression(random_state=_SEED),
-        _import_sklearn("svm").SVC(random_state=_SEED),
-        ensemble.RandomForestClassifier(random_state=_SEED),
-        ensemble.GradientBoostingClassifier(random_state=_SEED),
+        _import_sklearn("linear_model").LogisticRegression(random_state=_PETSARD_SEED),
+        _import_sklearn("svm").SVC(random_state=_PETSARD_SEED),
+        ensemble.RandomForestClassifier(random_state=_PETSARD_SEED),
+        ensemble.GradientBoostingClassifier(random_state=_PETSARD_SEED),
     ]
 
 
@@ -264,12 +274,12 @@ class MpuccsEvaluator(ComparingEvaluator):
 
     @field_validator("datetime_precision")
     @classmethod
-    def _names_units(cls, given: str | dict[str, str] | None) -> str | dict[str, str] | None:
-        units = given.values() if isinstance(given, dict) else [] if given in (None, "auto", "exact") else [given]
+    def _names_units(cls, unit: str | dict[str, str] | None) -> str | dict[str, str] | None:
+        units = unit.values() if isinstance(unit, dict) else [] if unit in (None, "auto", "exact") else [unit]
         odd = [each for each in units if str(each).lower() not in PETSARD_UNITS]
         if odd:
             raise ValueError(f"{odd[0]!r} is no unit of time; give one of {', '.join(PETSARD_UNITS)}, auto or exact")
-        return given
+        return unit
 
     @model_validator(mode="after")
     def _has_effect(self) -> MpuccsEvaluator:
@@ -314,19 +324,19 @@ class MpuccsEvaluator(ComparingEvaluator):
                     f"{name} with compat is one precision for all columns.", hint="give one, or leave it out."
                 )
         tables.check_made()
-        original, made = tables.people, tables.current
+        original, synthetic = tables.people, tables.current
         if self.columns is not None:
-            original, made = original.select(self.columns), made.select(self.columns)
+            original, synthetic = original.select(self.columns), synthetic.select(self.columns)
         return petsard_mpuccs(
             original,
-            made,
+            synthetic,
             n_cols=list(self.n_cols) if isinstance(self.n_cols, tuple) else self.n_cols,
             min_entropy_delta=self.min_entropy_delta or 0.0,
             **entries_of(self, "numeric_precision", "datetime_precision", *_SHARED_OPTIONS),
         )
 
     def _select_figures(self, summary: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the source's figures in its order, and those of the control behind them."""
+        """Return the figures in PETsARD's order, followed by those of the control."""
         figures = {name: summary[name] for name in (*_TOTAL_FIGURES, *_SETTING_FIGURES)}
         figures["config_n_cols"] = str(list(self.n_cols) if isinstance(self.n_cols, tuple) else self.n_cols)
         compared = summary.get("control")
@@ -421,7 +431,7 @@ class VerifyEvaluator(Evaluator):
         return Evaluation.from_figures(totals, {"details": details})
 
     def _judge_table(self, tables: Tables, files: NamedFiles) -> Verdict:
-        """Judge a table by a policy, by its manifest, or by both; where that compares, with what was protected."""
+        """Judge a table by a policy, its manifest, or both; compare with the original if the claim needs it."""
         rules = None if self.policy is None else Policy.read(files.find(self.policy))
         claim = None if tables.release is None else manifest.claim_of(tables.release)
         if rules is not None:
@@ -453,21 +463,21 @@ class SimilarityEvaluator(Evaluator):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Compare columns and pairs of columns."""
         tables.check_made()
-        found = similarity(*encode_same_columns({"original": tables.people, "synthetic": tables.current}))
+        result = similarity(*encode_same_columns({"original": tables.people, "synthetic": tables.current}))
         totals = {
-            "Score": found.score,
-            "Column Shapes": found.column_shapes,
-            "Column Pair Trends": found.column_pair_trends,
+            "Score": result.score,
+            "Column Shapes": result.column_shapes,
+            "Column Pair Trends": result.column_pair_trends,
         }
-        pairs = {"column1": [first for first, _ in found.pairs], "column2": [second for _, second in found.pairs]}
+        pairs = {"column1": [first for first, _ in result.pairs], "column2": [second for _, second in result.pairs]}
         return Evaluation.from_figures(
             totals,
             {
                 "columnwise": {
-                    "column": list(found.columns),
-                    **_metric_columns("Column Shapes", found.columns.values()),
+                    "column": list(result.columns),
+                    **_metric_columns("Column Shapes", result.columns.values()),
                 },
-                "pairwise": {**pairs, **_metric_columns("Column Pair Trends", found.pairs.values())},
+                "pairwise": {**pairs, **_metric_columns("Column Pair Trends", result.pairs.values())},
             },
         )
 
@@ -481,12 +491,12 @@ class DiagnosisEvaluator(Evaluator):
         """Compare ranges, categories and columns."""
         tables.check_made()
         read = read_alike([tables.people, tables.current])
-        found = diagnosis(*(Table.encode(frame) for frame in read))
-        columns = {"column": list(found.columns), **_metric_columns("Data Validity", found.columns.values())}
+        result = diagnosis(*(Table.encode(frame) for frame in read))
+        columns = {"column": list(result.columns), **_metric_columns("Data Validity", result.columns.values())}
         totals = {
-            "Score": found.score,
-            "Data Validity": found.data_validity,
-            "Data Structure": found.data_structure,
+            "Score": result.score,
+            "Data Validity": result.data_validity,
+            "Data Structure": result.data_structure,
         }
         return Evaluation.from_figures(totals, {"columnwise": columns})
 
@@ -528,22 +538,22 @@ EVALUATORS: Final[dict[str, type[Evaluator]]] = {
 """What evaluates, by the word for it. What is put in here may stand in a file."""
 
 
-def _metric_columns(what: str, found: Collection[tuple[str, float | None]]) -> Columns:
+def _metric_columns(what: str, metrics: Collection[tuple[str, float | None]]) -> Columns:
     """Return metrics and their values as that report names them."""
     return {
-        "Property": [what] * len(found),
-        "Metric": [metric for metric, _ in found],
-        "Score": [score for _, score in found],
+        "Property": [what] * len(metrics),
+        "Metric": [metric for metric, _ in metrics],
+        "Score": [score for _, score in metrics],
     }
 
 
 def _to_precision(given: Any) -> Any:
-    """Return a precision as `hushtable.mpuccs` takes it: nothing said is what the tables show."""
+    """Return a precision for `hushtable.mpuccs`: None becomes "auto" (from the tables), "exact" becomes None."""
     return "auto" if given is None else None if given == "exact" else given
 
 
 def _to_time_units(given: str | dict[str, str] | None) -> Any:
-    """Return units of time as `hushtable.mpuccs` takes them, in numpy's spelling."""
+    """Return units of time for `hushtable.mpuccs`, in numpy's spelling."""
     if isinstance(given, dict):
         return {name: PETSARD_UNITS[each.lower()] for name, each in given.items()}
     return PETSARD_UNITS.get(str(given).lower(), _to_precision(given))

@@ -66,7 +66,7 @@ class NoCell:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Numbers that are added, less those that are taken away."""
+    """Numbers that are added, minus numbers that are subtracted."""
 
     added: tuple[Operand, ...]
     subtracted: tuple[Operand, ...] = ()
@@ -83,7 +83,7 @@ class ComparedOperands:
 
 @dataclass(frozen=True, slots=True)
 class BothOrNeither:
-    """Two conditions that hold together or not at all; where ``is_same`` is False, just one of them."""
+    """Two conditions of which both hold or neither; if ``is_same`` is False, exactly one."""
 
     left: Condition
     right: Condition
@@ -92,14 +92,14 @@ class BothOrNeither:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """Conditions that all hold."""
+    """Conditions that must all hold."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """Conditions one of which holds."""
+    """Conditions of which at least one must hold."""
 
     parts: tuple[Condition, ...]
 
@@ -131,7 +131,7 @@ def _walk_columns(node: Condition | Operand) -> Iterator[str]:
         yield from _walk_columns(part)
 
 
-_MAX_PARENTHESES_DEPTH: Final = 64  # parentheses within one another; each takes a few calls
+_MAX_PARENTHESES_DEPTH: Final = 64  # nested parentheses; each takes a few calls on Python's stack
 _MAX_WHOLE: Final = 2**63
 _JOINING_SIGNS: Final = ("&", "|")
 _COMPARISON_SIGNS: Final = ("==", "!=", "<", "<=", ">", ">=")
@@ -160,16 +160,16 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
-_WHOLE: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)  # of thousands of digits, Python makes no whole number
+_WHOLE: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)  # Python refuses to parse integers of thousands of digits
 
 
 def parse_expression(text: str, name: str) -> Condition:
-    """Read an expression, which messages call by a name; PipelineError says at which character it is wrong."""
+    """Parse an expression; a PipelineError has its name and the character where it is wrong."""
     return _ExpressionReader(text, name).parse_whole()
 
 
 def parse_number(text: str) -> int | float | None:
-    """Read a number as it is written here; None where a text is none, or one that is too large."""
+    """Parse a number; None if the text is not a number, or one that is too large."""
     found = _TOKEN.fullmatch(text)
     if found is None or found.lastgroup != "number" or not math.isfinite(float(text)):
         return None
@@ -186,7 +186,7 @@ class _Token(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """What messages call it; numbers and texts may be somebody's."""
+        """What messages call the token; numbers and texts are not quoted: they may be a person's."""
         if self.kind in ("word", "column"):
             return f"the name {quote_names([self.value])}"
         return {"number": "a number", "text": "a text", "end": "the end"}.get(self.kind, repr(self.value))
@@ -215,10 +215,10 @@ class _ExpressionReader:
     def split_tokens(self) -> Iterator[_Token]:
         at = 0
         while at < len(self.text):
-            found = _TOKEN.match(self.text, at)
-            if found is None:
+            matched = _TOKEN.match(self.text, at)
+            if matched is None:
                 self.fail_at_sign(at)
-            kind, value = str(found.lastgroup), found.group()
+            kind, value = str(matched.lastgroup), matched.group()
             if kind in ("text", "column"):
                 value = value[1:-1].replace(value[0] * 2, value[0])
             elif kind == "sign" and value not in (*_COMPARISON_SIGNS, *_JOINING_SIGNS, *"()+-"):
@@ -227,7 +227,7 @@ class _ExpressionReader:
                 kind = "keyword"
             if kind != "space":
                 yield _Token(kind, value, at)
-            at = found.end()
+            at = matched.end()
         yield _Token("end", "", len(self.text))
 
     @property
@@ -235,7 +235,7 @@ class _ExpressionReader:
         return self.tokens[self.place]
 
     def take_sign(self, *values: str) -> bool:
-        """Go past a sign or keyword if it is one of these."""
+        """Move past a sign or keyword if it is one of these, and tell whether it was."""
         is_one = self.token.kind in ("sign", "keyword") and self.token.value in values
         self.place += is_one
         return is_one
@@ -264,7 +264,7 @@ class _ExpressionReader:
         return _Part(kind(tuple(parts)), first.offset)
 
     def to_condition(self, part: _Part) -> Condition:
-        """Return what was just read, if it is a condition."""
+        """Return a part as a condition; an error if it is not one."""
         if not isinstance(part.node, Condition):
             if self.token.kind not in ("end", "sign"):
                 self.fail_after(part, "")
@@ -285,7 +285,7 @@ class _ExpressionReader:
         return self.build_comparison(left.node, sign, right.node, (left.offset, right.offset))
 
     def parse_sign(self) -> str | None:
-        """Go past a sign of comparison, if there is one."""
+        """Move past a sign of comparison, and return it; None if there is none."""
         found = self.token.value
         if self.take_sign(*_COMPARISON_SIGNS):
             return found
@@ -312,29 +312,29 @@ class _ExpressionReader:
                 )
         return _Part(BothOrNeither(self.to_condition(left), self.to_condition(right), sign == "=="), left.offset)
 
-    def build_comparison(self, left: Operand, sign: str, right: Operand, places: tuple[int, int]) -> _Part:
+    def build_comparison(self, left: Operand, sign: str, right: Operand, offsets: tuple[int, int]) -> _Part:
         sides = [left, right]
-        for side, at in zip(sides, places, strict=True):
+        for side, at in zip(sides, offsets, strict=True):
             if isinstance(side, NoCell) and not sign.startswith("IS"):
                 self.fail(at, f"pd.NA goes with IS and IS NOT, not with {sign}", "for instance: job IS NOT pd.NA")
         if not any(map(columns_of, sides)):
             text = next((place for place, side in enumerate(sides) if isinstance(side, Text)), None)
             if text is None:
                 hint = "names that look like numbers are in backticks: `2020`"
-                self.fail(places[0], "expected a column on one side", hint)
+                self.fail(offsets[0], "expected a column on one side", hint)
             sides[text] = _as_cell(sides[text])
-        return _Part(ComparedOperands(sides[0], sign, sides[1]), places[0])
+        return _Part(ComparedOperands(sides[0], sign, sides[1]), offsets[0])
 
     def parse_sum(self) -> _Part:
         first = self.parse_operand()
-        added, taken = [first], list[_Part]()
+        added, subtracted = [first], list[_Part]()
         while self.token.kind == "sign" and self.token.value in ("+", "-"):
-            terms = added if self.token.value == "+" else taken
+            terms = added if self.token.value == "+" else subtracted
             self.place += 1
             terms.append(self.parse_operand())
-        if len(added) + len(taken) == 1:
+        if len(added) + len(subtracted) == 1:
             return first
-        return _Part(Sum(tuple(map(self.to_term, added)), tuple(map(self.to_term, taken))), first.offset)
+        return _Part(Sum(tuple(map(self.to_term, added)), tuple(map(self.to_term, subtracted))), first.offset)
 
     def to_term(self, part: _Part) -> Operand:
         if isinstance(part.node, (Condition, Day, NoCell)):
@@ -358,7 +358,7 @@ class _ExpressionReader:
         return _Part(Text(token.value) if token.kind == "text" else CellOf(token.value), token.offset)
 
     def parse_parentheses(self, at: int) -> _Part:
-        """Read what is in parentheses, after the first."""
+        """Parse the rest of an expression in parentheses, after the first parenthesis."""
         self.depth += 1
         if self.depth > _MAX_PARENTHESES_DEPTH:
             self.fail(at, f"parentheses more than {_MAX_PARENTHESES_DEPTH} deep", "split the rule: all rules must hold")
@@ -369,7 +369,7 @@ class _ExpressionReader:
         return part
 
     def parse_day(self) -> Day:
-        """Read a day, after ``DATE(``."""
+        """Parse the rest of a day, after ``DATE(``."""
         token = self.token
         self.place += 1
         try:
@@ -391,7 +391,7 @@ class _ExpressionReader:
         return value
 
     def fail_after(self, part: _Part, closing: str) -> NoReturn:
-        """Tell what could stand here instead."""
+        """Raise PipelineError that says what could stand here instead."""
         signs = _JOINING_SIGNS if part.is_condition else (*_COMPARISON_SIGNS, "IS", "IS NOT")
         known = ", ".join(signs) + (f" or {closing}" if closing else "")
         self.fail(self.token.offset, f"expected {known}, found {self.token.shown}", _hint_for(self.token.value))
@@ -400,7 +400,7 @@ class _ExpressionReader:
         sign = self.text[at]
         if sign in "'\"`":
             self.fail(at, "a quote that is not closed", f"end what is quoted by the sign it begins with, {sign}")
-        # Chinese keyboards have wide signs, too.
+        # Chinese keyboards also write signs of full width.
         narrow = unicodedata.normalize("NFKC", sign)
         self.fail(at, f"no sign {sign!r} is known", _hint_for(sign) if narrow == sign else f"did you mean {narrow}?")
 
@@ -414,11 +414,11 @@ def _as_cell(operand: Operand) -> Operand:
     return CellOf(operand.value) if isinstance(operand, Text) else operand
 
 
-def _hint_for(found: str) -> str:
-    """Return what helps where something else than what was found is expected."""
-    meant = _SIGN_BY_FOREIGN_WORD.get(found.lower())
+def _hint_for(unexpected: str) -> str:
+    """Return the hint for an unexpected piece of text."""
+    meant = _SIGN_BY_FOREIGN_WORD.get(unexpected.lower())
     if meant is not None:
         return f"did you mean {meant}? Known: {', '.join((*_COMPARISON_SIGNS, 'IS', 'IS NOT', *_JOINING_SIGNS))}"
-    if found in ("", ")"):
+    if unexpected in ("", ")"):
         return "every ( has its ), and every sign something on both sides"
     return "names that hold spaces or signs are in backticks, texts in quotes; + and - have spaces around them"

@@ -23,23 +23,23 @@ _MOST_ROWS: Final = 10**15
 
 
 def as_list(given: Any) -> Any:
-    """Take one for a list of one."""
+    """Return a single value as a list of one."""
     return given if given is None or isinstance(given, (list, tuple, Mapping)) else [given]
 
 
 def _to_cell_text(given: Any) -> Any:
-    # What means missing may look like a number; of 12.50, YAML keeps 12.5.
+    # A missing value may look like a number, and YAML reads 12.50 as 12.5: only texts are safe.
     if type(given) is float:
         raise ValueError("put a number with decimals in quotes, as it stands in the cells: '12.50'")
     return str(given) if type(given) is int else given
 
 
-def _check_beginning(given: str) -> str:
-    if not re.fullmatch(r"[^/\\\x00-\x1f]+", given) or given.startswith("."):
+def _check_beginning(beginning: str) -> str:
+    if not re.fullmatch(r"[^/\\\x00-\x1f]+", beginning) or beginning.startswith("."):
         raise ValueError(
             "expected the beginning of a file's name: text without / or \\ that does not start with a point"
         )
-    return given
+    return beginning
 
 
 Output = Annotated[str, AfterValidator(_check_beginning)]

@@ -87,7 +87,7 @@ _MAX_NAME_BYTES: Final = 230
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Done:
-    """What steps have made so far: grown while a run goes on, and read at its end."""
+    """Results of the steps so far: collected during a run, and read at its end."""
 
     tables: dict[Branch, Tables] = field(default_factory=dict)
     evaluations: list[tuple[Step, Evaluation]] = field(default_factory=list)
@@ -98,8 +98,8 @@ class _Done:
 
 def run_pipeline(
     pipeline: Pipeline,
-    out: Path,
-    kept: store.Store,
+    folder: Path,
+    results: store.Store,
     tell: Callable[[str], None],
     *,
     overwrite: bool,
@@ -109,37 +109,37 @@ def run_pipeline(
     plan, keys, done = pipeline.steps, pipeline.keys(), _Done()
     naming = _choose_naming(pipeline)
     inputs = pipeline.inputs
-    # Once: its name may have the time in it, and what is checked here is what is written in the end.
-    log = _log_of(pipeline, out)
-    _check_outputs(pipeline, out, log, inputs, naming, overwrite=overwrite)
+    # Called once: the name may hold the time, and the file checked here must be the one that is written.
+    log = _log_of(pipeline, folder)
+    _check_outputs(pipeline, folder, log, inputs, naming, overwrite=overwrite)
 
     def say(line: str) -> None:
         done.lines.append(line)
         tell(line)
 
-    if kept.is_new:
-        say(f"Results are kept in {kept.folder}, which holds people's data from now on; --clean removes it.")
+    if results.is_new:
+        say(f"Results are kept in {results.folder}, which holds people's data from now on; --clean removes it.")
     for line in pipeline.left_out:
         say(line)
-    for place, step in enumerate(plan, 1):
-        doing = Doing(pipeline, kept, seed_of(pipeline.seed, step), keys[step.path])
+    for number, step in enumerate(plan, 1):
+        doing = Doing(pipeline, results, seed_of(pipeline.seed, step), keys[step.path])
         try:
             _run_step(step, pipeline.granularities_of(step), doing, done)
             if pipeline.key_of(step, keys[step.parent]) != doing.key:
-                # The key was made of another file: nothing is kept.
+                # The result was kept under the key of the earlier file contents: it is wrong.
                 doing.store.drop(doing.key)
                 changed = "a file that it reads was changed meanwhile."
                 raise InputError(changed, hint="run again when nobody writes to it.")
         except HushError as error:
-            raise type(error)(f"step {place} of {len(plan)}, {step.name}, failed: {error}") from None
+            raise type(error)(f"step {number} of {len(plan)}, {step.name}, failed: {error}") from None
         for line in _describe_step(done, step):
             say(line)
-    found, files = _build_reports(pipeline, out, log, naming, done)
-    written = reports.write(files, inputs, out, overwrite=overwrite)
-    return PipelineRun(written, _list_failures(done), tuple(done.timings), found, missing)
+    columns_by_name, files = _build_reports(pipeline, folder, log, naming, done)
+    written = reports.write(files, inputs, folder, overwrite=overwrite)
+    return PipelineRun(written, _list_failures(done), tuple(done.timings), columns_by_name, missing)
 
 
-def _run_step(step: Step, wanted: Sequence[str], doing: Doing, done: _Done) -> None:
+def _run_step(step: Step, granularities: Sequence[str], doing: Doing, done: _Done) -> None:
     is_kept = doing.store.find(doing.key) is not None or doing.key in done.by_key
     start, began = dt.datetime.now().astimezone(), perf_counter()
     before = done.tables.get(step.parent)
@@ -147,9 +147,9 @@ def _run_step(step: Step, wanted: Sequence[str], doing: Doing, done: _Done) -> N
         done.tables[step.path] = make_tables(step, before, doing)
     else:
         assert before is not None, "a pipeline begins with a table"
-        found = done.by_key.get(doing.key) or _load_or_evaluate(step, before, wanted, doing)
-        done.by_key[doing.key] = found
-        done.evaluations.append((step, found))
+        evaluation = done.by_key.get(doing.key) or _load_or_evaluate(step, before, granularities, doing)
+        done.by_key[doing.key] = evaluation
+        done.evaluations.append((step, evaluation))
     seconds = perf_counter() - began
     end = start + dt.timedelta(seconds=seconds)
     status = "reused" if is_kept else "completed"
@@ -158,25 +158,25 @@ def _run_step(step: Step, wanted: Sequence[str], doing: Doing, done: _Done) -> N
     )
 
 
-def _load_or_evaluate(step: Step, tables: Tables, wanted: Sequence[str], doing: Doing) -> Evaluation:
-    """Look at tables, or read what was found before."""
+def _load_or_evaluate(step: Step, tables: Tables, granularities: Sequence[str], doing: Doing) -> Evaluation:
+    """Load a kept evaluation, or evaluate tables."""
     folder = doing.store.find(doing.key)
     if folder is not None:
-        # What is damaged is made anew.
+        # A damaged result is computed again.
         with contextlib.suppress(OSError, ValueError, TypeError):
             return Evaluation.from_json((folder / _EVALUATION_FILE).read_text(encoding="utf-8"))
-    found = evaluate_tables(step, tables, doing, wanted)
+    evaluation = evaluate_tables(step, tables, doing, granularities)
     if doing.store.lasts:
         with doing.store.create_result(doing.key) as folder:
-            (folder / _EVALUATION_FILE).write_text(found.to_json(), encoding="utf-8")
-    return found
+            (folder / _EVALUATION_FILE).write_text(evaluation.to_json(), encoding="utf-8")
+    return evaluation
 
 
 _EVALUATION_FILE: Final = "evaluation.json"
 
 
 def _describe_step(done: _Done, step: Step) -> list[str]:
-    """Say what a step took, and how many rows it left out."""
+    """Describe how long a step took, and how many rows it left out."""
     last = done.timings[-1]
     took = "kept from before" if last.status == "reused" else f"{last.seconds:.2f} s"
     lines = [f"{step.line}: {took}"]
@@ -205,22 +205,22 @@ def _choose_naming(pipeline: Pipeline) -> ReportNaming:
     return ReportNaming("traditional" if pipeline.version is None else "plain", varied)
 
 
-def _log_of(pipeline: Pipeline, out: Path) -> Path | None:
-    """Return the file of a log where one is asked for."""
+def _log_of(pipeline: Pipeline, folder: Path) -> Path | None:
+    """Return the path of the log file; None if none was requested."""
     log = pipeline.log
     if log is None or log.log_output_type == "stdout":
         return None
-    return out / log.log_dir / log.log_filename.replace("{timestamp}", dt.datetime.now().strftime("%Y%m%d-%H%M%S"))
+    return folder / log.log_dir / log.log_filename.replace("{timestamp}", dt.datetime.now().strftime("%Y%m%d-%H%M%S"))
 
 
 def _check_outputs(
-    pipeline: Pipeline, out: Path, log: Path | None, inputs: Sequence[Path], naming: ReportNaming, *, overwrite: bool
+    pipeline: Pipeline, folder: Path, log: Path | None, inputs: Sequence[Path], naming: ReportNaming, *, overwrite: bool
 ) -> None:
-    """Raise InputError where a file could not be written in the end, before anything is done."""
+    """Raise InputError before the run if a file could not be written at its end."""
     if log is not None:
-        # Before any folder is made.
-        drafts.check_inside(log.parent, out, "log_dir")
-    _make_folder(out, "name another with --out.")
+        # Before any folder is created.
+        drafts.check_inside(log.parent, folder, "log_dir")
+    _make_folder(folder, "name another with --out.")
     names = [name for reporter in pipeline.reporters.values() for name in _names_of(reporter, pipeline, naming)]
     long = [name for name in names if len(os.fsencode(name)) > _MAX_NAME_BYTES]
     if long:
@@ -228,13 +228,13 @@ def _check_outputs(
             f"the name of a file would have {len(os.fsencode(long[0]))} bytes: {long[0]!r}.",
             hint="take naming_strategy: plain, or shorter names of experiments.",
         )
-    if not os.access(out, os.W_OK):
-        raise InputError(f"nothing can be written to {str(out)!r}.", hint="name another folder with --out.")
-    files = [out / name for name in names]
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"nothing can be written to {str(folder)!r}.", hint="name another folder with --out.")
+    files = [folder / name for name in names]
     if log is not None:
         _make_folder(log.parent, "name another as log_dir.")
         files.append(log)
-    reports.check_paths(files, inputs, out, overwrite=overwrite)
+    reports.check_paths(files, inputs, folder, overwrite=overwrite)
 
 
 def _make_folder(folder: Path, hint: str) -> None:
@@ -258,26 +258,26 @@ def _names_of(reporter: Record, pipeline: Pipeline, naming: ReportNaming) -> lis
 
 
 def _build_reports(
-    pipeline: Pipeline, out: Path, log: Path | None, naming: ReportNaming, done: _Done
+    pipeline: Pipeline, folder: Path, log: Path | None, naming: ReportNaming, done: _Done
 ) -> tuple[dict[str, Columns], reports.WrittenFiles]:
     """Return the reports, by the names of their files, and all files."""
     files: dict[Path, reports.File] = {}
-    found: dict[str, Columns] = {}
+    columns_by_name: dict[str, Columns] = {}
     for reporter in pipeline.reporters.values():
         if isinstance(reporter, SaveData):
             for name, step, what in reports.data_files(reporter, pipeline.steps, naming):
-                files |= _table_files(out / name, done.tables[step.path], step, what)
+                files |= _table_files(folder / name, done.tables[step.path], step, what)
         else:
             for name, columns, is_internal in _columns_of(reporter, naming, done):
-                found[name] = columns
-                files |= reports.file_of_columns(out / name, columns, is_internal=is_internal)
+                columns_by_name[name] = columns
+                files |= reports.file_of_columns(folder / name, columns, is_internal=is_internal)
     if log is not None:
         files |= reports.file_of_text(log, "\n".join(done.lines) + "\n")
-    return found, files
+    return columns_by_name, files
 
 
 def _list_failures(done: _Done) -> tuple[str, ...]:
-    """Say which limits fail."""
+    """Describe which limits fail."""
     return tuple(
         f"{step.name}: {failure}"
         for step, evaluation in done.evaluations
@@ -295,12 +295,12 @@ def _columns_of(reporter: Record, naming: ReportNaming, done: _Done) -> Iterator
     for granularity in reporter.granularity:
         columns = reports.build_report(reporter, granularity, done.evaluations, done.tables)
         if columns is not None:
-            # What is told of single columns and records holds values of people, or says who is singled out.
+            # Reports on single columns and records hold people's values, or say who is singled out.
             yield reports.report_name(reporter, granularity, naming), columns, granularity != "global"
 
 
 def _table_files(path: Path, tables: Tables, step: Step, what: str) -> reports.WrittenFiles:
-    """Write a table of a step; a release as it was verified."""
+    """Return the files of a step's table; a release is copied as it was verified."""
     if what == "control":
         assert tables.control is not None, "a Splitter makes one"
         return reports.file_of_frame(path, tables.control, is_internal=True)
@@ -387,13 +387,13 @@ class Pipeline:
     @property
     def left_out(self) -> tuple[str, ...]:
         """What is named and not carried out, and makes no difference to the rest."""
-        told = [f"{experiment} is left out: {method} is not built" for experiment, _, method in self._not_built()]
+        lines = [f"{experiment} is left out: {method} is not built" for experiment, _, method in self._not_built()]
         for module, experiments in self.modules.items():
             for name, each in experiments.items():
                 if isinstance(each, Cleaning) and each.idle:
                     what = ", ".join(each.idle)
-                    told.append(f"{module}[{name}]: {what} has no effect: synthesizers take columns as they are here")
-        return tuple(told)
+                    lines.append(f"{module}[{name}]: {what} has no effect: synthesizers take columns as they are here")
+        return tuple(lines)
 
     def missing_evaluators(self, allowed: Collection[str] = ()) -> tuple[str, ...]:
         """Return the evaluators that are not built, but those that are allowed.
@@ -408,15 +408,17 @@ class Pipeline:
         PipelineError
             Nothing of such a name is left out.
         """
-        found = self._not_built()
-        names = {each for _, *names in found for each in names}
+        not_built = self._not_built()
+        names = {each for _, *names in not_built for each in names}
         for name in allowed:
             if name not in names:
                 near = quote_names(sorted(names)) if names else "nothing"
                 raise PipelineError(
                     f"{name!r} is allowed to be left out, and is not.", hint=f"what is left out of this file: {near}."
                 )
-        return tuple(f"{experiment}: {method}" for experiment, name, method in found if not {name, method} & {*allowed})
+        return tuple(
+            f"{experiment}: {method}" for experiment, name, method in not_built if not {name, method} & {*allowed}
+        )
 
     def _not_built(self) -> list[tuple[str, str, str]]:
         """Return what is left out: the experiment, its name and its method."""
@@ -435,13 +437,13 @@ class Pipeline:
         PipelineError
             It is neither beside the pipeline's file nor in the working folder.
         """
-        places = tuple(dict.fromkeys((self.folder / path, Path(path))))
-        # A name may be too long, or hold what no name can.
+        candidates = tuple(dict.fromkeys((self.folder / path, Path(path))))
+        # A path may be too long, or hold characters that no path can.
         with contextlib.suppress(OSError, ValueError):
-            for place in places:
+            for place in candidates:
                 if place.is_file():
                     return place
-        told = " or ".join(dict.fromkeys(os.path.abspath(each.parent) for each in places if "\0" not in path))
+        told = " or ".join(dict.fromkeys(os.path.abspath(each.parent) for each in candidates if "\0" not in path))
         raise PipelineError(f"there is no file {path[:200]!r}.", hint=f"put it into {told or 'a folder'}.")
 
     @property
@@ -452,12 +454,12 @@ class Pipeline:
 
     def obstacles(self) -> tuple[str, ...]:
         """Say what stands in the way of a run: what is not built, not installed, or not there."""
-        found = [
+        obstacles = [
             (f"{module}[{name}]", self._obstacle_of(parameters))
             for module, experiments in self.modules.items()
             for name, parameters in experiments.items()
         ]
-        return tuple(f"{where}: {what}" for where, what in found if what is not None)
+        return tuple(f"{where}: {what}" for where, what in obstacles if what is not None)
 
     def _obstacle_of(self, parameters: Record) -> str | None:
         own: str | None = getattr(parameters, "obstacle", None)
@@ -536,21 +538,21 @@ class Pipeline:
         """Return the granularities that reporters ask of a step."""
         if not step.looks:
             return []
-        asked = {
+        requested = {
             granularity
             for reporter in self.reporters.values()
             if isinstance(reporter, SaveReport) and (reporter.eval is None or step.experiment in reporter.eval)
             for granularity in reporter.granularity
         }
-        return [each for each in GRANULARITIES if each in asked]
+        return [each for each in GRANULARITIES if each in requested]
 
     def keys(self) -> dict[Branch, str]:
-        """Return under which key the result of every step is kept."""
+        """Return the keys under which the steps' results are kept."""
         found: dict[Branch, str] = {(): ""}
         for step in self.steps:
             found[step.path] = self.key_of(step, found[step.parent])
         return found
 
     def key_of(self, step: Step, parent: str) -> str:
-        """Return the key of one step, behind a step of a key."""
+        """Return the key of a step, given the key of the step before."""
         return key_of(step, self.seed, steps.files_of(step.parameters, self), self.granularities_of(step), parent)

@@ -57,16 +57,16 @@ _TOP_ENTRIES: Final = ("version", "seed", "Executor", *STEPS, "Reporter")
 _MODULE_RANKS: Final = {"Loader": 0, "Splitter": 1, "Synthesizer": 2, "Constrainer": 2, "Anonymizer": 2}
 """Which modules come before others: people are loaded, then split, then others are made of them."""
 
-_NAME: Final = re.compile(r"(?!.*_\[[^\]]*\]$)[^/\\\x00-\x1f]+")
+_NAME_PATTERN: Final = re.compile(r"(?!.*_\[[^\]]*\]$)[^/\\\x00-\x1f]+")
 
 
-def experiments_of(given: Any, name: str, tree: plain_yaml.YamlNode | None, folder: Path) -> dict[str, Any]:
+def experiments_of(entries: Any, name: str, tree: plain_yaml.YamlNode | None, folder: Path) -> dict[str, Any]:
     """Read plain values as the entries of a pipeline: modules with experiments; PipelineError lists every fault."""
-    if not isinstance(given, Mapping) or not given:
+    if not isinstance(entries, Mapping) or not entries:
         raise PipelineError(f"{name}: expected modules, such as Loader, each with experiments.", hint=_EXAMPLE)
     faults = _Faults(name, tree)
     read: dict[str, Any] = {}
-    for module, experiments in given.items():
+    for module, experiments in entries.items():
         if module in ("version", "seed"):
             read[module] = _read_whole_number(faults, module, experiments)
         elif module == "Executor":
@@ -96,20 +96,20 @@ class _Faults:
         self.found: list[str] = []
 
     def add(self, location: Place, told: str) -> None:
-        """Note one."""
+        """Add a fault."""
         self.found.append(fault_line(self.name, self.tree, location, told))
 
-    def read_record(self, kind: type[Record], given: Any, location: Place) -> Record | None:
-        """Read one record, or note why it is none."""
+    def read_record(self, kind: type[Record], entries: Any, location: Place) -> Record | None:
+        """Read a record; if it is invalid, add its faults and return None."""
         try:
-            return kind.model_validate(given)
+            return kind.model_validate(entries)
         except ValidationError as error:
-            self.found += faults_of(error, kind, given, self.name, self.tree, location)
+            self.found += faults_of(error, kind, entries, self.name, self.tree, location)
         return None
 
 
 def validate_record(kind: type[Record], given: Any, name: str, tree: plain_yaml.YamlNode | None) -> Record:
-    """Read one record from a file of its own."""
+    """Read a record from a file of its own."""
     faults = _Faults(name, tree)
     record = faults.read_record(kind, given, ())
     if record is None:
@@ -124,14 +124,14 @@ def _read_whole_number(faults: _Faults, entry: str, given: Any) -> int | None:
     return given if fits else None
 
 
-def _read_experiments(faults: _Faults, module: str, given: Any, folder: Path) -> dict[str, Record]:
-    if not isinstance(given, Mapping) or not given:
+def _read_experiments(faults: _Faults, module: str, entries: Any, folder: Path) -> dict[str, Record]:
+    if not isinstance(entries, Mapping) or not entries:
         faults.add((module,), "expected experiments, each a name and its parameters: `demo: {method: default}`.")
         return {}
     read = {}
-    for label, parameters in given.items():
+    for label, parameters in entries.items():
         location = (module, label)
-        if not isinstance(label, str) or not _NAME.fullmatch(label):
+        if not isinstance(label, str) or not _NAME_PATTERN.fullmatch(label):
             faults.add(location, "a name is text without / or \\ that does not end in _[...].")
         elif not isinstance(parameters, Mapping):
             faults.add(location, "expected parameters: `method: default`, for instance.")
@@ -143,14 +143,14 @@ def _read_experiments(faults: _Faults, module: str, given: Any, folder: Path) ->
 
 
 def _read_parameters(
-    faults: _Faults, module: str, given: Mapping[str, Any], location: Place, folder: Path
+    faults: _Faults, module: str, entries: Mapping[str, Any], location: Place, folder: Path
 ) -> Record | None:
     if module == "Anonymizer":
-        return _read_anonymizer(faults, given, location, folder)
+        return _read_anonymizer(faults, entries, location, folder)
     by_method = _records_by_method(module)
     if isinstance(by_method, type):
-        return _check_rules(faults, faults.read_record(by_method, given, location), location)
-    method = given.get("method")
+        return _check_rules(faults, faults.read_record(by_method, entries, location), location)
+    method = entries.get("method")
     kind = by_method.get("" if method is None else str(method))
     if kind is None and module == "Evaluator" and str(method) in plugins.entry_points_of("evaluators"):
         try:
@@ -163,7 +163,7 @@ def _read_parameters(
         what = "method is not given" if method is None else "no such method"
         faults.add((*location, "method"), no_such(what, method or "", words))
         return None
-    return faults.read_record(kind, given, location)
+    return faults.read_record(kind, entries, location)
 
 
 def _join_hint(error: InputError) -> str:
@@ -171,7 +171,7 @@ def _join_hint(error: InputError) -> str:
 
 
 def _check_rules(faults: _Faults, record: Record | None, location: Place) -> Record | None:
-    """Read the rules of a Constrainer, which need no table to be wrong."""
+    """Check the rules of a Constrainer, as far as that needs no table."""
     if isinstance(record, Constraining):
         try:
             rules_of(record)
@@ -182,7 +182,7 @@ def _check_rules(faults: _Faults, record: Record | None, location: Place) -> Rec
 
 
 def _records_by_method(module: str) -> type[Record] | Mapping[str, type[Record]]:
-    """Return what reads the parameters of a module, by method where it has several."""
+    """Return the record of a module's parameters, by method if it has several."""
     if module == "Splitter":
         return {"": Splitting, "custom_data": GivenSplit}
     if module == "Synthesizer":
@@ -226,7 +226,7 @@ def _read_anonymizer(faults: _Faults, given: Mapping[str, Any], location: Place,
 
 
 def _check_order(faults: _Faults, read: Mapping[str, Any]) -> None:
-    """Note what no order of steps can mend, and names that reporters do not find."""
+    """Add faults of the order of steps, and names that reporters do not find."""
     modules = [module for module in read if module in STEPS]
     if not modules:
         faults.add((), "there is no step: name a Loader, for instance.")

@@ -26,7 +26,7 @@ RECORD_FILE: Final = ".hushtable_files.json"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What fills the draft of a file, and whether the file is internal: for those who hold the data."""
+    """A function that fills the draft of a file, and whether the file is internal (for the data's holders)."""
 
     fill: Callable[[Path], object]
     is_internal: bool
@@ -36,22 +36,22 @@ WrittenFiles = Mapping[Path, File]
 
 
 def file_of_columns(path: Path, columns: Columns, *, is_internal: bool) -> WrittenFiles:
-    """Write a table of results."""
+    """Return the file of a table of results."""
     return {path: File(lambda draft: frames.write(frames.read(frames.assemble(columns)), draft), is_internal)}
 
 
 def file_of_frame(path: Path, frame: Frame, *, is_internal: bool) -> WrittenFiles:
-    """Write a table."""
+    """Return the file of a table."""
     return {path: File(lambda draft: frames.write(frame, draft), is_internal)}
 
 
 def file_of_text(path: Path, text: str, *, is_internal: bool = False) -> WrittenFiles:
-    """Write text."""
+    """Return the file of a text."""
     return {path: File(lambda draft: draft.write_text(text, encoding="utf-8", newline="\n"), is_internal)}
 
 
 def files_of_release(path: Path, release: Path, *, is_external: bool) -> WrittenFiles:
-    """Write a verified release as it is kept, with its manifest and codebook, under another name."""
+    """Return the files of a kept, verified release under another name, with its manifest and codebook."""
     entries = manifest.read(release)
     manifest.check_hash(release, entries)
     told = json.dumps({**entries, "file": path.name}, indent=2, ensure_ascii=False) + "\n"
@@ -62,22 +62,24 @@ def files_of_release(path: Path, release: Path, *, is_external: bool) -> Written
     return files
 
 
-def check_paths(paths: Sequence[Path], inputs: Sequence[Path], out: Path, *, overwrite: bool) -> None:
-    """Raise InputError where a file of a run must not be written.
+def check_paths(paths: Sequence[Path], inputs: Sequence[Path], folder: Path, *, overwrite: bool) -> None:
+    """Raise InputError if a file of a run must not be written.
 
     It is an input, a link or a folder, lies outside the output folder, or is there and no run wrote it.
     """
     for path in paths:
-        drafts.check_inside(path, out, "the file")
-    drafts.check_outputs((*paths, out / RECORD_FILE), inputs, overwrite=True)
+        drafts.check_inside(path, folder, "the file")
+    drafts.check_outputs((*paths, folder / RECORD_FILE), inputs, overwrite=True)
     if overwrite:
         return
-    known = _read_record(out)
+    hash_by_name = _read_record(folder)
     strange = [
-        path for path in paths if path.exists() and known.get(_relative_name(path, out)) != manifest.sha256(path)
+        path
+        for path in paths
+        if path.exists() and hash_by_name.get(_relative_name(path, folder)) != manifest.sha256(path)
     ]
-    if not known and (out / RECORD_FILE).exists():
-        strange.append(out / RECORD_FILE)
+    if not hash_by_name and (folder / RECORD_FILE).exists():
+        strange.append(folder / RECORD_FILE)
     if strange:
         raise InputError(
             f"{quote_names(map(str, strange))} exists, and is not what an earlier run wrote there.",
@@ -85,19 +87,19 @@ def check_paths(paths: Sequence[Path], inputs: Sequence[Path], out: Path, *, ove
         )
 
 
-def write(files: WrittenFiles, inputs: Sequence[Path], out: Path, *, overwrite: bool) -> tuple[Path, ...]:
-    """Write all of them, with a record of them for the next run."""
+def write(files: WrittenFiles, inputs: Sequence[Path], folder: Path, *, overwrite: bool) -> tuple[Path, ...]:
+    """Write all files, with a record of them for the next run."""
     paths = tuple(files)
     if not paths:
         return ()
-    check_paths(paths, inputs, out, overwrite=overwrite)
-    record = out / RECORD_FILE
+    check_paths(paths, inputs, folder, overwrite=overwrite)
+    record = folder / RECORD_FILE
     internal = [path for path, file in files.items() if file.is_internal]
     with drafts.replace_files(*paths, record, internal=(*internal, record)) as (*made, sidecar):
         for draft, file in zip(made, files.values(), strict=True):
             file.fill(draft)
-        wrote = {_relative_name(path, out): manifest.sha256(draft) for path, draft in zip(paths, made, strict=True)}
-        sidecar.write_text(json.dumps({**_read_record(out), **wrote}, indent=2) + "\n", encoding="utf-8")
+        wrote = {_relative_name(path, folder): manifest.sha256(draft) for path, draft in zip(paths, made, strict=True)}
+        sidecar.write_text(json.dumps({**_read_record(folder), **wrote}, indent=2) + "\n", encoding="utf-8")
     return paths
 
 
@@ -106,7 +108,7 @@ def _relative_name(path: Path, out: Path) -> str:
 
 
 def _read_record(out: Path) -> dict[str, str]:
-    """Read what runs wrote into a folder; nothing where there is no record, or somebody else's file in its place."""
+    """Read the record of what runs wrote into a folder; empty if there is none, or it is another file."""
     try:
         found = json.loads((out / RECORD_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -129,7 +131,7 @@ class ReportNaming:
     """How files are named where a reporter does not say."""
 
     strategy: str  # "traditional" or "plain"
-    varied: frozenset[str]  # modules with several experiments: a plain name tells those only
+    varied: frozenset[str]  # modules with several experiments: only these are in a plain name
 
     def strategy_of(self, reporter: SaveData | SaveReport | SaveTiming) -> str:
         """Return how a reporter's files are named."""
@@ -180,50 +182,50 @@ def report_name(reporter: SaveReport, granularity: str, naming: ReportNaming) ->
 
 
 def _evaluation_name(reporter: SaveReport, granularity: str) -> str:
-    """Return what stands in a report for the experiments whose figures are in it."""
+    """Return the name in a report of the experiments whose figures are in it."""
     return f"{'-'.join(reporter.eval)}_[{granularity}]" if reporter.eval else f"[{granularity}]"
 
 
 def build_report(
     reporter: SaveReport,
     granularity: str,
-    found: Sequence[tuple[Step, Evaluation]],
+    evaluations: Sequence[tuple[Step, Evaluation]],
     tables: Mapping[Branch, Tables],
 ) -> Columns | None:
-    """Put together what was found, in the product's order; None where nothing has this granularity.
+    """Build a report from evaluations, in the order of steps; None if none has this granularity.
 
     A row for each line of experiments, and for each column or pair of one; its figures stand behind the name of the
     experiment that found them, those of several evaluators of the same tables in one row. In details and trees rows
     of several evaluators have nothing in common, and stand below one another.
     """
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-    named: dict[str, None] = {"full_expt_name": None}
+    label_columns: dict[str, None] = {"full_expt_name": None}
     figures: dict[str, None] = {}
-    for step, evaluation in found:
+    for step, evaluation in evaluations:
         if reporter.eval is not None and step.experiment not in reporter.eval:
             continue
         columns = evaluation.tables.get(granularity)
         if columns is None:
             continue
-        place = _path_columns(step, _evaluation_name(reporter, granularity))
+        labels = _path_columns(step, _evaluation_name(reporter, granularity))
         counts = tables[step.parent].counts if granularity == "global" else {}
         index = _INDEX_COLUMNS.get(granularity, ())
-        named |= dict.fromkeys((*place, *index))
+        label_columns |= dict.fromkeys((*labels, *index))
         prefixed = {name: f"{step.experiment}_{name}" for name in columns if name not in index}
         figures |= dict.fromkeys((*counts, *prefixed.values()))
         n_rows = len(next(iter(columns.values()), ()))
         for i in range(n_rows):
             where = {name: columns[name][i] if name in columns else i for name in index}
             owner = step.experiment if "index" in index else ""
-            row = rows.setdefault((*place.values(), *where.values(), owner), {**place, **where, **counts})
+            row = rows.setdefault((*labels.values(), *where.values(), owner), {**labels, **where, **counts})
             row.update({prefixed[name]: cells[i] for name, cells in columns.items() if name not in index})
     if not rows:
         return None
-    return {name: _unify_types([row.get(name) for row in rows.values()]) for name in (*named, *figures)}
+    return {name: _unify_types([row.get(name) for row in rows.values()]) for name in (*label_columns, *figures)}
 
 
 def _unify_types(cells: list[Any]) -> list[Any]:
-    """Return cells of one type, as a column has them: whole numbers beside decimals, and anything beside text."""
+    """Return cells of one type, as a column needs: decimals if some are, and text if some are."""
     types = {type(cell) for cell in cells if cell is not None}
     if len(types) < 2:
         return cells
@@ -232,7 +234,7 @@ def _unify_types(cells: list[Any]) -> list[Any]:
 
 
 def _path_columns(step: Step, evaluated: str) -> dict[str, str]:
-    """Return the experiments on a path, by module, and all of them as one name."""
+    """Return the experiments on a path by module, and the name of the whole path."""
     modules = {module: experiment for module, experiment in step.path if module not in ("Evaluator", "Describer")}
     modules[step.module] = evaluated
     # The last bracket is that of the granularity, as in PETsARD.
@@ -242,19 +244,19 @@ def _path_columns(step: Step, evaluated: str) -> dict[str, str]:
 
 def timing_columns(reporter: SaveTiming, timings: Sequence[Timing]) -> Columns:
     """Return how long each step took."""
-    told = [each for each in timings if not reporter.module or each.step.module in reporter.module]
+    selected = [each for each in timings if not reporter.module or each.step.module in reporter.module]
     return {
-        "record_id": [f"timing_{place:06d}" for place, _ in enumerate(told, 1)],
-        "module_name": [each.step.module for each in told],
-        "experiment_name": [each.step.experiment for each in told],
-        "step_name": ["run"] * len(told),
-        "start_time": [each.start for each in told],
-        "end_time": [each.end for each in told],
+        "record_id": [f"timing_{place:06d}" for place, _ in enumerate(selected, 1)],
+        "module_name": [each.step.module for each in selected],
+        "experiment_name": [each.step.experiment for each in selected],
+        "step_name": ["run"] * len(selected),
+        "start_time": [each.start for each in selected],
+        "end_time": [each.end for each in selected],
         f"duration_{reporter.time_unit}": [
-            round(each.seconds / _SECONDS_PER_UNIT[reporter.time_unit], 6) for each in told
+            round(each.seconds / _SECONDS_PER_UNIT[reporter.time_unit], 6) for each in selected
         ],
-        "source": [each.step.name for each in told],
-        "status": [each.status for each in told],
+        "source": [each.step.name for each in selected],
+        "status": [each.status for each in selected],
     }
 
 

@@ -100,7 +100,7 @@ class Evaluation:
 
     @classmethod
     def from_tables(cls, tables: Mapping[str, Columns], judged: Mapping[str, Any] = _EMPTY_MAPPING) -> Evaluation:
-        """Make one of any plain values: what is kept and read again is the same as what was found."""
+        """Build an evaluation from plain values, normalized so that a saved one reads back equal."""
         plain = {
             granularity: {name: [*map(_to_csv_cell, cells)] for name, cells in columns.items()}
             for granularity, columns in tables.items()
@@ -114,7 +114,7 @@ class Evaluation:
         tables: Mapping[str, Columns] = _EMPTY_MAPPING,
         judged: Mapping[str, Any] = _EMPTY_MAPPING,
     ) -> Evaluation:
-        """Make one of figures of the whole, and of other tables."""
+        """Build an evaluation from the figures of the whole table, and further tables."""
         return cls.from_tables({"global": {name: [cell] for name, cell in figures.items()}, **tables}, judged)
 
     @property
@@ -143,7 +143,7 @@ def _to_csv_cell(cell: Any) -> Any:
     return cell
 
 
-# Above a NaN nothing is; and True is no number.
+# NaN compares with nothing, and True is not a number.
 Limit = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 
 
@@ -200,14 +200,14 @@ class ComparingEvaluator(Evaluator):
 
 
 def entries_of(parameters: Record, *names: str) -> dict[str, Any]:
-    """Return entries as options of a function that calls them the same."""
+    """Return some fields of a record as keyword options of a function."""
     return {name: getattr(parameters, name) for name in names}
 
 
 def broken_limits(
     limits: Mapping[str, float], figures: Mapping[str, Any], what: str, doubts: Mapping[str, str] = _EMPTY_MAPPING
 ) -> list[str]:
-    """Say which limits figures do not hold, and what they are of; a figure that is not known holds none."""
+    """Describe the limits that figures exceed; an unknown figure counts as above its limit."""
     known = {name: figures.get(name) for name in limits}
     limited = {
         name: LimitedFigure(math.nan if value is None else value, what, doubts.get(name, ""))
@@ -217,5 +217,5 @@ def broken_limits(
 
 
 def read_beside(path: Path, original: Frame) -> Frame:
-    """Read a table of other people as the originals are read."""
+    """Read a table of other people, the way the originals are read."""
     return frames.read(path, dialect=original.dialect.marks).with_specs(original.specs)

@@ -99,7 +99,7 @@ def full_name(path: Branch) -> str:
 
 
 def expand_steps(modules: Mapping[str, Mapping[str, Record]]) -> tuple[Step, ...]:
-    """Return every step, depth first: modules and experiments in the file's order."""
+    """Return every step, depth first, with modules and experiments in the file's order."""
     return tuple(_expand_below((), [*modules.items()]))
 
 
@@ -127,7 +127,7 @@ def seed_of(seed: int, step: Step) -> int:
     return _to_whole_number(_hash_parts([seed, step.parent, step.module, step.label])) >> 1
 
 
-def key_of(step: Step, seed: int, content: Sequence[Path], wanted: Sequence[str], parent: str) -> str:
+def key_of(step: Step, seed: int, content: Sequence[Path], granularities: Sequence[str], parent: str) -> str:
     """Return the key of a step: a hash of all that its result depends on; bytes of files count, not names."""
     files = [sha256(path) for path in content]
     own = [
@@ -138,12 +138,12 @@ def key_of(step: Step, seed: int, content: Sequence[Path], wanted: Sequence[str]
         step.sample,
         seed_of(seed, step),
     ]
-    return str(_hash_parts([*own, files, list(wanted), parent]).hexdigest())
+    return str(_hash_parts([*own, files, list(granularities), parent]).hexdigest())
 
 
 def _to_key_parts(parameters: Record) -> Any:
-    # Of limits, results do not depend, but that a gate refuses tables that do not meet; a policy is no field that
-    # pydantic can write.
+    # A limit's value changes no result, but having one does: a gate refuses tables whose columns do not meet.
+    # The rules are a policy, which pydantic cannot dump.
     rules, is_gate = getattr(parameters, "rules", None), bool(getattr(parameters, "limit", None))
     fields = parameters.model_dump(exclude={"limit", "rules"})
     return fields, is_gate, None if rules is None else rules.to_dict()
@@ -159,9 +159,9 @@ def _to_whole_number(digest: Any) -> int:
 
 
 def _hash_foreign_code(parameters: Record) -> str:
-    """Hash the code of an evaluator or synthesizer that is not this package's."""
+    """Hash the code of an evaluator or synthesizer from another package."""
     codes = []
-    # Every step is asked, and entry points take milliseconds.
+    # Asked for every step, and looking up entry points takes milliseconds.
     if isinstance(parameters, (Synthesis, OwnSynthesizer)) and parameters.name not in METHODS:
         codes += [kind.fingerprint() for name, kind in plugin_synthesizers().items() if name == parameters.name]
     home = inspect.getsourcefile(type(parameters))
@@ -172,7 +172,7 @@ def _hash_foreign_code(parameters: Record) -> str:
 
 @cache
 def _hash_package() -> str:
-    """Hash this package and the versions of those it computes with: what others made is not used again."""
+    """Hash this package and the versions of its libraries: results of other versions are not used again."""
     digest = hashlib.sha256()
     home = Path(__file__).parents[1]
     for path in sorted(each for each in home.rglob("*") if each.is_file() and "__pycache__" not in each.parts):
@@ -192,44 +192,46 @@ _KIND_BY_TYPE: Final[Mapping[str, Kind]] = {
 }
 
 
-def read_table(filepath: str, files: NamedFiles, said: FileReading, like: Frame | None = None) -> Frame:
-    """Read a table; what was said of the columns of another one, read before, holds for this one too."""
-    of_all = () if isinstance(said.na_values, Mapping) else said.na_values
+def read_table(filepath: str, files: NamedFiles, reading: FileReading, like: Frame | None = None) -> Frame:
+    """Read a table; the specs of another table that was read before hold for this one too."""
+    of_all = () if isinstance(reading.na_values, Mapping) else reading.na_values
     marks = Dialect() if like is None else like.dialect.marks
     path, dialect = files.find(filepath), replace(marks, missing_values=(*marks.missing_values, *of_all))
     frame = (
-        frames.read(path, dialect=dialect) if said.header_names is None else _read_without_header(path, said, dialect)
+        frames.read(path, dialect=dialect)
+        if reading.header_names is None
+        else _read_without_header(path, reading, dialect)
     )
     if like is not None:
         frame = frame.with_specs({name: spec for name, spec in like.specs.items() if name in frame.columns})
-    specs = _read_specs(said, files)
+    specs = _read_specs(reading, files)
     check_columns(tuple(specs), frame.columns, f"what is said of the columns of {path.name}")
     return _with_inferred_specs(frame.with_specs(specs))
 
 
-def _read_specs(said: FileReading, files: NamedFiles) -> dict[str, ColumnSpec]:
-    """Return what is said of columns: by a schema, by their types, by what means missing in them."""
+def _read_specs(reading: FileReading, files: NamedFiles) -> dict[str, ColumnSpec]:
+    """Return specs of columns: from a schema, column types, and texts that mean missing."""
     specs = {
         name: ColumnSpec(
             _KIND_BY_TYPE[field.type] if field.type else None,
             format=None if field.datetime_format == "auto" else field.datetime_format,
             missing_values=field.na_values or None,
         )
-        for name, field in _read_schema(said.schema_, files).fields.items()
+        for name, field in _read_schema(reading.schema_, files).fields.items()
     }
-    for kind, names in said.column_types.items():
+    for kind, names in reading.column_types.items():
         specs |= {
             name: ColumnSpec(_KIND_BY_TYPE[kind.lower()]).with_defaults_from(specs.get(name, ColumnSpec()))
             for name in names
         }
-    if isinstance(said.na_values, Mapping):
-        for name, texts in said.na_values.items():
+    if isinstance(reading.na_values, Mapping):
+        for name, texts in reading.na_values.items():
             specs[name] = ColumnSpec(missing_values=texts).with_defaults_from(specs.get(name, ColumnSpec()))
     return specs
 
 
 def _with_inferred_specs(frame: Frame) -> Frame:
-    """Return a table that is read alike in all its parts: numbers in some rows of a column of texts are texts too."""
+    """Infer the specs of a table, so that all its parts are read alike: a column of texts stays one in each part."""
     if not frame.is_text:
         return frame
     known = frame.with_learned_specs()
@@ -247,7 +249,7 @@ def _read_schema(schema: str | Schema | None, files: NamedFiles) -> Schema:
 
 
 def _read_without_header(path: Path, said: FileReading, dialect: Dialect) -> Frame:
-    """Read a CSV without a header; the delimiter is the one that splits its first line into as many cells as names."""
+    """Read a CSV without a header; the delimiter splits its first line into as many cells as names."""
     names = list(said.header_names or ())
     try:
         text = read_text(path, dialect.encoding)
@@ -324,16 +326,16 @@ def files_of(parameters: Record, files: NamedFiles) -> list[Path]:
     """Return the files that a step with these parameters reads."""
     if isinstance(parameters, Evaluator):
         return [*parameters.inputs(files)]
-    named: list[str | Schema | None] = []
+    entries: list[str | Schema | None] = []
     if isinstance(parameters, GivenSplit):
         path, schema = parameters.filepath, parameters.schema_
-        named += [path.ori, path.control, schema.ori, schema.control]
+        entries += [path.ori, path.control, schema.ori, schema.control]
     elif isinstance(parameters, (Loading, GivenTable)):
-        named += [parameters.filepath, parameters.schema_]
+        entries += [parameters.filepath, parameters.schema_]
     elif isinstance(parameters, Releasing):
-        named += [parameters.policy, parameters.key_file]
+        entries += [parameters.policy, parameters.key_file]
     # A schema may stand in the pipeline's file itself.
-    found = [files.find(each) for each in named if isinstance(each, str)]
+    found = [files.find(each) for each in entries if isinstance(each, str)]
     if isinstance(parameters, Releasing):
         found += policy_of(parameters, files).inputs
     return found
@@ -385,22 +387,22 @@ def _split_table(parameters: Splitting, before: Tables, sample: int, seed: int) 
 def _draw_samples(
     parameters: Splitting, n_rows: int, rng: np.random.Generator, persons: Any
 ) -> list[tuple[CountArray, CountArray]]:
-    """Draw all samples, each of which shares no more of its rows with one before than is allowed."""
-    drawn: list[tuple[CountArray, CountArray]] = []
-    while len(drawn) < parameters.num_samples:
+    """Draw all samples; each shares at most the allowed share of rows with an earlier one."""
+    samples: list[tuple[CountArray, CountArray]] = []
+    while len(samples) < parameters.num_samples:
         for _ in range(parameters.max_attempts):
             rows = split_rows(n_rows, parameters.train_split_ratio, rng, persons)
-            most = parameters.max_overlap_ratio * len(rows[0])
-            if all(len(np.intersect1d(rows[0], train)) <= most for train, _ in drawn):
+            max_overlap = parameters.max_overlap_ratio * len(rows[0])
+            if all(len(np.intersect1d(rows[0], train)) <= max_overlap for train, _ in samples):
                 break
         else:
             raise InputError(
-                f"no sample {len(drawn) + 1} shares at most {parameters.max_overlap_ratio} of its "
+                f"no sample {len(samples) + 1} shares at most {parameters.max_overlap_ratio} of its "
                 "rows with the others.",
                 hint="raise max_overlap_ratio, or lower num_samples or train_split_ratio.",
             )
-        drawn.append(rows)
-    return drawn
+        samples.append(rows)
+    return samples
 
 
 def _synthesize_table(parameters: Any, before: Tables, doing: Doing) -> Tables:
@@ -417,12 +419,12 @@ def _synthesize_table(parameters: Any, before: Tables, doing: Doing) -> Tables:
         if doing.store.lasts:
             with doing.store.create_result(doing.key) as folder:
                 frames.write(table, folder / _TABLE_FILE)
-    # Nothing was claimed of what is made up of a release.
+    # A table synthesized from a release has no claim.
     return replace(before, current=table, is_made=True, protected=None, release=None, redraw=draw)
 
 
 def _load_kept_table(source: Frame, doing: Doing) -> Frame | None:
-    """Read a table that was drawn before; None where there is none, or it is damaged."""
+    """Read a synthetic table that was kept; None if there is none, or it is damaged."""
     kept = doing.store.find(doing.key)
     if kept is None:
         return None
@@ -450,13 +452,13 @@ def _protect_table(parameters: Releasing, before: Tables, doing: Doing) -> Table
         protected=before.current,
         release=path,
         removed=(*before.removed, *removed),
-        # Rows that are drawn again would not be protected.
+        # Rows drawn again would not be protected: no redraw.
         redraw=None,
     )
 
 
 def _is_whole(release: Path, doing: Doing) -> bool:
-    """Tell whether a release is kept, and is the file that was verified."""
+    """Tell whether a release is kept and is the file that was verified."""
     if doing.store.find(doing.key) is None:
         return False
     try:
@@ -467,22 +469,22 @@ def _is_whole(release: Path, doing: Doing) -> bool:
 
 
 def _describe_table(frame: Frame) -> Evaluation:
-    found = describe_table(Table.encode(frame))
-    names = list(found.columns)
+    description = describe_table(Table.encode(frame))
+    names = list(description.columns)
     return Evaluation.from_figures(
-        {"row_count": found.n_rows, "col_count": found.n_columns, "na_count": found.n_incomplete},
+        {"row_count": description.n_rows, "col_count": description.n_columns, "na_count": description.n_incomplete},
         {
             "columnwise": {
                 "column": names,
                 **{
-                    word: [getattr(found.columns[name], figure) for name in names]
+                    word: [getattr(description.columns[name], figure) for name in names]
                     for figure, word in _NAME_BY_FIGURE.items()
                 },
             },
             "pairwise": {
-                "column1": [first for first, _ in found.correlations],
-                "column2": [second for _, second in found.correlations],
-                "corr": list(found.correlations.values()),
+                "column1": [first for first, _ in description.correlations],
+                "column2": [second for _, second in description.correlations],
+                "corr": list(description.correlations.values()),
             },
         },
     )

@@ -48,7 +48,7 @@ class Store:
         else:
             self.is_new = _make_folder(self._place)
             self._held.enter_context(_lock_folder(self._place))
-            # What a kill left.
+            # Parts that a killed run left behind.
             for part in self._place.glob("part-*"):
                 _remove_path(part)
         return self
@@ -58,12 +58,12 @@ class Store:
 
     @property
     def folder(self) -> Path:
-        """Where it is."""
+        """The folder of the results."""
         assert self._place is not None, "a store is entered before it is used"
         return self._place
 
     def find(self, key: str) -> Path | None:
-        """Return the folder of a result that may be used: of this run, or of one before."""
+        """Return the folder of a result of this run or an earlier one; None if there is none to use."""
         if key not in self._made and (self._fresh or not self.lasts):
             return None
         return self.folder / key if (self.folder / key).is_dir() else None
@@ -75,7 +75,7 @@ class Store:
 
     @contextlib.contextmanager
     def create_result(self, key: str) -> Iterator[Path]:
-        """Yield a folder for a result, which gets its name when it is whole."""
+        """Yield a folder for a result; it gets its name when it is complete."""
         part = self.folder / f"part-{secrets.token_hex(8)}"
         try:
             part.mkdir(mode=0o700)
@@ -115,7 +115,7 @@ def clean(folder: Path) -> bool:
 
 
 def _make_folder(folder: Path) -> bool:
-    """Make the folder; tell whether it is new."""
+    """Create the folder, and tell whether it is new."""
     try:
         if folder.exists() or folder.is_symlink():
             _check_own(folder)
@@ -123,7 +123,7 @@ def _make_folder(folder: Path) -> bool:
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
         if is_new:
-            # So that nobody commits it.
+            # Ignored by git, so that nobody commits people's data.
             (folder / _GITIGNORE_FILE).write_text("*\n", encoding="utf-8")
             (folder / _MARK_FILE).write_text(_MARK_TEXT, encoding="utf-8")
     except OSError as error:
@@ -146,7 +146,7 @@ def _check_own(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _lock_folder(folder: Path) -> Iterator[None]:
-    """Hold the folder for one run; another would remove what this one reads."""
+    """Lock the folder for one run; another run would remove what this one reads."""
     with open(folder / _LOCK_FILE, "ab", opener=partial(os.open, mode=0o600)) as file:
         if sys.platform != "win32":
             try:

@@ -152,11 +152,11 @@ class Comparison(StatesFacts):
                 points.setdefault(row.line, []).append((row.loss, row.highest_risk))
                 runs.setdefault(row.line, row)
         alike: dict[tuple[tuple[float, float], ...], list[ComparedRun]] = {}
-        for name, each in points.items():
-            alike.setdefault(tuple(each), []).append(runs[name])
-        told = ("links", "method", "recoding", "suppression")
+        for name, curve in points.items():
+            alike.setdefault(tuple(curve), []).append(runs[name])
+        fields = ("links", "method", "recoding", "suppression")
         # What all lines share would fill a legend.
-        differs = [name for name in told if len({getattr(run, name) for run in runs.values()}) > 1] or list(told)
+        differs = [name for name in fields if len({getattr(run, name) for run in runs.values()}) > 1] or list(fields)
         return {_name_line(each, differs): list(line) for line, each in alike.items()}
 
     def to_frame(self) -> Any:
@@ -234,7 +234,7 @@ class Comparison(StatesFacts):
 
 
 def _name_line(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
-    """Name a line of runs that are alike: what they share once, and each of what they differ in."""
+    """Name a line of equal runs: shared settings once, then each of the differing ones."""
     parts = []
     for told in names:
         values = [getattr(run, told) for run in runs]
@@ -245,7 +245,7 @@ def _name_line(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
 
 
 def _find_frontier(rows: Iterable[ComparedRun]) -> list[ComparedRun]:
-    """Return the verified runs than which no other has as little risk and as little loss, the safest first."""
+    """Return the verified runs on the Pareto front of risk and loss, the safest first."""
     frontier: list[ComparedRun] = []
     for row in sorted((row for row in rows if row.verified), key=lambda row: (row.highest_risk, row.loss)):
         if not frontier or row.loss < frontier[-1].loss:  # type: ignore[operator]  # a verified run has a loss
@@ -254,7 +254,7 @@ def _find_frontier(rows: Iterable[ComparedRun]) -> list[ComparedRun]:
 
 
 LINKS: Final = ("remove", "fresh", LinkedKAnonymity.name, KMAnonymity.name)
-_DEFAULT_M: Final = 2  # known records, where the policy does not say
+_DEFAULT_M: Final = 2  # known records in km-anonymity, if the policy does not say
 _CSV_PATH: Final = Path("release.csv")
 _ANY_KEY: Final = bytes(range(32))
 _MAX_ROWS_PER_CORE: Final = 2**15  # of which Mondrian grows one tree
@@ -344,11 +344,11 @@ def compare(
         runs = _combine_with_links(rules, runs, ways)
     changed = [policy_of_run(rules, run) for run in runs]
     source = rules.open_table(data)
-    # No pseudonym leaves this function, and all are of one length: any key measures the same.
-    asked = rules.request(data, key=_ANY_KEY if key is None and rules.pseudonymized else key)
+    # No pseudonym leaves this function, and all have the same length: any key gives the same measures.
+    base_request = rules.request(data, key=_ANY_KEY if key is None and rules.pseudonymized else key)
     requests = [
         replace(
-            asked,
+            base_request,
             models=each.models,
             method=each.method,
             suppression_limit=each.limits.suppression,
@@ -357,23 +357,23 @@ def compare(
         )
         for each in changed
     ]
-    prepared = prepare(source, asked)
+    prepared = prepare(source, base_request)
     _warn_once(prepared, requests)
     rows = _carry_out_runs(runs, prepared, requests, progress, fitted)
     n_records, library = prepared.table.n_records, frames.library_of(data)
     return Comparison(tuple(rows), rules.quasi_identifiers, n_records, rules.loss.name, rules.person, library)
 
 
-def _read_policy(given: Any) -> Policy:
-    if isinstance(given, Policy):
-        return given
-    if isinstance(given, (str, os.PathLike)):
-        return Policy.read(given)
-    raise InputError(f"policy was given as {type(given).__name__}.", hint="pass a Policy, or the path of one.")
+def _read_policy(policy: Any) -> Policy:
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, (str, os.PathLike)):
+        return Policy.read(policy)
+    raise InputError(f"policy was given as {type(policy).__name__}.", hint="pass a Policy, or the path of one.")
 
 
 def _check_list(given: Any, what: str, example: str) -> list[Any]:
-    """Return the entries of a list that is not empty; a text or a number alone is a slip."""
+    """Return the entries of a nonempty list; refuse a single text or number."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise InputError(f"{what} = {given!r}.", hint=f"pass a list, for instance {what}={example}.")
     entries = list(given)
@@ -391,23 +391,23 @@ def _check_shares(given: Any) -> list[float]:
     return list(dict.fromkeys(map(float, shares)))
 
 
-def _check_words(given: Any, known: Iterable[str], what: str) -> list[str] | None:
+def _check_words(given: Any, allowed: Iterable[str], what: str) -> list[str] | None:
     if given is None:
         return None
-    known = list(known)
-    words = _check_list(given, what, f"[{known[0]!r}]")
+    allowed = list(allowed)
+    words = _check_list(given, what, f"[{allowed[0]!r}]")
     for each in words:
-        if not isinstance(each, str) or each not in known:
-            near = find_nearest(each, known)
+        if not isinstance(each, str) or each not in allowed:
+            near = find_nearest(each, allowed)
             meant = f"did you mean {near!r}? " if near else ""
-            raise InputError(f"{what} holds {each!r}.", hint=f"{meant}choose among {', '.join(known)}.")
+            raise InputError(f"{what} holds {each!r}.", hint=f"{meant}choose among {', '.join(allowed)}.")
     return list(dict.fromkeys(words))
 
 
 def _combine_runs(
     rules: Policy, ks: Sequence[int], shares: Sequence[float], recodings: Sequence[str] | None, methods: Sequence[str]
 ) -> list[ComparedRun]:
-    """Combine what is varied; an option that does not apply takes part once."""
+    """Combine the varied settings; an option without effect takes part only once."""
     recoded = [name for name in methods if hasattr(METHODS[name](), "recoding")]
     if recodings is not None and not recoded:
         raise InputError(
@@ -428,13 +428,13 @@ def _combine_runs(
 
 
 def _combine_with_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterable[str]) -> list[ComparedRun]:
-    """Return the runs of every way to link records; methods that align histories are for linked k-anonymity alone."""
+    """Combine runs with every way to link records; only linked k-anonymity uses methods that align histories."""
     if rules.person is None:
         raise InputError(
             "links were given, and the policy does not say whose record a row is.",
             hint="write `person: COLUMN` into the policy.",
         )
-    found = []
+    combined = []
     for links in ways:
         for run in runs:
             aligns = METHODS[run.method]().offers.finds_histories
@@ -444,8 +444,8 @@ def _combine_with_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterab
             made = _with_method(rules, method).method
             default = made.recoding if hasattr(made, "recoding") else None
             style = run.recoding if method == run.method else default
-            found.append(replace(run, links=links, method=method, recoding=style))
-    return list(dict.fromkeys(found))
+            combined.append(replace(run, links=links, method=method, recoding=style))
+    return list(dict.fromkeys(combined))
 
 
 def _with_method(rules: Policy, name: str) -> Policy:
@@ -453,19 +453,19 @@ def _with_method(rules: Policy, name: str) -> Policy:
 
 
 def policy_of_run(rules: Policy, run: ComparedRun) -> Policy:
-    """Return the policy of one run: what `compare` varies is as the run has it, all else as the policy says."""
-    places: dict[tuple[str, ...], Any] = {
+    """Return the policy with the settings of one run."""
+    entries: dict[tuple[str, ...], Any] = {
         ("models",): _with_k(rules.models, run.k),
         ("limits", "suppression"): run.suppression or 0.0,
     }
     if run.recoding is not None:
-        places["method", run.method, "recoding"] = run.recoding
+        entries["method", run.method, "recoding"] = run.recoding
     if run.links is not None:
         person, action = str(rules.person), run.links if run.links in ("remove", "fresh") else "pseudonym"
-        places["models",] = _with_links(rules.models, run)
-        places["columns", person, "role"], places["columns", person, "action"] = "identifier", action
-        places["accept",] = {name: reason for name, reason in rules.accept.items() if name != person}
-    return _with_method(rules, run.method).with_entries(places)
+        entries["models",] = _with_links(rules.models, run)
+        entries["columns", person, "role"], entries["columns", person, "action"] = "identifier", action
+        entries["accept",] = {name: reason for name, reason in rules.accept.items() if name != person}
+    return _with_method(rules, run.method).with_entries(entries)
 
 
 _MODELS_WITH_K: Final = (KAnonymity, HistoryModel, MatchingNotion)
@@ -478,18 +478,18 @@ def _with_k(models: Sequence[PrivacyModel], k: int) -> list[PrivacyModel]:
 
 
 def _with_links(models: Sequence[PrivacyModel], run: ComparedRun) -> list[PrivacyModel]:
-    """Return the models of one way to link records: k-anonymity, or the model of histories of that name."""
-    others = [model for model in models if not isinstance(model, (KAnonymity, HistoryModel))]
+    """Return the models for one way to link records: k-anonymity, or the history model of that name."""
+    other_models = [model for model in models if not isinstance(model, (KAnonymity, HistoryModel))]
     if run.links == LinkedKAnonymity.name:
-        return [LinkedKAnonymity(run.k), *others]
+        return [LinkedKAnonymity(run.k), *other_models]
     if run.links == KMAnonymity.name:
         m = max((model.m for model in models if isinstance(model, KMAnonymity)), default=_DEFAULT_M)
-        return [KMAnonymity(run.k, m), *others]
-    return [KAnonymity(run.k), *others]
+        return [KMAnonymity(run.k, m), *other_models]
+    return [KAnonymity(run.k), *other_models]
 
 
 def _warn_once(prepared: Prepared, requests: Iterable[Request]) -> None:
-    """Warn of what several runs would warn of alike."""
+    """Warn once of what several runs would warn of."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         for asked in requests:
@@ -505,7 +505,7 @@ def _carry_out_runs(
     progress: Progress | None,
     model: RegressionModel | None,
 ) -> list[ComparedRun]:
-    """Carry out all runs, side by side where each would leave cores idle; only the seconds depend on that."""
+    """Carry out all runs, in parallel if each would leave cores idle; this changes only the seconds."""
     lock, shares = Lock(), [0.0] * len(runs)
 
     def report_share(place: int, share: float) -> None:
@@ -527,13 +527,13 @@ def _carry_out_runs(
 
 
 def _stay_on_one_core(prepared: Prepared, requests: Iterable[Request]) -> bool:
-    """Tell whether searches are of few rows and end soon: others use all cores, or are for the main thread to stop."""
+    """Tell whether searches are small: large ones use all cores, or must be stoppable in the main thread."""
     end_soon = (isinstance(each.method, Mondrian) and each.clock.budget.seconds is None for each in requests)
     return prepared.table.n_rows <= _MAX_ROWS_PER_CORE and all(end_soon)
 
 
 def _fit_regression(release: Release[Any], frame: Frame, model: RegressionModel | None) -> Regression | None:
-    """Fit a regression; None where the release tells too little."""
+    """Fit a regression; None if the release holds too little for it."""
     if model is None:
         return None
     try:
@@ -543,18 +543,18 @@ def _fit_regression(release: Release[Any], frame: Frame, model: RegressionModel 
         return None
 
 
-def _measure_run(run: ComparedRun, prepared: Prepared, asked: Request, model: RegressionModel | None) -> ComparedRun:
-    """Carry out a run, and say what it costs."""
+def _measure_run(run: ComparedRun, prepared: Prepared, request: Request, model: RegressionModel | None) -> ComparedRun:
+    """Carry out a run, and measure its risk and cost."""
     began = perf_counter()
     try:
-        release = carry_out(prepared, asked)
+        release = carry_out(prepared, request)
     except (InfeasibleError, BudgetExceeded, InputError) as error:
         return replace(run, reason=error.message)
     seconds = perf_counter() - began
-    # What `Release.verify` does, with the cells written once for all figures.
-    published, claim, source = release.edition, release.claim, release.source
-    frame = published.frame()
-    verdict = claim.verify(frame, original=source.frame() if claim.needs_original(published.columns) else None)
+    # As `Release.verify`, but the published cells are built only once, for all figures.
+    edition, claim, source = release.edition, release.claim, release.source
+    frame = edition.frame()
+    verdict = claim.verify(frame, original=source.frame() if claim.needs_original(edition.columns) else None)
     linkage = release.linkage()
     fitted = _fit_regression(release, frame, model)
     return replace(
@@ -566,8 +566,8 @@ def _measure_run(run: ComparedRun, prepared: Prepared, asked: Request, model: Re
         n_classes=verdict.n_classes,
         loss=release.loss,
         loss_by_column=release.quality.by_column,
-        longest_cell=_longest_cell(published),
-        n_bytes=_size_as_csv(published, release.writing),
+        longest_cell=_longest_cell(edition),
+        n_bytes=_size_as_csv(edition, release.writing),
         n_suppressed=release.n_suppressed,
         seconds=seconds,
         verified=verdict.passed and verdict.complete,

@@ -20,37 +20,41 @@ from hushtable.policy import plain_yaml
 from hushtable.policy.policy import Policy
 
 _MAX_BYTES_PER_ENTRY: Final = 2**28  # of an entry of a project
-_ROLES: Final = {
+_ROLE_BY_ARX_TYPE: Final = {
     "IDENTIFYING_ATTRIBUTE": "identifier",
     "QUASI_IDENTIFYING_ATTRIBUTE": "quasi-identifier",
     "SENSITIVE_ATTRIBUTE": "sensitive",
     "INSENSITIVE_ATTRIBUTE": "other",
 }
-_KINDS: Final = {"String": "category", "Integer": "integer", "Decimal": "decimal", "Date/Time": "date"}
-_LOSSES: Final = {
+_KIND_BY_ARX_TYPE: Final = {"String": "category", "Integer": "integer", "Decimal": "decimal", "Date/Time": "date"}
+_LOSS_BY_PATTERN: Final = {
     r"(non-)?monotonic precision": "precision",
     r"non-monotonic discernability": "discernibility",
     r"average equivalence class size": "average_class_size",
     r".*non-uniform entropy.*": "non_uniform_entropy",
     r"loss \(.*\)": "arx_loss",
 }
-_NUMBER: Final = r"([0-9]+(?:\.[0-9]+)?(?:E-?[0-9]+)?)"
+_NUMBER_PATTERN: Final = r"([0-9]+(?:\.[0-9]+)?(?:E-?[0-9]+)?)"
 _FOR_ATTRIBUTE: Final = r" for attribute '(.*)'"
-_MODELS: Final = (
-    (rf"{_NUMBER}-anonymity", "k-anonymity", ("k",)),
-    (rf"distinct-{_NUMBER}-diversity{_FOR_ATTRIBUTE}", "distinct-l-diversity", ("l", "sensitive")),
-    (rf"(?:shannon-)?entropy-{_NUMBER}-diversity{_FOR_ATTRIBUTE}", "entropy-l-diversity", ("l", "sensitive")),
+_MODEL_PATTERNS: Final = (
+    (rf"{_NUMBER_PATTERN}-anonymity", "k-anonymity", ("k",)),
+    (rf"distinct-{_NUMBER_PATTERN}-diversity{_FOR_ATTRIBUTE}", "distinct-l-diversity", ("l", "sensitive")),
+    (rf"(?:shannon-)?entropy-{_NUMBER_PATTERN}-diversity{_FOR_ATTRIBUTE}", "entropy-l-diversity", ("l", "sensitive")),
     (
-        rf"recursive-\({_NUMBER},{_NUMBER}\)-diversity{_FOR_ATTRIBUTE}",
+        rf"recursive-\({_NUMBER_PATTERN},{_NUMBER_PATTERN}\)-diversity{_FOR_ATTRIBUTE}",
         "recursive-c-l-diversity",
         ("c", "l", "sensitive"),
     ),
     (
-        rf"{_NUMBER}-closeness with (equal|ordered|hierarchical) (?:ground-)?distance{_FOR_ATTRIBUTE}",
+        rf"{_NUMBER_PATTERN}-closeness with (equal|ordered|hierarchical) (?:ground-)?distance{_FOR_ATTRIBUTE}",
         "t-closeness",
         ("t", "ground", "sensitive"),
     ),
-    (rf"(basic|enhanced)-{_NUMBER}-likeness{_FOR_ATTRIBUTE}", "beta-likeness", ("enhanced", "beta", "sensitive")),
+    (
+        rf"(basic|enhanced)-{_NUMBER_PATTERN}-likeness{_FOR_ATTRIBUTE}",
+        "beta-likeness",
+        ("enhanced", "beta", "sensitive"),
+    ),
 )
 _JAVA_DATES: Final = dict(
     zip(
@@ -85,27 +89,27 @@ def convert(path: Path) -> Converted:
 def _convert_project(path: Path) -> Converted:
     try:
         with zipfile.ZipFile(path) as project:
-            held = {name: _read_entry(project, name) for name in project.namelist() if _is_wanted(name)}
+            entries = {name: _read_entry(project, name) for name in project.namelist() if _is_wanted(name)}
     except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         hint = "save it in ARX again, without a password."
         raise InputError(f"{str(path)!r} is not a project of ARX.", hint=hint) from None
-    wanted = ("project.xml", "input/config.xml", "input/definition.xml")
-    if missing := [name for name in wanted if name not in held]:
+    required = ("project.xml", "input/config.xml", "input/definition.xml")
+    if missing := [name for name in required if name not in entries]:
         raise InputError(
             f"{str(path)!r} lacks {missing[0]!r}.", hint="import data and configure the project in ARX first."
         )
-    about, config, definition = (_parse_xml(path, name, held[name]) for name in wanted)
+    about, config, definition = (_parse_xml(path, name, entries[name]) for name in required)
     lacking: list[str] = []
     columns, ladders = {}, {}
-    for place, each in enumerate(definition.iter("assigment"), start=1):
-        name = _child_text(each, "name")
-        columns[name] = entry = _convert_column(name, each, lacking)
-        ladder = held.get(f"input/hierarchies/{name}.csv")
+    for number, element in enumerate(definition.iter("assigment"), start=1):
+        name = _child_text(element, "name")
+        columns[name] = entry = _convert_column(name, element, lacking)
+        ladder = entries.get(f"input/hierarchies/{name}.csv")
         if ladder is not None and entry["role"] in ("quasi-identifier", "sensitive"):
             slug = re.sub(r"\W+", "_", name) or "column"
-            entry["hierarchy"] = f"hierarchies/{place:02}_{slug}.csv"
+            entry["hierarchy"] = f"hierarchies/{number:02}_{slug}.csv"
             ladders[entry["hierarchy"]] = decode_text(path, ladder)
     policy = {
         "version": 1,
@@ -143,7 +147,7 @@ def _read_entry(project: zipfile.ZipFile, name: str) -> bytes:
 
 def _parse_xml(path: Path, name: str, raw: bytes) -> ElementTree.Element:
     if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw:
-        # Entities could name other files, or grow without an end.
+        # Entities could read other files, or expand without end.
         raise InputError(f"{name!r} of {str(path)!r} declares entities.", hint="ARX writes none.")
     try:
         return ElementTree.fromstring(raw)
@@ -152,7 +156,7 @@ def _parse_xml(path: Path, name: str, raw: bytes) -> ElementTree.Element:
 
 
 def _child_text(element: ElementTree.Element, name: str, default: str = "") -> str:
-    # Nothing is stripped: a separator may be a tab, and the name of a column may begin with a space.
+    # Not stripped: a separator may be a tab, and a column's name may begin with a space.
     return element.findtext(name) or default
 
 
@@ -163,12 +167,12 @@ def _parse_number(text: str) -> float:
         raise InputError("a limit of the project is no number.", hint="save it in ARX again.") from None
 
 
-def _convert_column(name: str, told: ElementTree.Element, lacking: list[str]) -> dict[str, Any]:
-    role, datatype = _child_text(told, "type"), _child_text(told, "datatype", "String")
-    entry: dict[str, Any] = {"role": _ROLES.get(role, "ask")}
-    # Of columns that nobody judges, a policy says no kinds.
+def _convert_column(name: str, element: ElementTree.Element, lacking: list[str]) -> dict[str, Any]:
+    role, datatype = _child_text(element, "type"), _child_text(element, "datatype", "String")
+    entry: dict[str, Any] = {"role": _ROLE_BY_ARX_TYPE.get(role, "ask")}
+    # A policy states kinds only of judged columns.
     is_judged = entry["role"] in ("quasi-identifier", "sensitive")
-    kind, format_ = _KINDS.get(datatype), _child_text(told, "format")
+    kind, format_ = _KIND_BY_ARX_TYPE.get(datatype), _child_text(element, "format")
     if is_judged and kind is None:
         lacking.append(f"the data type {datatype} of {name}")
     elif is_judged and kind == "date":
@@ -179,15 +183,15 @@ def _convert_column(name: str, told: ElementTree.Element, lacking: list[str]) ->
         entry["kind"] = kind
         if format_:
             lacking.append(f"the format {format_} of {name}")
-    limited = (limit for limit in ("min", "max") if _child_text(told, limit, "All") != "All")
+    limited = (limit for limit in ("min", "max") if _child_text(element, limit, "All") != "All")
     lacking += [f"the {limit}imum level of {name}" for limit in limited]
-    if function := _child_text(told, "microaggregationFunction"):
+    if function := _child_text(element, "microaggregationFunction"):
         lacking.append(f"microaggregation of {name} ({function})")
     return entry
 
 
 def _convert_date_format(java: str) -> dict[str, Any]:
-    """Return the kind of a column of dates, moments or times of a day, and its format where it has one here."""
+    """Return the kind of a column of dates, moments or times, and its format if it can be converted."""
     given = _as_strptime(java) or ""
     if re.search("%[Yy]", given) and "%m" in given and "%d" in given:
         return {"kind": "date", "format": given}
@@ -195,19 +199,19 @@ def _convert_date_format(java: str) -> dict[str, Any]:
 
 
 def _as_strptime(java: str) -> str | None:
-    """Return a format of `SimpleDateFormat` as strptime has it; None where it has letters without a counterpart."""
-    made = ""
+    """Convert a format of Java's `SimpleDateFormat` to strptime's; None if a letter has no counterpart."""
+    pattern = ""
     for quoted, run, _, other in re.findall(r"'([^']*)'|(([a-zA-Z])\3*)|([^a-zA-Z']+)", java):
         if run and run not in _JAVA_DATES:
             return None
-        made += _JAVA_DATES[run] if run else (quoted or other).replace("%", "%%")
-    return made
+        pattern += _JAVA_DATES[run] if run else (quoted or other).replace("%", "%%")
+    return pattern
 
 
 def _convert_models(config: ElementTree.Element, lacking: list[str]) -> Iterator[dict[str, Any]]:
     for element in config.iter("criterion"):
         text = (element.text or "").strip()
-        for pattern, model, options in _MODELS:
+        for pattern, model, options in _MODEL_PATTERNS:
             if found := re.fullmatch(pattern, text):
                 values = [_convert_option(option, given) for option, given in zip(options, found.groups(), strict=True)]
                 yield {model: dict(zip(options, values, strict=True))}
@@ -216,18 +220,20 @@ def _convert_models(config: ElementTree.Element, lacking: list[str]) -> Iterator
             lacking.append(f"the privacy model {text}")
 
 
-def _convert_option(name: str, given: str) -> Any:
+def _convert_option(name: str, text: str) -> Any:
     if name in ("sensitive", "ground"):
-        return given
+        return text
     if name == "enhanced":
-        return given == "enhanced"
-    number = float(given)
+        return text == "enhanced"
+    number = float(text)
     return int(number) if name in ("k", "l") and number.is_integer() else number
 
 
 def _convert_loss(config: ElementTree.Element, columns: Mapping[str, Any], lacking: list[str]) -> Any:
     metric = _child_text(config, "metric")
-    loss = next((ours for theirs, ours in _LOSSES.items() if re.fullmatch(theirs, metric, re.IGNORECASE)), None)
+    loss = next(
+        (ours for theirs, ours in _LOSS_BY_PATTERN.items() if re.fullmatch(theirs, metric, re.IGNORECASE)), None
+    )
     if loss is None:
         lacking.append(f"the quality model {metric or 'that is not named'}; arx_loss instead")
         loss = "arx_loss"
@@ -239,7 +245,7 @@ def _convert_loss(config: ElementTree.Element, columns: Mapping[str, Any], lacki
     differ = len(set(weights.values())) > 1 and loss in ("arx_loss", "precision", "non_uniform_entropy")
     options: dict[str, Any] = {"weights": weights} if differ else {}
     # The factor that weighs generalization against suppression comes first: Loss (0.5/1.0/1.0).
-    factor = re.match(rf"loss \({_NUMBER}", metric, re.IGNORECASE)
+    factor = re.match(rf"loss \({_NUMBER_PATTERN}", metric, re.IGNORECASE)
     if factor and float(factor[1]) != 0.5:
         options["gs_factor"] = float(factor[1])
     return {loss: options} if options else loss
@@ -268,12 +274,12 @@ def _convert_code_list(path: Path) -> str:
     above: list[str] = []
     rows: list[list[str]] = []
     of_leaves: list[int] = []
-    for place, (depth, code) in enumerate(codes):
+    for position, (depth, code) in enumerate(codes):
         above = [*above[:depth], code]
-        if place + 1 == len(codes) or codes[place + 1][0] <= depth:
-            # A code that has none below stays itself until its branch begins.
+        if position + 1 == len(codes) or codes[position + 1][0] <= depth:
+            # A leaf above the deepest level repeats its own code on the levels below.
             rows.append([code] * (deepest - depth) + above[::-1] + ["*"])
-            of_leaves.append(numbers[place])
+            of_leaves.append(numbers[position])
     check_lines(str(path), rows, of_leaves)
     return "".join(f"{';'.join(row)}\n" for row in rows)
 
@@ -321,7 +327,7 @@ def _convert_amnesia(path: Path) -> str:
 
 
 def _list_ancestors(node: str, parent_of: Mapping[str, str]) -> list[str]:
-    """Return a leaf and what stands above it, up to a node that has no parent; in a circle there is none."""
+    """Return a leaf and its ancestors, up to a node without a parent; a cycle gives more nodes than there are."""
     chain = [node]
     while chain[-1] in parent_of and len(chain) <= len(parent_of):
         chain.append(parent_of[chain[-1]])

@@ -21,7 +21,7 @@ _YEARS: Final = "%Y"
 
 
 class Dating(NamedTuple):
-    """What is proposed of a column of dates."""
+    """The proposal for a column of dates."""
 
     spec: ColumnSpec = ColumnSpec()  # its format, where only one fits, and the latest year
     formats: tuple[str, ...] = ()  # several that fit: somebody has to choose
@@ -37,7 +37,7 @@ def propose_dating(frame: Frame, name: str, topic: str) -> Dating:
     if text is not None:
         known = infer_spelling(text, spec).format
         formats = find_ambiguities(text, spec)[0] if known is None else (known,)
-    # Whole numbers are read as text where they are dates.
+    # Whole numbers that are dates are read as text.
     digits = frame.with_specs({name: ColumnSpec(format=_YEARS)}).text(name) if text is None else text
     if digits is not None and not formats and topic in _TOPICS:
         formats = date_formats_of_digits(to_canonical_texts(digits, ColumnSpec(missing_values=spec.missing_values)))
@@ -53,7 +53,7 @@ def propose_dating(frame: Frame, name: str, topic: str) -> Dating:
 
 
 def describe_century(latest_year: int, topic: str) -> str:
-    """Say which years two digits mean, and why."""
+    """Describe which years two digits mean, and why."""
     years = f"{latest_year % 100:02} is {latest_year}, {(latest_year + 1) % 100:02} is {latest_year - 99}"
     why = "no birth lies in the future" if topic == "birth" else "its dates lie closest together so"
     return f"two digits: {years}, as {why}; say another year if that is wrong"

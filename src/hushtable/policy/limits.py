@@ -44,7 +44,7 @@ def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> d
 
     The excess is judged by the upper end of its interval, so that an estimate from few records cannot pass.
     """
-    # PETsARD's summary has no entry "complete", and is judged as PETsARD computed it.
+    # PETsARD's summary has no entry "complete": it counts as complete.
     doubt = "" if summary.get("complete", True) else "the budget ended before all column sets were looked at"
     if "complete" in summary and summary["total_combinations_pruned"]:
         doubt = "column sets were skipped for their entropy, and records with them"

@@ -18,17 +18,17 @@ from hushtable.io import read_text
 
 YamlNode = yaml.Node
 
-_MAX_CHARACTERS: Final = 1_000_000  # characters
-_MAX_BYTES: Final = 4 * (_MAX_CHARACTERS + 2)  # of a text as large, with a mark, in any encoding
+_MAX_CHARACTERS: Final = 1_000_000
+_MAX_BYTES: Final = 4 * (_MAX_CHARACTERS + 2)  # 4 bytes a character at most: one past the limit, and a byte order mark
 _MAX_DEPTH: Final = 32
-_MAX_NUMBER_LENGTH: Final = 100  # characters; of longer ones the reading takes time, not to speak of a sense
+_MAX_NUMBER_LENGTH: Final = 100  # characters; longer ones are slow to read and never meant
 _TEXT: Final = "tag:yaml.org,2002:str"
 _MERGE: Final = "tag:yaml.org,2002:merge"
-_QUOTE: Final = "write the entry out, or put it in quotes where it is meant as text."
+_HINT_WRITE_OUT: Final = "write the entry out, or put it in quotes where it is meant as text."
 
 
 def read_file(path: str | os.PathLike[str], what: str, hint: str, error: type[InputError]) -> str:
-    """Return the text of a file; of one that is too large as much as `parse` needs to refuse it."""
+    """Return the text of a file; a too large one is cut just past the limit, so that `parse` refuses it."""
     try:
         return read_text(Path(path), most_bytes=_MAX_BYTES)
     except (OSError, ValueError):
@@ -36,7 +36,7 @@ def read_file(path: str | os.PathLike[str], what: str, hint: str, error: type[In
 
 
 def parse(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[Any, YamlNode | None]:
-    """Read the one document of a text as plain values, and as the tree that knows their lines, which errors name."""
+    """Parse a text with one document; return its plain values, and its tree of nodes, which have lines for errors."""
     if len(text) > _MAX_CHARACTERS:
         raise error(
             f"{name}: more than {_MAX_CHARACTERS:,} characters.", hint="keep long hierarchies in files of their own."
@@ -63,7 +63,7 @@ def parse(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[
 
 
 def line_of(tree: YamlNode | None, location: Sequence[int | str]) -> int:
-    """Return the line (from 1) of the deepest part of a location that the text has."""
+    """Return the line (from 1) of the deepest part of a location that exists in the text."""
     line = 1
     for step in location:
         if isinstance(tree, yaml.MappingNode):
@@ -81,12 +81,12 @@ def line_of(tree: YamlNode | None, location: Sequence[int | str]) -> int:
 
 @lru_cache(maxsize=4)
 def _entries_by_key(mapping: yaml.MappingNode) -> dict[str, tuple[YamlNode, YamlNode]]:
-    """Return the keys and values of a mapping by key; of a file with many faults, each asks for the same."""
+    """Return the key and value nodes of a mapping by key; cached, because many faults may ask for the same."""
     return {key.value: (key, node) for key, node in mapping.value}
 
 
 def part_of(tree: YamlNode | None, location: Sequence[str]) -> YamlNode | None:
-    """Return the tree of an entry; None where there is none."""
+    """Return the node of an entry; None if there is none."""
     for step in location:
         pairs = tree.value if isinstance(tree, yaml.MappingNode) else ()
         tree = next((node for key, node in pairs if key.value == step), None)
@@ -115,7 +115,7 @@ class _Loader(yaml.SafeLoader):
         self.error = error
         self.depth = 0
 
-    def refuse(self, mark: yaml.Mark, what: str, hint: str = _QUOTE) -> NoReturn:
+    def refuse(self, mark: yaml.Mark, what: str, hint: str = _HINT_WRITE_OUT) -> NoReturn:
         raise self.error(_format_fault(self.name, mark.line + 1, what, hint))
 
     def compose_node(self, parent: YamlNode | None, index: Any) -> YamlNode | None:
@@ -136,19 +136,19 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def check_keys(self, mapping: yaml.MappingNode) -> None:
-        """Raise PolicyError where a key is no plain text, or stands twice: YAML would silently keep the last."""
-        seen: set[str] = set()
+        """Refuse a key that is no plain text, or stands twice (YAML would silently keep the last)."""
+        keys: set[str] = set()
         for key, _ in mapping.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
                 self.refuse(key.start_mark, "a key that is no plain text")
-            if key.value in seen:
+            if key.value in keys:
                 raise self.error(
                     f"{self.name} line {key.start_mark.line + 1}: {key.value!r} stands twice.", hint="keep one of them."
                 )
-            seen.add(key.value)
+            keys.add(key.value)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        # The text is read to its end by now: of a wrong value this is the line to tell.
+        # The reader's own line, used for errors while scanning, is the last one by now: errors in values need this one.
         self.line = node.start_mark.line
         return super().construct_object(node, deep=deep)
 

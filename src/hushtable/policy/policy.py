@@ -212,7 +212,7 @@ class Policy(Record):
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files that the policy names."""
+        """The files that the policy names, as inputs."""
         named = [
             *self.hierarchies().values(),
             *(self._path_in_folder(path) for path in (self.population, self.domains) if path),
@@ -220,7 +220,7 @@ class Policy(Record):
         return tuple(path for path in named if isinstance(path, Path))
 
     def hierarchies(self) -> dict[str, Any]:
-        """Return what generalizes which column, for `hushtable.Hierarchy.build`; paths start at the policy's folder."""
+        """Return hierarchy entries by column, for `hushtable.Hierarchy.build`; paths start at the policy's folder."""
         given = {name: column.hierarchy for name, column in self.columns.items() if column.hierarchy is not None}
         return {
             name: self._path_in_folder(entry) if isinstance(entry, str) and entry != "auto" else entry
@@ -286,7 +286,7 @@ class Policy(Record):
         return made.with_exposure(limit, accepted=self.accept, is_enforced=True)
 
     def open_table(self, data: Any) -> Frame | Table:
-        """Open a table as the policy says that it is spelled; PolicyError where a column has no role."""
+        """Open a table with the policy's spelling; PolicyError if a column has no role."""
         self.check_decided()
         source = data if isinstance(data, Table) else frames.read(data, dialect=self.read_as.dialect)
         self.check_covers(source.names)
@@ -317,7 +317,7 @@ class Policy(Record):
 
     @property
     def _labels(self) -> dict[str, str]:
-        """What published columns are in words."""
+        """The labels of published columns."""
         columns = {name: each for name, each in self.columns.items() if name not in self.removed}
         return {name: each.label for name, each in columns.items() if each.label}
 
@@ -356,7 +356,7 @@ class Policy(Record):
         )
 
     def _input_specs(self) -> dict[str, ColumnSpec]:
-        """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
+        """Return how the input spells quasi-identifiers, and which cells of unjudged columns are missing."""
         others = {name: self.columns[name].spec for name in self.with_role("other")}
         told = {name: spec.missing_cells for name, spec in others.items() if spec.missing_cells != ColumnSpec()}
         return {name: self.columns[name].spec.spelling for name in self.quasi_identifiers} | told
@@ -435,12 +435,12 @@ class Policy(Record):
     @classmethod
     def parse(cls, text: str, name: str = "policy", folder: Path | None = None) -> Policy:
         """Read a policy from YAML; errors name the line, and files are looked for in ``folder``."""
-        given, tree = plain_yaml.parse(text, name)
-        if not isinstance(given, Mapping):
+        entries, tree = plain_yaml.parse(text, name)
+        if not isinstance(entries, Mapping):
             raise PolicyError(
                 f"{name}: expected `columns:` and `models:`.", hint="`hushtable scan` writes a policy to start from."
             )
-        return cls.make(given, name, tree, folder)
+        return cls.make(entries, name, tree, folder)
 
     @classmethod
     def make(
@@ -473,28 +473,28 @@ class Policy(Record):
             By place: steps, or one text with dots as ``--set`` has them, ``{"method.mondrian.cut": "median"}``.
             A method or loss of another name replaces the whole entry.
         """
-        made = self.to_dict()
+        changed = self.to_dict()
         for place, entry in given.items():
-            _set_entry(made, place.split(".") if isinstance(place, str) else place, entry)
-        return self.make(made, folder=self._folder)
+            _set_entry(changed, place.split(".") if isinstance(place, str) else place, entry)
+        return self.make(changed, folder=self._folder)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the policy as plain values, as the YAML file holds them."""
-        written = self.model_dump(mode="json", exclude_none=True, by_alias=True)
-        written["columns"] = {
-            name: column["role"] if set(column) == {"role"} else column for name, column in written["columns"].items()
+        entries = self.model_dump(mode="json", exclude_none=True, by_alias=True)
+        entries["columns"] = {
+            name: column["role"] if set(column) == {"role"} else column for name, column in entries["columns"].items()
         }
-        written["read"] = self.read_as.dialect.to_dict()
-        written["write"] = self.writing.model_dump(exclude_defaults=True)
+        entries["read"] = self.read_as.dialect.to_dict()
+        entries["write"] = self.writing.model_dump(exclude_defaults=True)
         unset = {"read": {}, "write": {}, "loss": {"ncp": {}}, "unknown": "error", "accept": {}}
-        return {name: entry for name, entry in written.items() if unset.get(name) != entry}
+        return {name: entry for name, entry in entries.items() if unset.get(name) != entry}
 
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
         return plain_yaml.dump(self.to_dict())
 
     def _release_specs(self) -> dict[str, ColumnSpec]:
-        """Say how a release is typed: quasi-identifiers are spelled as it is written, what is judged as it came."""
+        """Return how a release is typed: quasi-identifiers as it is written, other judged columns as in the input."""
         specs = self.specs
         persons = () if self.person is None else (self.person,)
         for name in (*self.with_role("sensitive"), *persons):
@@ -515,18 +515,18 @@ class Policy(Record):
         return (self._folder or Path()) / path
 
     def _read_hierarchies(self) -> dict[str, Any]:
-        given = self.hierarchies()
+        declared = self.hierarchies()
         if self.domains is None:
-            return given
+            return declared
         asked = {*self.quasi_identifiers, *self.with_role("sensitive")}
-        listed_ = Hierarchy.from_domains(self._path_in_folder(self.domains))
-        ladders = {name: ladder for name, ladder in listed_.items() if name in asked}
+        from_domains = Hierarchy.from_domains(self._path_in_folder(self.domains))
+        ladders = {name: ladder for name, ladder in from_domains.items() if name in asked}
         if not ladders:
             raise PolicyError(
                 f"domains: {self.domains!r} names no quasi-identifier or sensitive column.",
                 hint="its lines begin with a column's name: `job/office: clerk, typist`.",
             )
-        return {**ladders, **given}
+        return {**ladders, **declared}
 
     def _build_pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
         if (key is not None) != bool(self.pseudonymized):
@@ -546,19 +546,19 @@ class Policy(Record):
         return Pseudonyms(self.pseudonymized, key if self.pseudonymized else None, self.fresh)
 
 
-def _set_entry(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
-    """Put an entry at a place; a method or loss of another name begins anew."""
+def _set_entry(entries: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
+    """Set an entry at a location; a method or loss of another name replaces the old one."""
     *above, last = steps
     if above[:1] == ["columns"] and len(steps) > 2:
-        role = made["columns"].get(steps[1])
-        made["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
+        role = entries["columns"].get(steps[1])
+        entries["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
     for step, following in zip(above, steps[1:], strict=True):
-        inner = made.get(step)
+        inner = entries.get(step)
         inner = {inner: {}} if isinstance(inner, str) else {} if inner is None else inner
         if not isinstance(inner, dict):
             raise PolicyError(f"{'.'.join(steps)}: {step} has no entries of its own.", hint=f"set {step} as a whole.")
         if step in ("method", "loss"):
             inner = {following: inner.get(following) or {}}
-        made[step] = inner
-        made = inner
-    made[last] = entry
+        entries[step] = inner
+        entries = inner
+    entries[last] = entry

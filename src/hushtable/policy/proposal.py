@@ -64,12 +64,14 @@ def infer_language(texts: Iterable[str]) -> tuple[str, tuple[str, ...]]:
     """Return the language of the most words among names of columns and cells, and these words; English in doubt."""
     folded = {fold_text(text) for text in texts}
     words = folded | {word for text in folded for word in text.split()}
-    found = {language: sorted(words & known) for language, known in _WORDS.items()}
-    best = max(found, key=lambda language: len(found[language]))
-    # Where another one has as many words, nothing is told.
-    is_sure = len(found[best]) >= _MIN_WORDS and sum(len(each) == len(found[best]) for each in found.values()) == 1
+    matches = {language: sorted(words & known) for language, known in _WORDS.items()}
+    best = max(matches, key=lambda language: len(matches[language]))
+    # If another language has as many words, the language is unsure.
+    is_sure = (
+        len(matches[best]) >= _MIN_WORDS and sum(len(each) == len(matches[best]) for each in matches.values()) == 1
+    )
     best = best if is_sure else ENGLISH
-    return best, tuple(found[best])
+    return best, tuple(matches[best])
 
 
 _DICTIONARIES: Final = {"nation": "countries", "education": "education"}
@@ -79,7 +81,7 @@ _MIN_FITTING_RATE: Final = 0.9
 
 
 def propose_rule(column: Column, topic: str) -> Rule | None:
-    """Return what to generalize a quasi-identifier by; None, as for numbers, where its own values serve better."""
+    """Propose a rule for a quasi-identifier; None if its own values are better cut points, as for numbers."""
     if column.n_values < 3:
         return None
     if column.kind == "date":
@@ -99,7 +101,7 @@ def propose_rule(column: Column, topic: str) -> Rule | None:
     return Prefix(code_lengths(column)) if code_lengths(column) else None
 
 
-# What a policy can ask for besides: an entry, and what it says.
+# Further entries that a policy may have, each with its explanation.
 _PERSON: Final = "person: COLUMN"
 _LIMITS: Final = """\
 limits:
@@ -141,12 +143,12 @@ _OF_COLUMN: Final = (
 )
 _MAX_VALUES_READ: Final = 30  # values of a column whose language is looked at
 _MAX_WORDS_SHOWN: Final = 3
-_WIDTH: Final = 80  # of a line
+_MAX_LINE_WIDTH: Final = 80  # of a line
 _MISSING_NOTE: Final = "texts that mean a missing value; beside a column for it alone"
-_MAX_DISTINCT_SHARE: Final = 0.1  # of the records, values of a number
+_MAX_DISTINCT_SHARE: Final = 0.1  # distinct values of a number as a share of the records
 _MAX_JOINT_DISTINCT_SHARE: Final = 0.5
 _TOO_FINE: Final = "hardly two records have the same values, so that no model is asked for; to ask all the same:"
-_MAX_KEY_LENGTH: Final = 1_000  # characters; of a longer one YAML wants to be told that it is a key
+_MAX_KEY_LENGTH: Final = 1_000  # characters; a longer key needs a question mark in YAML
 
 
 def propose_policy(
@@ -163,7 +165,7 @@ def propose_policy(
     ``run`` is what to run next, where nothing has to be decided before; the frame has none of the ``undecided`` odd
     cells.
     """
-    # Comments are in the language of the program, and in that of the table where nobody chose one.
+    # Comments are in the chosen language; without one, in the language of the table.
     chosen = current_language()
     with use_language(_infer_table_language(frame, roles)[0] if chosen == ENGLISH else chosen):
         columns = "\n".join(line for column in roles.columns for line in _render_column(frame, column, undecided))
@@ -191,7 +193,7 @@ def _render_head(frame: Frame, roles: Roles, source: str, run: str | None) -> st
         lines.append("  ask: decide for one of these; nothing is written until then")
     # A command is one line, to be copied.
     return "".join(
-        f"# {_to_one_line(line)}\n" if line.strip() == run else f"{_format_comment(line, width=_WIDTH)}\n"
+        f"# {_to_one_line(line)}\n" if line.strip() == run else f"{_format_comment(line, width=_MAX_LINE_WIDTH)}\n"
         for line in lines
     )
 
@@ -205,16 +207,16 @@ def _render_person(frame: Frame, roles: Roles) -> str:
 
 
 def _options(roles: Roles) -> str:
-    """Write what else can be asked for: words in the language, entries as they are."""
+    """Render the further options as comments: explanations are translated, entries are not."""
     lines = [f"# {translate(_ABOUT_OPTIONS)}", "#"]
     for entry, told in _OPTIONS.items():
         if entry != _PERSON or roles.person is None:
-            lines += [_format_comment(f"  {told}", width=_WIDTH), indent(entry, "# ")]
-    return "\n".join([*lines, "#", *(_format_comment(each, width=_WIDTH) for each in _OF_COLUMN), ""])
+            lines += [_format_comment(f"  {told}", width=_MAX_LINE_WIDTH), indent(entry, "# ")]
+    return "\n".join([*lines, "#", *(_format_comment(each, width=_MAX_LINE_WIDTH) for each in _OF_COLUMN), ""])
 
 
 def _infer_table_language(frame: Frame, roles: Roles) -> tuple[str, tuple[str, ...]]:
-    """Return the language of a table's headers and cells, and the words that tell it."""
+    """Infer the language of a table's headers and cells; return it with the words that show it."""
     columns = (_column_values(frame, column) for column in roles.columns)
     shown = (column.texts() for column in columns if column and not column.is_measured)
     return infer_language(
@@ -223,33 +225,33 @@ def _infer_table_language(frame: Frame, roles: Roles) -> tuple[str, tuple[str, .
 
 
 def _render_writing(frame: Frame, roles: Roles) -> str:
-    """Propose the language of names of groups and labels where the table is not English, and its decimal comma."""
+    """Render the language of group names and labels if the table is not English, and its decimal comma."""
     language, words = _infer_table_language(frame, roles)
-    asked, told = [], []
+    entries, notes = [], []
     if language != ENGLISH:
-        asked.append(f"language: {language}")
-        told.append(f"of words in cells (the table has {', '.join(words[:_MAX_WORDS_SHOWN])})")
+        entries.append(f"language: {language}")
+        notes.append(f"of words in cells (the table has {', '.join(words[:_MAX_WORDS_SHOWN])})")
     if frame.is_text and frame.dialect.decimal == ",":
-        asked.append('decimal: ","')
-        told.append("numbers with a comma, as they came")
-    return _append_comment(f"write: {{{', '.join(asked)}}}", "; ".join(told)) + "\n" if asked else ""
+        entries.append('decimal: ","')
+        notes.append("numbers with a comma, as they came")
+    return _append_comment(f"write: {{{', '.join(entries)}}}", "; ".join(notes)) + "\n" if entries else ""
 
 
 def _render_reading(frame: Frame) -> str:
-    said = {name: value for name, value in frame.dialect.to_dict().items() if value is not False}
-    if not frame.is_text or not said:
-        # A workbook spells nothing, and an entry that holds nothing is no entry.
+    marks = {name: value for name, value in frame.dialect.to_dict().items() if value is not False}
+    if not frame.is_text or not marks:
+        # A workbook has no spelling, and an empty entry is not allowed.
         return _append_comment("# read: {missing_values: [NA]}", _MISSING_NOTE) + "\n"
-    is_sure = str(said.get("encoding")).startswith("utf")
+    is_sure = str(marks.get("encoding")).startswith("utf")
     notes = {} if is_sure else {"encoding": "guessed: look whether all letters are right"}
-    entries = [_append_comment(f"  {name}: {json.dumps(value)}", notes.get(name, "")) for name, value in said.items()]
+    entries = [_append_comment(f"  {name}: {json.dumps(value)}", notes.get(name, "")) for name, value in marks.items()]
     entries.append(_append_comment("  # missing_values: [NA]", _MISSING_NOTE))
     return "\n".join([_append_comment("read:", "how the file spells its table"), *entries, ""])
 
 
 def _render_column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells]) -> Iterator[str]:
-    """Write the lines of a column."""
-    # Only a policy that is written needs it.
+    """Render the lines of a column."""
+    # Imported here: only a written policy needs it.
     from hushtable.policy.dating import Dating, describe_century, propose_dating
 
     codes = _missing_codes(frame, column)
@@ -275,7 +277,7 @@ def _render_column(frame: Frame, column: ProposedRole, undecided: Mapping[str, O
         entries["kind"] = "time"
     is_dated = isinstance(rule, Dates)
     if rule is not None and not is_dated:
-        # Of numbers no text is the beginning of another.
+        # Numbers have no prefixes: such a column becomes a category.
         entries |= {"kind": "category"} if values is not None and values.kind == "integer" else {}
         entries["hierarchy"] = _format_rule(rule)
     name = _format_key(column.name)
@@ -295,7 +297,7 @@ def _render_column(frame: Frame, column: ProposedRole, undecided: Mapping[str, O
             "odd_cells": "" if odd is None else _describe_odd(odd, entries["odd_cells"]),
         }
         for entry, value in entries.items():
-            # Marks and formats are texts to be quoted, all else are words or written as YAML already.
+            # Marks and formats need quotes; all else are plain words or YAML already.
             is_quoted = entry in ("format", "decimal", "thousands") and value != ASK
             text = json.dumps(value, ensure_ascii=False) if is_quoted else value
             yield _append_comment(f"  {entry}: {text}", notes.get(entry, ""))
@@ -311,19 +313,19 @@ def _describe_odd(odd: OddCells, answer: str) -> str:
 
 
 def _propose_answer(odd: OddCells, values: Column | None, rule: Rule | None) -> str:
-    """Propose what odd cells mean: text, where they are words and the column is one of categories anyway."""
+    """Propose the meaning of odd cells: text if they are words in a column of categories, else to be decided."""
     is_category = values is not None and (values.kind == "category" or (values.kind == "integer" and rule is not None))
-    # A cell with digits may be a code that lost some.
+    # A cell with digits may be a damaged code.
     are_words = not any("9" in form for form in odd.forms)
     return "text" if are_words and (odd.are_among_codes or is_category) else "refuse"
 
 
 def _render_remarks(frame: Frame, column: ProposedRole, values: Column | None, rule: Rule | None) -> Iterator[str]:
-    """Write comments on what else can be said of a column in a policy."""
+    """Render comments on further options of a column."""
     from hushtable.anonymizers import describe_impossible_dates
 
     if isinstance(rule, Dates):
-        # Not asked for: a class that spans two decades would publish `*`, where a cut has two round days for ends.
+        # Only a comment: a class across two decades would publish `*`; a cut publishes two round days.
         yield _append_comment(
             f"  # hierarchy: {_format_rule(rule)}", "to publish these units only; cuts at round days lose less"
         )
@@ -335,20 +337,20 @@ def _render_remarks(frame: Frame, column: ProposedRole, values: Column | None, r
         )
     n_open = count_open_ends(frame, column.name) if column.n_distinct and column.role != "identifier" else 0
     if n_open:
-        told = f"{n_open:,} cells are open ends such as 90+, which are values: write the number alone (90), and say"
+        remark = f"{n_open:,} cells are open ends such as 90+, which are values: write the number alone (90), and say"
         yield _format_comment(
-            f"{told} hierarchy: {{tails: {{high: 90}}}}; until then the column is read as categories", "  "
+            f"{remark} hierarchy: {{tails: {{high: 90}}}}; until then the column is read as categories", "  "
         )
     for impossible in describe_impossible_dates(values) if values else ():
         yield _format_comment(f"careful, {impossible}: look how its dates are written", "  ")
     marks = frame.doubts(column.name)[1] if frame.is_text else ()
     if marks:
-        told = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
-        yield _format_comment(told, "  ")
+        remark = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
+        yield _format_comment(remark, "  ")
 
 
 def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
-    """Return what looks like codes of missing values in a column that is published; no value of few people."""
+    """Return likely missing-value codes of a published column, without values that few people share."""
     if column.role == "identifier" or not column.n_distinct or column.topic == PROSE:
         return {}
     text = frame.text(column.name)
@@ -358,14 +360,14 @@ def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
 
 
 def _column_values(frame: Frame, column: ProposedRole) -> Column | None:
-    """Return the values of a column that others may know."""
+    """Return the values of a quasi-identifier or of an undecided column; None for others."""
     if column.role not in ("quasi-identifier", ASK) or not column.n_distinct or column.topic == PROSE:
         return None
     return Table.encode(frame, [column.name]).column(column.name)
 
 
 def _format_rule(rule: Rule) -> str:
-    """Write a rule on one line; of those that are proposed, the first option says it all."""
+    """Format a rule on one line; for proposed rules, the first option is enough."""
     ((option, *_),) = (options.values() for options in to_dict(rule).values())
     said = option if isinstance(option, str) else f"[{', '.join(map(str, option))}]"
     return f"{{{rule.name}: {said}}}"
@@ -403,24 +405,24 @@ def _render_models(frame: Frame, roles: Roles, k: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _find_fine_columns(frame: Frame, judged: Sequence[ProposedRole]) -> set[str]:
-    """Name the numbers and dates that hardly two records share, alone or together.
+def _find_fine_columns(frame: Frame, proposals: Sequence[ProposedRole]) -> set[str]:
+    """Find columns of numbers and dates that hardly two records share, alone or jointly.
 
     A class of two would pass, and every judged row would be distinct, which takes a large table out of memory.
     """
-    numbers = [column for column in judged if column.kind not in ("category", "ordered")]
-    kept: list[str] = []
+    numbers = [column for column in proposals if column.kind not in ("category", "ordered")]
+    coarse: list[str] = []
     for column in sorted(numbers, key=lambda column: (column.n_distinct, column.name)):
-        together = [*kept, column.name]
+        joint = [*coarse, column.name]
         if column.n_distinct > _MAX_DISTINCT_SHARE * frame.n_rows:
             continue
-        distinct, _ = Table.encode(frame, together).collapse()
-        kept = together if distinct.n_rows <= _MAX_JOINT_DISTINCT_SHARE * frame.n_rows else kept
-    return {column.name for column in numbers} - set(kept)
+        distinct, _ = Table.encode(frame, joint).collapse()
+        coarse = joint if distinct.n_rows <= _MAX_JOINT_DISTINCT_SHARE * frame.n_rows else coarse
+    return {column.name for column in numbers} - set(coarse)
 
 
 def _format_key(name: str) -> str:
-    """Write a column's name as a key of YAML; in quotes wherever it could be taken for something else."""
+    """Format a column's name as a YAML key, quoted if it could be read as something else."""
     signs = (f"\\{sign}" if sign in '"\\' else sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in name)
     quoted = f'"{"".join(signs)}"'
     if any(sign in name for sign in "{}[],&*#?|<>=!%@`:'\"") or name != name.strip() or not name.isprintable():
@@ -433,7 +435,7 @@ def _format_key(name: str) -> str:
 
 
 def _append_comment(line: str, note: str) -> str:
-    """Write a comment behind a line, or above it where that would be too long."""
+    """Append a comment to a line, or put it above a line that would become too long."""
     if not note:
         return line
     note = translate(note)
@@ -441,13 +443,13 @@ def _append_comment(line: str, note: str) -> str:
     # Lines of columns stand two further in.
     return (
         whole
-        if len(whole) + 2 <= _WIDTH
+        if len(whole) + 2 <= _MAX_LINE_WIDTH
         else f"{_format_comment(note, line[: len(line) - len(line.lstrip())])}\n{line}"
     )
 
 
-def _format_comment(text: str, margin: str = "", width: int = _WIDTH - 2) -> str:
-    """Write a comment of several lines; how far in its first line begins, all do."""
+def _format_comment(text: str, margin: str = "", width: int = _MAX_LINE_WIDTH - 2) -> str:
+    """Wrap a comment; all lines have the indent of the first one."""
     inner = text[: len(text) - len(text.lstrip())]
     begin = f"{margin}# {inner}"
     return fill(
@@ -461,5 +463,5 @@ def _format_comment(text: str, margin: str = "", width: int = _WIDTH - 2) -> str
 
 
 def _to_one_line(text: str) -> str:
-    """Return a text on one line, of printable characters."""
+    """Return a text on one line, without control characters."""
     return "".join(sign if sign.isprintable() else " " for sign in text)

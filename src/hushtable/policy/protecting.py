@@ -266,7 +266,7 @@ _DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anony
 
 
 def _describe_doubts(exposure: Exposure | None) -> Iterator[str]:
-    """Say what speaks against writing a release, each with what to do."""
+    """Describe what speaks against writing a release, each with what to do."""
     if exposure is None:
         return
     if exposure.refused_names:
@@ -283,15 +283,15 @@ def _describe_doubts(exposure: Exposure | None) -> Iterator[str]:
         yield f"records are linked: {exposure.linked_fault} {hint}"
 
 
-def _check_identifiers(source: Frame | Table, asked: Request, accepted: Mapping[str, str]) -> None:
+def _check_identifiers(source: Frame | Table, request: Request, accepted: Mapping[str, str]) -> None:
     """Refuse before the search a column that looks like a direct identifier and was given no role."""
     names = source.names
-    check_roles(names, asked)
-    _warn_of_persons(source, asked)
-    pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
-    named = {*asked.quasi_identifiers, *asked.judged, *asked.identifiers, *pseudonymized, *accepted}
-    undeclared = [name for name in names if name not in named]
-    # Who names quasi-identifiers says that the rows are persons.
+    check_roles(names, request)
+    _warn_of_persons(source, request)
+    pseudonymized = request.pseudonyms.columns if request.pseudonyms else ()
+    declared = {*request.quasi_identifiers, *request.judged, *request.identifiers, *pseudonymized, *accepted}
+    undeclared = [name for name in names if name not in declared]
+    # Naming quasi-identifiers implies that rows are about persons, so identifiers are looked for.
     looks = find_identifiers(source, undeclared) if undeclared else ()
     if looks:
         raise ColumnError(
@@ -301,13 +301,13 @@ def _check_identifiers(source: Frame | Table, asked: Request, accepted: Mapping[
         )
 
 
-def _warn_of_persons(source: Frame | Table, asked: Request) -> None:
+def _warn_of_persons(source: Frame | Table, request: Request) -> None:
     """Warn of a column that numbers persons and repeats, where classes count records."""
-    hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
-    if asked.person is not None or len(hidden) < 2 or any(model.needs.original for model in asked.models):
+    identifiers = (*request.identifiers, *(request.pseudonyms.columns if request.pseudonyms else ()))
+    if request.person is not None or len(identifiers) < 2 or any(model.needs.original for model in request.models):
         return
-    person = find_repeating_person(source, hidden)
-    if person is not None and doubt_of_persons(source, asked) is None:
+    person = find_repeating_person(source, identifiers)
+    if person is not None and doubt_of_persons(source, request) is None:
         msg = (
             f"column {person!r} numbers persons, and some have several of the {source.n_records:,} records: pass "
             f"person={person!r}, so that classes count persons."
@@ -330,10 +330,12 @@ def _check_arguments(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms
     check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")
 
 
-def _read_hierarchies(given: Any, asked: Request) -> Mapping[str, Any]:
-    """Read a file of domains, of which only the columns that are looked at are asked for."""
-    if not isinstance(given, (str, os.PathLike)):
-        check_type(given, Mapping, "hierarchies", 'a mapping, as {"zip": "auto"}, or the path of a file of domains')
-        return given or {}
-    columns = (*asked.quasi_identifiers, *asked.judged)
-    return {name: ladder for name, ladder in Hierarchy.from_domains(given).items() if name in columns}
+def _read_hierarchies(hierarchies: Any, request: Request) -> Mapping[str, Any]:
+    """Read hierarchies; of a file of domains, only those of quasi-identifiers and judged columns."""
+    if not isinstance(hierarchies, (str, os.PathLike)):
+        check_type(
+            hierarchies, Mapping, "hierarchies", 'a mapping, as {"zip": "auto"}, or the path of a file of domains'
+        )
+        return hierarchies or {}
+    columns = (*request.quasi_identifiers, *request.judged)
+    return {name: ladder for name, ladder in Hierarchy.from_domains(hierarchies).items() if name in columns}

@@ -16,7 +16,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 SCHEMA_FILE: Final = "policy.schema.json"
 """The name that `hushtable scan` looks for beside a policy, to tell editors of it."""
 
-_PLAIN: Final = {int: "integer", float: "number", str: "string", bool: "boolean"}
+_TYPE_NAMES: Final = {int: "integer", float: "number", str: "string", bool: "boolean"}
 
 
 def policy_schema() -> dict[str, Any]:
@@ -34,56 +34,56 @@ def policy_schema() -> dict[str, Any]:
 
 
 def shorten_descriptions(schema: Any) -> Any:
-    """Return a schema whose descriptions are first sentences, without titles that repeat names."""
+    """Return a schema with descriptions cut to their first paragraph, and without titles that repeat names."""
     if isinstance(schema, list):
         return [shorten_descriptions(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {
+    shortened = {
         name: shorten_descriptions(each)
         for name, each in schema.items()
         if name != "title" or not isinstance(each, str)
     }
-    if isinstance(kept.get("description"), str):
-        kept["description"] = kept["description"].partition("\n\n")[0].replace("\n", " ")
-    return kept
+    if isinstance(shortened.get("description"), str):
+        shortened["description"] = shortened["description"].partition("\n\n")[0].replace("\n", " ")
+    return shortened
 
 
 def _entry_schema(kinds: Mapping[str, Any], group: str) -> dict[str, Any]:
-    """Return what an entry may be: a name, or a name with its options."""
+    """Return the schema of an entry: a name, or a name with its options."""
     own = {name: _options_schema(kinds[name]) for name in kinds}
     others: dict[str, dict[str, Any]] = {name: {} for name in plugins.entry_points_of(group) if name not in own}
-    named = {**own, **others}
-    told = {
+    schema_by_name = {**own, **others}
+    with_options = {
         "type": "object",
-        "properties": named,
+        "properties": schema_by_name,
         "additionalProperties": False,
         "minProperties": 1,
         "maxProperties": 1,
     }
-    return {"anyOf": [{"enum": sorted(named)}, told]}
+    return {"anyOf": [{"enum": sorted(schema_by_name)}, with_options]}
 
 
 def _options_schema(kind: Any) -> dict[str, Any]:
-    """Return what the options of a class may be: all by name, or the first alone."""
+    """Return the schema of a class's options: all by name, or only the first one."""
     hints = get_type_hints(kind)
     fields = [field for field in dataclasses.fields(kind) if field.init]
-    known = {field.name: _type_schema(hints.get(field.name, Any)) for field in fields}
+    properties = {field.name: _type_schema(hints.get(field.name, Any)) for field in fields}
     needed = [
         field.name
         for field in fields
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
     ]
-    whole = {"type": "object", "properties": known, "additionalProperties": False}
+    whole = {"type": "object", "properties": properties, "additionalProperties": False}
     named = {**whole, "required": needed} if needed else whole
-    first = [known[fields[0].name]] if fields and len(needed) <= 1 else []
+    first = [properties[fields[0].name]] if fields and len(needed) <= 1 else []
     return {"anyOf": [named, *first, *([] if needed else [{"type": "null"}])]}
 
 
 def _type_schema(hint: Any) -> dict[str, Any]:
-    """Return the schema of a type; anything where it is none that a file could hold."""
-    if hint in _PLAIN:
-        return {"type": _PLAIN[hint]}
+    """Return the schema of a type; the empty schema (anything) if a file cannot hold the type."""
+    if hint in _TYPE_NAMES:
+        return {"type": _TYPE_NAMES[hint]}
     origin = get_origin(hint)
     if origin is Literal:
         return {"enum": list(get_args(hint))}

@@ -31,7 +31,7 @@ class Record(BaseModel):
 
 
 class MisplacedError(ValueError):
-    """A fault between two entries of a record, and where in it the one to look at is."""
+    """A fault between two entries of a record, with the location of the one to correct."""
 
     def __init__(self, message: str, location: Place) -> None:
         super().__init__(message)
@@ -41,30 +41,30 @@ class MisplacedError(ValueError):
 def faults_of(
     error: ValidationError,
     kind: type[Record],
-    given: Any,
+    entries: Any,
     name: str,
     tree: plain_yaml.YamlNode | None,
     above: Place = (),
 ) -> list[str]:
-    """Write what is wrong in the entries of a record, which stands ``above`` in the file ``name``, a line each."""
-    found = [(_locate_fault(fault, given), fault) for fault in error.errors(include_url=False)]
-    # Where an entry may be of several types, what is wrong inside one says more than that it is none of the others.
-    outer = {place[:depth] for place, _ in found for depth in range(len(place))}
+    """Return one line for each fault in a record, which is located at ``above`` in the file ``name``."""
+    located = [(_locate_fault(fault, entries), fault) for fault in error.errors(include_url=False)]
+    # If an entry may have several types, the fault inside one type says more than the fault of the whole.
+    outer = {place[:depth] for place, _ in located for depth in range(len(place))}
     return [
         fault_line(name, tree, (*above, *place), _describe_fault(fault, kind, place))
-        for place, fault in found
+        for place, fault in located
         if place not in outer
     ]
 
 
 def fault_line(name: str, tree: plain_yaml.YamlNode | None, place: Place, told: str) -> str:
-    """Write a fault with its place in a file, and with its line where the tree of the file is known."""
+    """Format a fault with its location in a file, and with its line if the tree is known."""
     where = name if tree is None else f"{name} line {plain_yaml.line_of(tree, place)}"
     return f"{where}: {'.'.join(map(str, place))}: {told}"
 
 
 def no_such(what: str, word: Any, known: Iterable[str]) -> str:
-    """Say that a word is none of those that are known, and which of them may be meant."""
+    """Describe that a word is unknown, and which known word may be meant."""
     known = list(known)
     return f"{what}.{_suggest_word(word, known)} Known: {', '.join(known)}."
 
@@ -74,18 +74,18 @@ def _suggest_word(word: Any, known: Iterable[str]) -> str:
     return "" if near is None else f" Did you mean {near!r}?"
 
 
-def _locate_fault(fault: Mapping[str, Any], given: Any) -> Place:
-    """Return where in a record a fault is: without the types that pydantic tried there, which it puts between."""
-    place: list[Any] = []
+def _locate_fault(fault: Mapping[str, Any], entries: Any) -> Place:
+    """Return the location of a fault in a record, without the types that pydantic inserts for unions."""
+    path: list[Any] = []
     for step in fault["loc"]:
-        if _has_step(given, step):
-            place.append(step)
-            given = given[step]
+        if _has_step(entries, step):
+            path.append(step)
+            entries = entries[step]
         elif not _is_type(step):
-            place.append(step)
-            given = None
+            path.append(step)
+            entries = None
     cause = fault.get("ctx", {}).get("error")
-    return (*place, *cause.location) if isinstance(cause, MisplacedError) else tuple(place)
+    return (*path, *cause.location) if isinstance(cause, MisplacedError) else tuple(path)
 
 
 def _has_step(given: Any, step: int | str) -> bool:
@@ -95,7 +95,7 @@ def _has_step(given: Any, step: int | str) -> bool:
 
 
 def _is_type(step: int | str) -> bool:
-    # Entries of records are written small, without brackets.
+    # Unlike types, names of entries are in lower case, without brackets.
     return isinstance(step, str) and (step in ("int", "float", "str", "bool") or step[:1].isupper() or "[" in step)
 
 
@@ -146,7 +146,7 @@ def _format_error(error: HushError) -> str:
 
 
 def convert_errors(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Turn the errors of whatever reads an entry into those that pydantic collects."""
+    """Convert errors of a reader into ValueError, which pydantic collects."""
 
     def read(given: Any) -> Any:
         try:
@@ -162,80 +162,80 @@ _DEFAULTS: Final = {"mondrian": {"recoding": "readable"}}
 
 
 def read_loss(given: Any) -> Loss:
-    """Read what is made small."""
+    """Read a loss."""
     made: Loss = LOSSES.take(given, Loss)
     return made
 
 
-def read_method(given: Any) -> Method:
-    """Read what searches, with the defaults of a policy."""
-    if isinstance(given, str):
-        given = {given: {}}
-    if isinstance(given, Mapping):
-        given = {
+def read_method(entry: Any) -> Method:
+    """Read a method, with the defaults of a policy."""
+    if isinstance(entry, str):
+        entry = {entry: {}}
+    if isinstance(entry, Mapping):
+        entry = {
             name: {**_DEFAULTS.get(name, {}), **(options or {})} if isinstance(options or {}, Mapping) else options
-            for name, options in given.items()
+            for name, options in entry.items()
         }
-    made: Method = METHODS.take(given, Method, nested={"tie_break": read_loss})
+    made: Method = METHODS.take(entry, Method, nested={"tie_break": read_loss})
     return made
 
 
 def method_to_dict(made: Method) -> dict[str, Any]:
-    """Write what searches, with the options whose defaults are a policy's own."""
+    """Return a method as plain values, including options whose defaults differ in a policy."""
     return {
         name: {**{option: getattr(made, option) for option in _DEFAULTS.get(name, {})}, **options}
         for name, options in entries.to_entry(made).items()
     }
 
 
-def read_model(given: Any) -> PrivacyModel:
-    """Read a condition on classes, or on rows."""
-    if isinstance(given, (str, Mapping)):
-        return from_dict(given)
-    if not isinstance(given, PrivacyModel):
+def read_model(entry: Any) -> PrivacyModel:
+    """Read a privacy model."""
+    if isinstance(entry, (str, Mapping)):
+        return from_dict(entry)
+    if not isinstance(entry, PrivacyModel):
         raise PolicyError("expected `name: parameter`, for instance k-anonymity: 5")
-    return given
+    return entry
 
 
-def check_reasons(given: Any) -> Any:
-    """Refuse what is no mapping of columns to reasons in words."""
-    if not isinstance(given, Mapping):
+def check_reasons(reasons: Any) -> Any:
+    """Check that accepted columns have reasons in words."""
+    if not isinstance(reasons, Mapping):
         raise ValueError('expected a column and a reason, for instance {visit: "nobody outside knows the day"}')
-    for name, reason in given.items():
+    for name, reason in reasons.items():
         if not isinstance(reason, str) or not any(sign.isalnum() for sign in reason):
             msg = "expected a reason in words why nobody knows the column"
             raise MisplacedError(msg, (name,))
-    return given
+    return reasons
 
 
 def check_models(given: Any) -> Any:
-    """Refuse what is no list of models."""
+    """Check that models are a list."""
     if not isinstance(given, (list, tuple)) or not given:
         raise ValueError("expected a list of models, for instance: [k-anonymity: 5]")
     return given
 
 
-def _check_hierarchy(given: Any, info: ValidationInfo) -> Any:
-    """Check what generalizes a column, and return it as plain values."""
-    if isinstance(given, str):
-        return given if given == "auto" else check_file_exists(given, info)
-    if not isinstance(given, Mapping):
+def _check_hierarchy(entry: Any, info: ValidationInfo) -> Any:
+    """Check the hierarchy of a column, and return it as plain values."""
+    if isinstance(entry, str):
+        return entry if entry == "auto" else check_file_exists(entry, info)
+    if not isinstance(entry, Mapping):
         raise ValueError(
             "expected auto, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
         )
     try:
-        made = Hierarchy.from_dict(given, "column")
+        made = Hierarchy.from_dict(entry, "column")
     except HushError as error:
         raise ValueError(_format_error(error)) from None
     return made.to_dict() if isinstance(made, Hierarchy) else rule_to_dict(made)
 
 
-def check_file_exists(given: Any, info: ValidationInfo) -> str:
-    """Refuse a path of no file, where the folder of the policy is known."""
+def check_file_exists(path: Any, info: ValidationInfo) -> str:
+    """Check that a file exists, if the policy's folder is known."""
     folder = (info.context or {}).get("folder")
-    if not isinstance(given, str) or (folder is not None and not os.path.isfile(folder / given)):
-        raise ValueError(f"no file {given!r} in the folder of the policy")
-    return given
+    if not isinstance(path, str) or (folder is not None and not os.path.isfile(folder / path)):
+        raise ValueError(f"no file {path!r} in the folder of the policy")
+    return path
 
 
 class ColumnPolicy(Record):

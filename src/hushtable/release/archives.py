@@ -23,26 +23,26 @@ from hushtable.release.manifest import dialect_of
 
 _DDI: Final = "ddi:codebook:2_5"
 _CSVW: Final = "http://www.w3.org/ns/csvw"
-_DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
-_TYPES: Final = {
+_DAY_PATTERN: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK_PATTERN: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
+_TYPE_AND_PATTERN: Final = {
     "integer": ("integer", r"[+-]?[0-9]+"),
     "decimal": ("number", r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([Ee][+-]?[0-9]+)?"),
-    "date": ("date", _DAY),
-    "datetime": ("dateTime", f"{_DAY}T{_CLOCK}(Z|[+-][0-9]{{2}}:[0-9]{{2}})?"),
-    "time": ("time", _CLOCK),
+    "date": ("date", _DAY_PATTERN),
+    "datetime": ("dateTime", f"{_DAY_PATTERN}T{_CLOCK_PATTERN}(Z|[+-][0-9]{{2}}:[0-9]{{2}})?"),
+    "time": ("time", _CLOCK_PATTERN),
 }
 """Types of CSV on the Web by the kinds of columns, and what their cells look like."""
 _NUMBERS: Final = ("integer", "decimal")
 
 
 def archive_path(release: Path, form: str) -> Path:
-    """Return where the codebook of a release is looked for in a form: CSVW's own name, and one with ``.ddi.xml``."""
+    """Return the path of a release's codebook in an archive's form: CSVW's own name, or with ``.ddi.xml``."""
     return release.with_name(f"{release.name}{'-metadata.json' if form == 'csvw' else '.ddi.xml'}")
 
 
 def convert_codebook(release: Path, form: str) -> str:
-    """Return the codebook of a release in another form.
+    """Convert the codebook of a release to an archive's form.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def convert_codebook(release: Path, form: str) -> str:
 
 
 def _render_ddi(entries: Mapping[str, Any], release: Path) -> str:
-    """Write DDI-Codebook 2.5: a study of one file, and its variables."""
+    """Render DDI-Codebook 2.5: a study of one file, and its variables."""
     book = ElementTree.Element("codeBook", {"xmlns": _DDI, "version": "2.5"})
     study = ElementTree.SubElement(book, "stdyDscr")
     _add_text(study, "citation/titlStmt/titl", entries["file"])
@@ -116,7 +116,7 @@ def _add_text(parent: ElementTree.Element, path: str, text: str) -> None:
 
 
 def _to_one_line(text: str) -> str:
-    """Return a text without the signs that no XML may hold."""
+    """Return a text on one line, without characters that XML must not hold."""
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
@@ -127,7 +127,7 @@ def _describe_coverage(each: Mapping[str, Any]) -> str:
 
 
 def _render_csvw(entries: Mapping[str, Any], release: Path) -> str:
-    """Write metadata of CSV on the Web (W3C 2015): how the file is spelled, and its columns.
+    """Render metadata of CSV on the Web (W3C 2015): how the file is spelled, and its columns.
 
     A column has a type where all its cells are spelled as that type asks. Names are those that stand in the file.
     """
@@ -145,12 +145,12 @@ def _render_csvw(entries: Mapping[str, Any], release: Path) -> str:
                 **label,
             }
         )
-    told = {
+    metadata = {
         "@context": _CSVW,
         "url": quote(entries["file"]),
         "dc:title": entries["file"],
         "dc:description": f"Verified from the file: {'; '.join(entries['holds'])}.",
-        # Without a word, lines that begin with # would be comments.
+        # The default is "#": lines that begin with it would be comments.
         "dialect": {
             "delimiter": table.delimiter,
             "encoding": _web_encoding(table.dialect.encoding or "utf-8"),
@@ -158,11 +158,11 @@ def _render_csvw(entries: Mapping[str, Any], release: Path) -> str:
         },
         "tableSchema": {"columns": columns},
     }
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(metadata, indent=2, ensure_ascii=False) + "\n"
 
 
 def _infer_datatype(kind: str, table: Frame, title: str) -> str:
-    name, pattern = _TYPES.get(kind, ("string", ""))
+    name, pattern = _TYPE_AND_PATTERN.get(kind, ("string", ""))
     return name if bool(table.column(title).str.contains(f"^({pattern})$").all()) else "string"
 
 

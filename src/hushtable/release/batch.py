@@ -24,11 +24,11 @@ class NextBatch(Protocol):
         ...
 
     def recode(self, rows: Any) -> Any:
-        """Return rows with these cells, judged by nobody."""
+        """Return rows with these cells, without judging them."""
         ...
 
     def check_saveable(self) -> None:
-        """Raise InputError where they hold what comes from the data."""
+        """Raise InputError if the cells hold values from the data."""
         ...
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
@@ -37,10 +37,10 @@ class NextBatch(Protocol):
 
 
 class Learns(Protocol):
-    """What tells of a release by which cells new rows can be published."""
+    """Learns from a release the cells by which new rows can be published."""
 
     def learn_from(self, release: Any) -> NextBatch:
-        """Tell it of a release."""
+        """Learn the cells of a release."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Batches of rows written in an order that says nothing: dealt to random buckets on the disk, each then shuffled.
+"""Batches of rows written in random order: distributed to random buckets on the disk, each of which is then shuffled.
 
 An order can identify people, and rows that do not fit memory cannot be shuffled there. A bucket that is too large
 is dealt once more. Randomness is the operating system's.
@@ -124,9 +124,9 @@ def write_file(
 
 
 def _shuffle_batches(batches: Iterable[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
-    """Return how many rows there are, and the narrow rows in random order."""
+    """Return the number of rows, and the narrow rows in random order."""
     narrow = batches.narrow() if isinstance(batches, Batches) else map(decode_dictionaries, batches)
-    # Closed whatever happens, as all that works on its own: nothing may write to a spill that is being removed.
+    # Closed in any case, like everything with a thread: nothing may write to a spill that is being removed.
     with closing(prefetch_items(narrow)) as tables:
         return _shuffle_rows(tables, spill)
 
@@ -143,7 +143,7 @@ def _split_evenly(n_rows: int, n_parts: int) -> list[int]:
 
 
 def _plan_row_groups(n_rows: int) -> list[int]:
-    """Return how many rows of a file are written together, time after time."""
+    """Return the sizes of a file's row groups."""
     return _split_evenly(n_rows, max(1, -(-n_rows // _ROWS_PER_GROUP)))
 
 
@@ -156,30 +156,30 @@ def _finish_row_groups(
 
 def _split_tables(tables: Iterator[pa.Table], sizes: Iterable[int]) -> Iterator[pa.Table]:
     """Yield tables of given sizes, which add up to the rows there are."""
-    left = next(tables)
+    remaining = next(tables)
     for size in sizes:
-        while len(left) < size:
-            left = pa.concat_tables([left, next(tables)])
-        yield left.slice(0, size).combine_chunks()
-        left = left.slice(size)
-    # To the end, where the spill is removed.
+        while len(remaining) < size:
+            remaining = pa.concat_tables([remaining, next(tables)])
+        yield remaining.slice(0, size).combine_chunks()
+        remaining = remaining.slice(size)
+    # Exhausted, because the spill is removed at the end of the tables.
     assert not sum(map(len, tables)), "rows are left"
 
 
 def _shuffle_rows(tables: Iterator[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
-    """Return how many rows there are, and the rows in random order: by way of the disk where they are many."""
-    held: list[pa.Table] = []
+    """Return the number of rows, and the rows in random order; many rows are shuffled on the disk."""
+    buffered: list[pa.Table] = []
     n_rows = n_bytes = 0
     for table in tables:
-        held.append(table)
+        buffered.append(table)
         n_rows, n_bytes = n_rows + len(table), n_bytes + table.nbytes
         if (n_rows > _MAX_ROWS_IN_MEMORY or n_bytes > _MAX_BYTES_IN_MEMORY) and n_rows > _N_BUCKETS:
-            return _shuffle_into_buckets(chain(_pop_tables(held), tables), spill)
-    return n_rows, _shuffle_in_memory(held)
+            return _shuffle_into_buckets(chain(_pop_tables(buffered), tables), spill)
+    return n_rows, _shuffle_in_memory(buffered)
 
 
 def _pop_tables(tables: list[pa.Table]) -> Iterator[pa.Table]:
-    """Yield tables that are then no longer held."""
+    """Yield tables, and drop each one from the list to free its memory."""
     while tables:
         yield tables.pop(0)
 
@@ -194,20 +194,20 @@ def _shuffle_in_memory(tables: list[pa.Table]) -> Iterator[pa.Table]:
 
 
 def _shuffle_into_buckets(tables: Iterator[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
-    """Deal rows to random buckets on the disk."""
+    """Distribute rows to random buckets on the disk."""
     rng = np.random.default_rng()
     spill.mkdir(mode=0o700)
     paths = [spill / str(bucket) for bucket in range(_N_BUCKETS)]
     n_rows = 0
-    with ExitStack() as opened:
+    with ExitStack() as open_files:
         writers: list[Any] = []
         for table in _concatenate_small_tables(tables):
             if not writers:
-                files = [opened.enter_context(_create_private_file(path)) for path in paths]
-                writers = [opened.enter_context(pa.ipc.new_stream(file, table.schema)) for file in files]
+                files = [open_files.enter_context(_create_private_file(path)) for path in paths]
+                writers = [open_files.enter_context(pa.ipc.new_stream(file, table.schema)) for file in files]
             n_rows += len(table)
             mixed = table.take(rng.permutation(len(table)))
-            # As if every row had drawn its bucket.
+            # The counts are drawn as if every row drew its bucket.
             ends = accumulate(rng.multinomial(len(table), [1 / _N_BUCKETS] * _N_BUCKETS).tolist(), initial=0)
             for writer, (start, end) in zip(writers, pairwise(ends), strict=True):
                 writer.write_table(mixed.slice(start, end - start))
@@ -215,15 +215,18 @@ def _shuffle_into_buckets(tables: Iterator[pa.Table], spill: Path) -> tuple[int,
 
 
 def _concatenate_small_tables(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """Put small tables together, so that each bucket gets more than a few rows of one."""
-    held: list[pa.Table] = []
+    """Concatenate small tables, so that each bucket gets more than a few rows of a table."""
+    buffered: list[pa.Table] = []
     for table in tables:
-        held.append(table)
-        if sum(map(len, held)) >= _ROWS_PER_GROUP or sum(each.nbytes for each in held) >= _MAX_BYTES_IN_MEMORY // 4:
-            yield pa.concat_tables(held).combine_chunks()
-            held = []
-    if held:
-        yield pa.concat_tables(held).combine_chunks()
+        buffered.append(table)
+        if (
+            sum(map(len, buffered)) >= _ROWS_PER_GROUP
+            or sum(each.nbytes for each in buffered) >= _MAX_BYTES_IN_MEMORY // 4
+        ):
+            yield pa.concat_tables(buffered).combine_chunks()
+            buffered = []
+    if buffered:
+        yield pa.concat_tables(buffered).combine_chunks()
 
 
 def _drain_buckets(paths: Sequence[Path], spill: Path) -> Iterator[pa.Table]:
@@ -262,5 +265,5 @@ def _write_csv(tables: Iterator[pa.Table], file: IO[bytes], delimiter: str, enco
 
 
 def _create_private_file(path: Path, mode: str = "xb") -> IO[bytes]:
-    """Open a file to be written; none but its owner may read a new one."""
+    """Open a file for writing; a new file is readable by its owner only."""
     return open(path, mode, opener=partial(os.open, mode=0o600))

@@ -53,7 +53,7 @@ _STYLES: Final = {
     "candidates": "a cell is the cheapest text that covers the records of its class",
     "readable": "a cell is a value, a short list, or a group of values named by its most frequent one",
 }
-_ROUND: Final = "cut at round points: a cell is a round interval"
+_ROUND_CUTS: Final = "cut at round points: a cell is a round interval"
 _ROUND_DATES: Final = "; of dates, `[1958, 1969)`: from the first day of 1958 to the last of 1968"
 _RULES: Final = {
     "frequency": "groups of values that are about as frequent",
@@ -70,7 +70,7 @@ _UNITS: Final = {
 
 
 def codebook_paths(release: Path) -> tuple[Path, Path]:
-    """Return where a release's codebook is, to be read and as data: beside it, endings added to its name."""
+    """Return the paths of a release's codebook, for people and as data: its name with further endings."""
     return release.with_name(f"{release.name}.codebook.md"), release.with_name(f"{release.name}.codebook.json")
 
 
@@ -153,7 +153,7 @@ class Codebook:
         }
 
     def _list_missing(self, name: str) -> dict[str, Any]:
-        """Return which texts of the source were declared to mean a missing value, and whether odd cells do."""
+        """Return the texts that were declared missing in the source, and whether odd cells were."""
         source, hidden = self.edition.source, self.edition.pseudonyms
         if isinstance(source, Table) or (hidden and name in hidden.columns):
             return {}
@@ -162,7 +162,7 @@ class Codebook:
         return ({"missing_values": list(spec.missing_values)} if spec.missing_values else {}) | odd_cells
 
     def _label_and_values(self, name: str) -> dict[str, Any]:
-        """Return what the policy, or a file of a statistics program, says of a column, as far as the release may."""
+        """Return a column's label and value labels, as far as the release may show them."""
         variable, label = self._variables.get(name), self.edition.label(name)
         values = {} if variable is None else {str(code): text for code, text in variable.values.items()}
         return ({"label": label} if label else {}) | ({"values": values} if values else {})
@@ -195,7 +195,7 @@ class Codebook:
         }
 
     def _describe_kept_column(self, name: str) -> dict[str, Any]:
-        """Say of a column that is no quasi-identifier what it is."""
+        """Describe a column that is not a quasi-identifier."""
         if self.edition.pseudonyms and name in self.edition.pseudonyms.columns:
             how = "a new pseudonym for every record" if name in self.edition.pseudonyms.fresh else "keyed pseudonyms"
             return {"kind": "text", "role": "identifier", "how": f"{how} instead of its cells"}
@@ -212,12 +212,12 @@ class Codebook:
         return {**kind, "role": role, "how": f"{how}{starred}{_describe_separator(separator)}"}
 
     def _find_separator(self, name: str) -> str | None:
-        """Return what parts the items of a kept column; None where its cells are no sets."""
+        """Return the separator of the items of a kept column; None if its cells are not sets."""
         source = self.edition.source
         return source.column(name).separator if isinstance(source, Table) else source.spec(name).separator
 
     def _describe_time_zone(self, name: str) -> str:
-        """Say of moments with a time zone that the texts that are published of them are those of UTC."""
+        """Describe that moments with a time zone are published in UTC."""
         source = self.edition.source
         if isinstance(source, Table):
             return ""
@@ -240,13 +240,13 @@ class Codebook:
     def _count_cell_forms(self, column: Column, rewritten: Rewritten) -> dict[str, int]:
         """Count the records by the form of their cell."""
         counted = np.bincount(rewritten.codes, weights=self._weights, minlength=len(rewritten.texts)).astype(np.int64)
-        own, found = set(map(cells.format_value, column.texts())), dict.fromkeys(_FORMS, 0)
+        own, form_counts = set(map(cells.format_value, column.texts())), dict.fromkeys(_FORMS, 0)
         form_of = {"interval": "range", "label": "prefix"} if self._are_codes(column.name) else {}
         for text, n in zip(rewritten.texts, counted.tolist(), strict=True):
             form: str = "missing" if text is None else "value" if text in own else cells.parse_cell(text).form
             form = "label" if form == "value" and text not in own else form
-            found[form_of.get(form, form)] += n
-        return {form: n for form, n in found.items() if n}
+            form_counts[form_of.get(form, form)] += n
+        return {form: n for form, n in form_counts.items() if n}
 
     def _describe_coarsening(self, name: str, ladder: Any) -> str:
         if self._are_codes(name):
@@ -254,52 +254,56 @@ class Codebook:
         if isinstance(ladder, Hierarchy):
             return _describe_hierarchy(ladder)
         is_round = self.style == "readable" and next(each for each in self.columns if each.name == name).is_measured
-        return _ROUND if is_round else _STYLES.get(self.style, self.style)
+        return _ROUND_CUTS if is_round else _STYLES.get(self.style, self.style)
 
     def _are_codes(self, name: str) -> bool:
         ladder = self.claim.hierarchies.get(name)
         return isinstance(ladder.rule if isinstance(ladder, Hierarchy) else ladder, Codes)
 
     def _members_of_groups(self, column: Column, rewritten: Rewritten) -> dict[str, dict[str, Any]]:
-        """Return what labels of categories cover that were made from the data: values that k records have there."""
+        """Return the values covered by labels of groups made from the data, if k records of the group have them."""
         own = set(column.texts())
-        named = [
+        label_codes = [
             code
             for code, text in enumerate(rewritten.texts)
             if text is not None and text not in own and cells.parse_cell(text).form == "value"
         ]
-        if column.is_measured or not named:
+        if column.is_measured or not label_codes:
             return {}
         texts, groups = column.texts(), {}
         of_group = (
-            None if self.count is None else self.count(column, _positions_in(rewritten.codes, named), 1 + len(named))
+            None
+            if self.count is None
+            else self.count(column, _positions_in(rewritten.codes, label_codes), 1 + len(label_codes))
         )
-        for place, code in enumerate(named):
-            counted = self._count_values(column, rewritten.codes == code) if of_group is None else of_group[place + 1]
-            shown = counted >= self._least
+        for position, code in enumerate(label_codes):
+            n_by_value = (
+                self._count_values(column, rewritten.codes == code) if of_group is None else of_group[position + 1]
+            )
+            is_common = n_by_value >= self._least
             groups[str(rewritten.texts[code])] = {
-                "covers": [texts[i] for i in np.flatnonzero(shown)],
-                "n_rare": int(((counted > 0) & ~shown).sum()),
+                "covers": [texts[i] for i in np.flatnonzero(is_common)],
+                "n_rare": int(((n_by_value > 0) & ~is_common).sum()),
             }
         return groups
 
     def _members_of_nodes(self, column: Column, rewritten: Rewritten, ladder: Hierarchy) -> dict[str, dict[str, Any]]:
-        """Return what the published labels of a tree cover of the column's own values that k people have."""
+        """Return the values covered by the published labels of a tree, as far as k people have them."""
         published = [cells.parse_cell(text) for text in rewritten.texts if text is not None]
-        shown = {*rewritten.texts, *(member for cell in published for member in cell.members)}
-        counted = self._count_values(column)
-        is_common, found = counted >= self._least, {}
+        in_use = {*rewritten.texts, *(member for cell in published for member in cell.members)}
+        n_by_value = self._count_values(column)
+        is_common, entries = n_by_value >= self._least, {}
         for level in range(1, ladder.n_levels - 1):
             for node, label in enumerate(ladder.labels[level]):
-                under = (ladder.level_codes[level] == node) & (counted > 0)
-                # A group of one value is that value.
-                if label in shown and label not in found and label not in ladder.values and under.any():
+                under = (ladder.level_codes[level] == node) & (n_by_value > 0)
+                # A label that is a value of the column covers itself.
+                if label in in_use and label not in entries and label not in ladder.values and under.any():
                     covers = [ladder.values[code] for code in np.flatnonzero(under & is_common)]
-                    found[label] = {"covers": covers, "n_rare": int((under & ~is_common).sum())}
-        return found
+                    entries[label] = {"covers": covers, "n_rare": int((under & ~is_common).sum())}
+        return entries
 
     def _count_values(self, column: Column, at: BoolArray | None = None) -> CountArray:
-        """Count who has every value of a quasi-identifier: published records, or the persons whose they are."""
+        """Count the published records, or their persons, that have each value of a quasi-identifier."""
         if self.count is not None:
             return np.asarray(self.count(column, np.zeros(self.edition.source.n_rows, dtype=np.int32), 1)[0])
         source, weights = self.edition.source, self._weights
@@ -317,46 +321,46 @@ class Codebook:
 
     @property
     def _least(self) -> int:
-        """How many people have to share what is listed."""
+        """How many people must share a value that is listed."""
         return least_of(self.claim)
 
 
 def least_of(claim: Classes | Matchings) -> int:
-    """Return how many people have to share what is told of values, also where a model bounds no sizes of classes."""
+    """Return how many people must share a reported value, also if no model bounds class sizes."""
     return max(_MIN_PEOPLE_PER_VALUE, *(max(model.min_size, getattr(model, "k", 1)) for model in claim.models))
 
 
 def _positions_in(codes: CodeArray, named: Sequence[int]) -> CodeArray:
-    """Return the place of each code among some, from 1 on; 0 where it is none of them."""
+    """Return the position (from 1) of each code among some; 0 if it is not among them."""
     places = np.zeros(max(int(codes.max(initial=0)), *named) + 1, dtype=np.int32)
     places[named] = np.arange(1, len(named) + 1)
     return np.asarray(places[codes])
 
 
 def _members_of_labels(ladder: Any) -> dict[str, dict[str, Any]]:
-    """Return the labels of a hierarchy that does not follow from the data with all that they cover."""
+    """Return the values covered by each label of a hierarchy that was not made from the data."""
     if not isinstance(ladder, Hierarchy):
         return {}
     if ladder.rule is not None:
         return {}
-    whole = ladder.whole or ladder
-    # A label of many values covers labels of fewer; as keys, for every one is met many times.
-    found: dict[str, dict[str, None]] = {}
-    for level in range(1, whole.n_levels - 1):
-        below = whole.values if level == 1 else whole.labels[level - 1]
-        for node, parent in enumerate(whole.parent(level - 1).tolist()):
-            found.setdefault(whole.labels[level][parent], {})[below[node]] = None
-    covers = {label: [each for each in members if each != label] for label, members in found.items()}
+    full_ladder = ladder.whole or ladder
+    # A label covers the labels below it. Members are keys of a dict, because each is met many times.
+    members_by_label: dict[str, dict[str, None]] = {}
+    for level in range(1, full_ladder.n_levels - 1):
+        below = full_ladder.values if level == 1 else full_ladder.labels[level - 1]
+        for node, parent in enumerate(full_ladder.parent(level - 1).tolist()):
+            members_by_label.setdefault(full_ladder.labels[level][parent], {})[below[node]] = None
+    covers = {label: [each for each in members if each != label] for label, members in members_by_label.items()}
     return {label: {"covers": each} for label, each in covers.items() if each and label != cells.SUPPRESSED}
 
 
 def _describe_separator(separator: str | None) -> str:
-    """Say how sets are written."""
+    """Describe how sets are written."""
     return "" if separator is None else f"; values are sets: their items in order, {separator!r} between them"
 
 
 def _describe_hierarchy(ladder: Hierarchy) -> str:
-    """Say what the labels of a hierarchy are."""
+    """Describe the labels of a hierarchy."""
     rule = ladder.rule
     if isinstance(rule, Prefix):
         return f"the first {_join_with_or(rule.lengths)} characters; what follows is one `*`"
@@ -381,7 +385,7 @@ def _join_with_or(words: Sequence[Any]) -> str:
 
 def _render_markdown(entries: Mapping[str, Any]) -> str:
     columns = entries["columns"]
-    seen = [form for form in _FORMS if any(form in column.get("cells", {}) for column in columns)]
+    forms = [form for form in _FORMS if any(form in column.get("cells", {}) for column in columns)]
     dated = _ROUND_DATES if any(column.get("kind") in ("date", "datetime") for column in columns) else ""
     parts = [
         translate(f"# Codebook of {_escape_markdown(entries['file'])}"),
@@ -393,7 +397,7 @@ def _render_markdown(entries: Mapping[str, Any]) -> str:
             ("column", "kind", "role", "how it was coarsened", "cells"), [_column_row(column) for column in columns]
         ),
         translate("Quasi-identifiers have cells of these forms:"),
-        "\n".join(translate(f"- {_FORMS[form]}{dated if form == 'interval' else ''}") for form in seen),
+        "\n".join(translate(f"- {_FORMS[form]}{dated if form == 'interval' else ''}") for form in forms),
         *(part for column in columns if "labels" in column for part in _render_label_table(column, entries["file"])),
         *(part for column in columns if "values" in column for part in _render_value_table(column, entries["file"])),
     ]
@@ -440,14 +444,14 @@ def _render_value_table(column: Mapping[str, Any], file: str) -> tuple[str, ...]
     return title, _render_table(("code", "meaning"), rows[:_MAX_LABELS_SHOWN]), *told
 
 
-def _describe_coverage(each: Mapping[str, Any]) -> str:
-    covers, n_rare = each["covers"], each.get("n_rare", 0)
-    said = [*map(_escape_markdown, covers[:_MAX_VALUES_SHOWN])]
+def _describe_coverage(entry: Mapping[str, Any]) -> str:
+    covers, n_rare = entry["covers"], entry.get("n_rare", 0)
+    parts = [*map(_escape_markdown, covers[:_MAX_VALUES_SHOWN])]
     if len(covers) > _MAX_VALUES_SHOWN:
-        said.append(translate(f"{len(covers) - _MAX_VALUES_SHOWN:,} more"))
+        parts.append(translate(f"{len(covers) - _MAX_VALUES_SHOWN:,} more"))
     if n_rare:
-        said.append(translate(f"{n_rare:,} rare value{'s' * (n_rare > 1)}"))
-    *first, last = said or [translate(each.get("words", "nothing"))]
+        parts.append(translate(f"{n_rare:,} rare value{'s' * (n_rare > 1)}"))
+    *first, last = parts or [translate(entry.get("words", "nothing"))]
     return f"{', '.join(first)} {translate('and')} {last}" if first else last
 
 
@@ -457,7 +461,7 @@ def _render_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    """Write a name or a value so that nothing in it is taken for Markdown or HTML."""
+    """Escape a name or value, so that nothing in it is read as Markdown or HTML."""
     plain = "".join(sign if sign.isprintable() else " " for sign in text).replace("|", "\\|")
     if "`" not in plain:
         return f"`{plain or ' '}`"

@@ -22,7 +22,7 @@ class ShownIdentifier(NamedTuple):
 
 
 def find_shown_identifiers(
-    source: Frame | Table, kept: Sequence[str], recoding: Recoding
+    source: Frame | Table, kept_columns: Sequence[str], recoding: Recoding
 ) -> tuple[ShownIdentifier, ...]:
     """Find direct identifiers among the kept columns, and among quasi-identifiers that publish values of the input.
 
@@ -30,7 +30,7 @@ def find_shown_identifiers(
     ----------
     source : Frame or Table
         The input, or some rows of it.
-    kept : sequence of str
+    kept_columns : sequence of str
         Columns that are published as they are.
     recoding : Recoding
         What is published of the quasi-identifiers.
@@ -49,13 +49,13 @@ def find_shown_identifiers(
     (ShownIdentifier(column='surname', reason="its name says 'surname'"),)
     """
     recoded = {column.name: column for column in recoding.columns}
-    names = [*kept, *recoded]
+    names = [*kept_columns, *recoded]
     if not names or not source.n_rows:
         return ()
-    some, rows = source.select(names), enough_rows(source.n_rows)
-    looks = find_identifiers(_take_rows(some, rows), names, by_count=False)
+    selected, rows = source.select(names), enough_rows(source.n_rows)
+    looks = find_identifiers(_take_rows(selected, rows), names, by_count=False)
     if looks and len(rows) < source.n_rows:
-        looks = find_identifiers(some, [name for name, _ in looks], by_count=False)
+        looks = find_identifiers(selected, [name for name, _ in looks], by_count=False)
     return tuple(
         ShownIdentifier(name, reason)
         for name, reason in looks
@@ -64,7 +64,7 @@ def find_shown_identifiers(
 
 
 def _take_rows(source: Frame | Table, rows: CountArray) -> Frame | Table:
-    """Return some rows; all of them where nothing is gained, or where pyarrow cannot pick rows of a type."""
+    """Return some rows, or all if they are all requested, or if pyarrow cannot take rows of a type."""
     if len(rows) == source.n_rows:
         return source
     try:
@@ -74,14 +74,14 @@ def _take_rows(source: Frame | Table, rows: CountArray) -> Frame | Table:
 
 
 def _publishes_values(recoding: Recoding, column: Column) -> bool:
-    """Tell whether a published cell is a value of the column, lists or begins with one, or ends at one."""
+    """Tell whether a published cell shows a value of the column: alone, in a list, as a prefix or as an end."""
     values = {*column.texts()}
     _, labels = recoding.format_labels(column.name)
     return any(not values.isdisjoint(_texts_in(label)) for label in labels if label is not None)
 
 
 def _texts_in(label: str) -> Sequence[str | None]:
-    """Return what may be a value in a label: the whole, members, ends, and how a group's name begins."""
+    """Return the parts of a label that may be values: the text, members, ends, and a group name's beginning."""
     read = cells.parse_cell(label)
     ends = () if read.ends is None else (read.ends.low, read.ends.high)
     beginnings = (label[:place] for place, sign in enumerate(label) if sign == " ")

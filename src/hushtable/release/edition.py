@@ -62,10 +62,10 @@ class Rewritten:
     texts : tuple of str or None
         What each code publishes; None is a missing cell.
     kind : Kind
-        Of the values that the texts speak of.
+        The kind of the values in ``texts``.
     are_values : bool
-        Whether the texts are values, not what was made of several: where nothing is ``*``, they are published
-        with their type.
+        Whether each text is one value, not a range or set of several. A column of values is typed, unless a ``*``
+        is among its cells.
     """
 
     codes: CodeArray = field(repr=False)
@@ -113,7 +113,7 @@ class Edition:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def label(self, name: str) -> str:
-        """Return what a column is in words; empty where nobody says so."""
+        """Return the label of a column; empty if it has none."""
         return self.labels.get(name) or (self.source.label(name) if isinstance(self.source, Frame) else "")
 
     @property
@@ -145,16 +145,16 @@ class Edition:
             columns[name] = suppress_rows(frame.column(name), stars[kept], name)
         added = {name: integer_series(name, numbers) for name, numbers in self.added.items()}
         frame = frame.with_columns({**columns, **added})
-        # What was said of the source's cells is not true of what is published in their place.
+        # Specs of the source's cells do not describe the published ones.
         frame = replace(frame, specs={name: spec for name, spec in frame.specs.items() if name not in self.rewritten})
-        # What stands for several records would link them.
+        # A row of several records would give them one fresh pseudonym, and so link them: one row for each record.
         frame = frame.with_row_per_record() if self.pseudonyms and self.pseudonyms.fresh else frame
         frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
         frame = without_remnants(frame, rows_are_gone=self.rows is not None)
         return replace(frame, variables=self._publish_variables(frame)) if frame.variables or self.labels else frame
 
     def _publish_variables(self, frame: Frame) -> Mapping[str, Variable]:
-        """Return what a file of a statistics program may say of what is published."""
+        """Return the variables that a file of a statistics program may hold of the published columns."""
         forms = {
             name: {_cell_form(text) for text in each.texts if text is not None} for name, each in self.rewritten.items()
         }
@@ -177,7 +177,7 @@ class Edition:
         )
 
     def table(self, source: Table) -> Table:
-        """Return the published table coded: a rewritten column is a category of its cells, or what values mean."""
+        """Return the published table, encoded: rewritten columns are categories, or typed if their cells are values."""
         columns, codes = list(source.columns), source.codes.copy()
         for name, each in self.rewritten.items():
             used = np.unique(each.codes if self.rows is None else each.codes[self.rows])
@@ -195,24 +195,24 @@ class Edition:
         table = pseudonyms.pseudonymize_table(table, self.pseudonyms) if self.pseudonyms else table
         return table.without_unused()
 
-    def check_kept(self, written: Frame, rows: CodeArray, with_comma: Sequence[str], program: str | None) -> None:
-        """Raise VerificationError where a kept column of a draft, whose rows are given, has not the source's cells."""
-        hidden = self.pseudonyms.columns if self.pseudonyms else ()
-        taken = self._rows_written()[rows]
-        known = self.source if isinstance(self.source, Table) else self.source.without_declared(program)
-        # By place: names may have been escaped.
-        for name, place in zip(self.columns, written.columns, strict=False):
-            if name in self.rewritten or name in hidden:
+    def check_kept(self, written: Frame, rows: CodeArray, comma_columns: Sequence[str], program: str | None) -> None:
+        """Raise VerificationError if a kept column of a draft does not hold the source's cells in the given rows."""
+        pseudonymized = self.pseudonyms.columns if self.pseudonyms else ()
+        source_rows = self._rows_written()[rows]
+        original = self.source if isinstance(self.source, Table) else self.source.without_declared(program)
+        # By position: names may have been escaped, and the draft may have further columns behind.
+        for name, written_name in zip(self.columns, written.columns, strict=False):
+            if name in self.rewritten or name in pseudonymized:
                 continue
-            cells = written.column(place)
-            # A number or a date that was text is compared as what it spells.
-            is_as_it_came = isinstance(known, Frame) and not (known.is_text and written.text(place) is None)
-            column = known.column(name) if isinstance(known, Frame) and is_as_it_came else known.values(name)
-            source = column.gather(taken)
-            if name in with_comma:
-                cells = cells.str.replace(",", ".", literal=True)
-            starred = self.starred[name][taken] if name in self.starred else None
-            if not has_cells_of(cells, source, but=starred):
+            written_cells = written.column(written_name)
+            # Text that the file typed is compared by the value that it spells; all else as it is.
+            is_typed = original.is_text and written.text(written_name) is None if isinstance(original, Frame) else True
+            column = original.column(name) if isinstance(original, Frame) and not is_typed else original.values(name)
+            source_cells = column.gather(source_rows)
+            if name in comma_columns:
+                written_cells = written_cells.str.replace(",", ".", literal=True)
+            starred = self.starred[name][source_rows] if name in self.starred else None
+            if not has_cells_of(written_cells, source_cells, but=starred):
                 raise VerificationError(
                     f"column {name!r} is kept as it is, but the written file would hold other cells; nothing is "
                     "written.",
@@ -220,10 +220,10 @@ class Edition:
                 )
 
     def _rows_written(self) -> CountArray:
-        """Return the row of the source that each row of `frame` is."""
+        """Return for each row of `frame` its row in the source."""
         counts = self.source.records
         rows = np.arange(self.source.n_rows) if self.rows is None else self.rows
-        # Of a population there are rows that nobody's record is.
+        # A source with a population has rows of 0 records: they are not written.
         rows = rows[counts[rows] > 0]
         return np.repeat(rows, counts[rows]) if self.pseudonyms and self.pseudonyms.fresh else rows
 
@@ -238,7 +238,7 @@ class Edition:
         frame = self._type_for_file(path)
         with_comma = self._find_number_columns(frame) if writing.decimal == "," else ()
         if frames.file_kind(path) != "csv":
-            # Other files hold numbers, which have no mark.
+            # Other kinds of files hold numbers themselves, without a decimal mark.
             with_comma = tuple(name for name in with_comma if frame.text(name) is not None)
         frame = _with_commas(frame, with_comma) if with_comma else frame
         if frames.file_kind(path) == "csv" and writing.formulas != "keep":
@@ -246,7 +246,7 @@ class Edition:
         return frame, with_comma
 
     def _type_for_file(self, path: Path) -> Frame:
-        """Return the published table as a file of a kind has it: text, or what was read as text typed again."""
+        """Return the published table as a kind of file holds it: as text, or with the source's text typed."""
         program = program_of(path)
         frame, texts = self.frame().without_declared(program), self.as_text
         if frames.file_kind(path) == "csv":
@@ -262,12 +262,12 @@ class Edition:
 
     @property
     def _columns_with_tags(self) -> tuple[str, ...]:
-        """The kept columns of numbers that a statistics program's missing values made texts of."""
+        """The kept columns of numbers that are text because of tagged missing values."""
         said = self._source_variables
         return tuple(name for name, each in said.items() if each.is_number and name not in self.rewritten)
 
     def _describe_measures(self, frame: Frame) -> Mapping[str, Variable]:
-        """Return what a statistics program is told of the columns: as its own file said, else by their kinds."""
+        """Return the columns' variables for a statistics program: from its own file, else by their kinds."""
         kinds: dict[str, str | None] = {name: spec.kind for name, spec in frame.specs.items()}
         kinds |= dict.fromkeys(self.as_text, "category")
         if isinstance(self.source, Table):
@@ -283,17 +283,18 @@ class Edition:
 
     @property
     def _source_variables(self) -> Mapping[str, Variable]:
-        """What a file of a statistics program says of the source's columns."""
+        """The source's variables, as its file of a statistics program describes them."""
         return self.source.variables if isinstance(self.source, Frame) else {}
 
     def _find_number_columns(self, frame: Frame) -> tuple[str, ...]:
         """Return the columns whose numbers are not written as they came: rewritten ones, and floats."""
-        hidden = (*self.as_text, *(self.pseudonyms.columns if self.pseudonyms else ()))
+        text_columns = (*self.as_text, *(self.pseudonyms.columns if self.pseudonyms else ()))
         rewritten = {name for name, each in self.rewritten.items() if each.kind in ("integer", "decimal")}
         return tuple(
             name
             for name in frame.columns
-            if name in rewritten or (name not in (*self.rewritten, *self.added, *hidden) and self._holds_floats(name))
+            if name in rewritten
+            or (name not in (*self.rewritten, *self.added, *text_columns) and self._holds_floats(name))
         )
 
     def _holds_floats(self, name: str) -> bool:
@@ -304,29 +305,29 @@ class Edition:
 
 
 def _publish_cells(rewritten: Rewritten, rows: Any) -> Any:
-    """Return what a column publishes in some rows."""
+    """Return the cells that a column publishes in some rows."""
     cells = gather_labels(rewritten.texts, rewritten.codes[rows])
     return convert_texts(cells, _spec_of(rewritten.kind)) if rewritten.are_values else cells
 
 
 def _spec_of(kind: Kind) -> ColumnSpec:
-    """Say how published values are spelled: with a point, dates as ISO has them."""
+    """Return the spec of published values: a decimal point, ISO dates."""
     return ColumnSpec(kind, decimal="." if kind in ("integer", "decimal") else None)
 
 
 def _encode_rewritten(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, CodeArray]:
-    """Return what a column publishes, coded, and the code of every text; it is typed where no text in use is a star."""
-    # A missing cell has the empty text, which is coded as missing.
+    """Encode what a column publishes; it is typed if no text in use is a star. Return also each text's code."""
+    # A missing cell becomes the empty text, which is encoded as missing.
     texts = [text or "" for text in rewritten.texts]
     if rewritten.are_values and SUPPRESSED not in [texts[code] for code in used]:
-        # What has no value of the kind, such as a year past 9999, stays text.
+        # Text without a value of the kind, such as a year after 9999, stays text.
         with contextlib.suppress(ColumnError):
             return from_texts(name, ["" if text == SUPPRESSED else text for text in texts], rewritten.kind)
     return from_texts(name, texts, "category")
 
 
 def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:
-    """Write the numbers of some columns with decimal commas."""
+    """Return a frame with decimal commas in some columns of numbers."""
 
     def to_comma(cell: str) -> str:
         if with_point(with_comma(cell)) != cell:
@@ -341,7 +342,7 @@ def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:
 
 
 def _without_formulas(frame: Frame, given: Formulas) -> Frame:
-    """Hide what a spreadsheet would run in the cells and names of a table, or refuse it."""
+    """Escape, or refuse, cells and names of a table that a spreadsheet would run."""
     columns = {name: frame.column(name) for name in frame.columns}
     if given == "refuse":
         found = csv.count_formulas(columns, frame.counts)
@@ -359,6 +360,7 @@ def _without_formulas(frame: Frame, given: Formulas) -> Frame:
 
 
 def _cell_form(text: str) -> str:
+    """Return the form of a published cell; a number with its last digits starred counts as a range."""
     cell = cells.parse_cell(text)
     return "range" if cell.ends is not None and str(cell.ends.low).endswith(SUPPRESSED) else cell.form
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hushtable.release.origin import Origin, PublishedCells
     from hushtable.release.release import Release
 
-_MAX_ROWS_HELD: Final = 2**20  # distinct rows of kept columns past which they are counted on the disk
+_MAX_ROWS_HELD: Final = 2**20  # distinct rows of kept columns; above this, they are counted on the disk
 
 
 def measure_kept_columns(
@@ -47,7 +47,7 @@ def measure_kept_columns(
 
 
 def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dict[str, Any]:
-    """Return what a manifest says of what was written instead of what was planned, once the input is as it was.
+    """Measure the exposure of a draft: manifest entries that replace the planned ones; the input must be unchanged.
 
     Raises
     ------
@@ -58,20 +58,20 @@ def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dic
     """
     assert release.origin is not None
     release.origin.check_unchanged()
-    known = release.exposure
-    # Whose record a row is, the draft may not tell.
-    if known is None or not known.columns or release.person not in (None, *release.columns):
+    planned = release.exposure
+    # The draft may lack the column that says whose record a row is: the planned measure stays.
+    if planned is None or not planned.columns or release.person not in (None, *release.columns):
         return {}
     written = release.origin.open_draft(draft, dialect)
-    counting = _Counting(release, written, known.limit, known.accepted, known.is_enforced)
+    counting = _Counting(release, written, planned.limit, planned.accepted, planned.is_enforced)
     exposure = replace(
         counting.measure_alone(None),
-        told=known.told,
-        told_to=known.told_to,
-        named=known.named,
-        determined=known.determined,
-        linkage=known.linkage,
-        identifiers=known.identifiers,
+        told=planned.told,
+        told_to=planned.told_to,
+        named=planned.named,
+        determined=planned.determined,
+        linkage=planned.linkage,
+        identifiers=planned.identifiers,
     )
     exposure.raise_if_unpublishable()
     return {"exposure": exposure.to_dict()}
@@ -82,16 +82,16 @@ def _expose_rows(
 ) -> Exposure:
     """Measure a release whose rows are all in memory."""
     names, suppressed = release.source.names, release.suppressed
-    gone = (*release.removed, *release.pseudonymized)
-    others = [name for name in names if name not in (*release.quasi_identifiers, *release.sensitive, *gone)]
+    removed = (*release.removed, *release.pseudonymized)
+    insensitive = [name for name in names if name not in (*release.quasi_identifiers, *release.sensitive, *removed)]
     classes = release.recoding.number_combinations()[release.partition.labels]
     exposure = measure_exposure(
         release.source,
         np.where(suppressed, np.int32(-1), classes) if release.drops_suppressed else classes,
         KeptColumns(
-            others=others,
+            others=insensitive,
             sensitive=release.sensitive,
-            identifiers=[name for name in names if name in gone],
+            identifiers=[name for name in names if name in removed],
             generalized=release.generalized,
         ),
         starred=suppressed,
@@ -100,7 +100,7 @@ def _expose_rows(
         accepted=accepted,
         is_enforced=is_enforced,
     )
-    kept = [name for name in names if name in (*release.sensitive, *others)]
+    kept = [name for name in names if name in (*release.sensitive, *insensitive)]
     shown = find_shown_identifiers(release.source, kept, release.recoding)
     return replace(exposure, linkage=linking.measure_release_linkage(release), identifiers=shown)
 
@@ -116,7 +116,7 @@ class _Counting:
     is_enforced: bool
 
     def exposure(self) -> Exposure:
-        """Measure all of it: alone, within the classes, and what names people."""
+        """Measure the whole exposure: kept columns alone, within the classes, and names of people."""
         release = self.release
         self._check_pseudonyms()
         cells = replace(release.cells, pseudonyms=None)
@@ -141,7 +141,7 @@ class _Counting:
         )
 
     def _check_pseudonyms(self) -> None:
-        """Raise ExposureError where a keyed pseudonym repeats that is not the person's: it links records uncounted."""
+        """Raise ExposureError if a keyed pseudonym other than the person's repeats: it links records uncounted."""
         release = self.release
         for name in release.pseudonyms.keyed if release.pseudonyms else ():
             if name in (release.person, *self.accepted):
@@ -158,28 +158,30 @@ class _Counting:
 
     @property
     def _kept_columns(self) -> tuple[str, ...]:
-        """The published columns that are told of, in order: all but quasi-identifiers and pseudonyms."""
+        """The published columns that are measured, in order: all but quasi-identifiers and pseudonyms."""
         hidden = (*self.release.quasi_identifiers, *self.release.pseudonymized)
         return tuple(name for name in self.release.columns if name not in hidden)
 
     def _measure_together(self, cells: PublishedCells) -> Exposure | None:
-        """Measure on the distinct rows of all columns, alone and within the classes; None where these are too many."""
-        release, kept = self.release, self._kept_columns
+        """Measure on the distinct rows of all columns, alone and within the classes; None if they are too many."""
+        release, kept_columns = self.release, self._kept_columns
         person, quasi_identifiers = release.person, release.quasi_identifiers
-        if not kept:
-            # Only how many records are published is counted.
+        if not kept_columns:
+            # Nothing is kept: only the published records are counted.
             return replace(self.measure_alone(cells), told_to=2)
-        persons = [person] if person and person not in kept else []
-        names = tuple(dict.fromkeys((*quasi_identifiers, *kept, *persons)))
-        shown = [name for name in kept if name != person]
-        # In the judged rows 0 has no sign and NaN is missing; what is kept travels as it is.
-        is_held = {*names} <= {*cells.keys.columns} and not any(cells.keys.schema[name].is_float() for name in shown)
+        persons = [person] if person and person not in kept_columns else []
+        names = tuple(dict.fromkeys((*quasi_identifiers, *kept_columns, *persons)))
+        as_written = [name for name in kept_columns if name != person]
+        # Judged rows lost the sign of 0, and NaN is missing there: kept floats are read again, as they are.
+        is_held = {*names} <= {*cells.keys.columns} and not any(
+            cells.keys.schema[name].is_float() for name in as_written
+        )
         try:
             rows = (
                 cells.frame(names)
                 if is_held
                 else self.origin.collapse(
-                    names, replace(cells, columns=names), most_rows=_MAX_ROWS_HELD, as_written=shown
+                    names, replace(cells, columns=names), most_rows=_MAX_ROWS_HELD, as_written=as_written
                 )
             )
         except (TooManyRowsError, ColumnError):
@@ -187,7 +189,7 @@ class _Counting:
         return measure_exposure(
             rows.with_specs(release.source.frame().specs),
             group_rows(rows, quasi_identifiers, (), None).labels.astype(np.int32),
-            KeptColumns([name for name in kept if name not in release.sensitive], release.sensitive),
+            KeptColumns([name for name in kept_columns if name not in release.sensitive], release.sensitive),
             person=person,
             limit=self.limit,
             accepted=self.accepted,
@@ -195,7 +197,7 @@ class _Counting:
         )
 
     def _count_by_hashes(self, cells: PublishedCells) -> tuple[tuple[Uniques, ...], int]:
-        """Count who is unique within the classes where too many rows would be held; up to 0 columns where nobody can.
+        """Count uniques within the classes by hashes, if the rows are too many; up to 0 columns if impossible.
 
         Hashes tell no persons apart, and what writes by itself hands out no records.
         """
@@ -208,19 +210,19 @@ class _Counting:
         return count_unique_in_classes(batches, self.release.quasi_identifiers, self._kept_columns)
 
     def measure_alone(self, cells: PublishedCells | None) -> Exposure:
-        """Measure what the kept columns find by themselves, in what an origin holds or publishes by cells."""
+        """Measure the kept columns alone, in the rows of an origin, or in what it publishes by cells."""
         release, origin, person = self.release, self.origin, self.release.person
         judged = {*release.quasi_identifiers, *release.sensitive, *release.pseudonymized, *self.accepted}
-        others = [name for name in release.columns if name not in judged]
-        persons = [person] if person and person not in others else []
-        source, names = release.source.frame(), (*others, *persons)
+        tested = [name for name in release.columns if name not in judged]
+        persons = [person] if person and person not in tested else []
+        source, names = release.source.frame(), (*tested, *persons)
         narrow = cells and replace(cells, columns=names)
-        # By persons nothing is counted on the disk, and an engine groups by itself.
-        held = {} if persons or origin.groups_by_itself else {"most_rows": _MAX_ROWS_HELD}
+        # No limit of rows if persons are counted (the disk cannot), or if an engine groups by itself.
+        limits = {} if persons or origin.groups_by_itself else {"most_rows": _MAX_ROWS_HELD}
         try:
-            counted = (
-                origin.collapse(names, narrow, **held, as_written=[name for name in others if name != person])
-                if others
+            rows = (
+                origin.collapse(names, narrow, **limits, as_written=[name for name in tested if name != person])
+                if tested
                 else source.take(np.flatnonzero(release.published_rows))
             )
         except (TooManyRowsError, ColumnError) as error:
@@ -230,9 +232,9 @@ class _Counting:
                 origin.raw_batches(names) if narrow is None else origin.publish_batches(narrow), names
             )
         measured = measure_exposure(
-            counted.with_specs(source.specs),
-            np.zeros(counted.n_rows, dtype=np.int32),
-            KeptColumns(others),
+            rows.with_specs(source.specs),
+            np.zeros(rows.n_rows, dtype=np.int32),
+            KeptColumns(tested),
             person=person,
             limit=self.limit,
             is_enforced=self.is_enforced,
@@ -240,7 +242,7 @@ class _Counting:
         return replace(measured, told=(), told_to=0, accepted=dict(self.accepted))
 
     def _measure_on_disk(self, batches: Iterable[pa.Table], names: tuple[str, ...]) -> Exposure:
-        """Measure columns that have too many rows to hold, or types that cannot be grouped."""
+        """Measure columns with too many rows for memory, or of types that cannot be grouped."""
         from hushtable.release.hashed_counts import count_unique_records
 
         limit, most = self.limit, self.limit.rate if self.is_enforced else 1.0
@@ -267,7 +269,7 @@ class _Counting:
         return find_undoing_columns(self.origin.head(MAX_ROWS).with_specs(release.specs), columns)
 
     def _find_names(self, cells: PublishedCells) -> tuple[Named, ...]:
-        """Count the records that name people in kept columns, in a pass over those that hold text."""
+        """Count the records that name people, in one pass over the kept columns of text."""
         from hushtable.release.origin import frame_of
 
         head = self.origin.head(1)
@@ -277,7 +279,7 @@ class _Counting:
         gone = (*self.release.removed, *self.release.pseudonymized)
         identifiers = [name for name in self.origin.names if name in gone]
         cells = replace(cells, columns=(*texts, *identifiers))
-        # What writes by itself hands out no records, but what of them is distinct.
+        # An engine that writes by itself hands out distinct rows only, no records.
         parts = (
             [self.origin.collapse(cells.columns, cells)]
             if self.origin.writes_by_itself

@@ -154,12 +154,12 @@ class Exposure:
 
     @property
     def linked_fault(self) -> str:
-        """Whom several records find."""
+        """The fault that several records find more persons than allowed."""
         return "" if self.linkage is None else f"{'; '.join(self.linkage.lines()[1:] or self.linkage.lines())}."
 
     @property
     def sentence(self) -> str:
-        """What was found among the columns alone."""
+        """A sentence on how many records the kept columns alone make unique."""
         n_columns, left = len(self.columns), " and not accepted" if self.accepted else ""
         on = (
             f"on the column kept as it is{left}"
@@ -171,12 +171,12 @@ class Exposure:
 
     @property
     def n_found(self) -> int:
-        """How many records a reader finds who also knows the kept column that tells most."""
+        """How many records an attacker finds who also knows the one kept column that finds most."""
         return self.told[0].n_records if self.told else 0
 
     @property
     def fault(self) -> str:
-        """What is above the limit, and on which columns."""
+        """The fault that too many records are unique, and on which columns."""
         named = "; ".join(f"{each.n_records:,} on {quote_names(each.columns)}" for each in self.sets)
         return f"{self.sentence}: {self.rate:.2%}, above the limit of {self.limit.rate:.2%} ({named})."
 
@@ -290,7 +290,7 @@ class Exposure:
         self.raise_if_names()
 
     def lines(self) -> list[str]:
-        """Say what was measured, the most dangerous first: names, counts and the reasons given, no cell."""
+        """Describe what was measured, the most dangerous first: names, counts and given reasons, no cell."""
         return [
             *self.describe_dangers(),
             *self.describe_joint_uniques(),
@@ -299,60 +299,64 @@ class Exposure:
         ]
 
     def describe_dangers(self) -> list[str]:
-        """Say what speaks against publishing: who is linked, named, or unique on kept columns, and what is undone."""
-        alone = [self.sentence] if self.n_unique else []
+        """Describe what speaks against publishing: links, names, uniques on kept columns, undone generalization."""
+        unique_lines = [self.sentence] if self.n_unique else []
         if not self.complete:
-            alone.append(f"too many sets of columns to look at them all: complete up to {self.complete_to} columns")
-        named = [
+            unique_lines.append(
+                f"too many sets of columns to look at them all: complete up to {self.complete_to} columns"
+            )
+        name_lines = [
             f"{each.column} names people in {each.n_records:,} of {self.n_records:,} records ({each.what})"
             for each in self.named
         ]
         undone = [f"{each.sentence}: its exact cells take classes apart" for each in self.determined]
-        shown = [f"{each.column} looks like a direct identifier ({each.reason})" for each in self.identifiers]
-        return [*shown, *(self.linkage.lines() if self.linkage else []), *named, *undone, *alone]
+        identifier_lines = [
+            f"{each.column} looks like a direct identifier ({each.reason})" for each in self.identifiers
+        ]
+        return [*identifier_lines, *(self.linkage.lines() if self.linkage else []), *name_lines, *undone, *unique_lines]
 
     def describe_tests(self) -> list[str]:
-        """Say what was tested where it found nobody."""
+        """Describe the tests that found nobody."""
         return [self.sentence] if self.columns and not self.n_unique else []
 
     def describe_joint_uniques(self) -> list[str]:
-        """Say whom those find who know more."""
+        """Describe whom attackers find who also know kept columns."""
         if not self.told_to:
             lacking = (
                 "whom a reader finds who also knows a kept column was not counted: there are too many distinct rows"
             )
             return [careful(lacking)]
-        most = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
+        by_size = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
         return [
             careful(
                 f"a reader who also knows {' and '.join(each.columns)} "
                 f"finds {each.n_records:,} of {self.n_records:,} records"
             )
-            for each in (*most[0][:3], *most[1][:1])
+            for each in (*by_size[0][:3], *by_size[1][:1])
         ]
 
     def describe_acceptances(self) -> list[str]:
-        """Say which columns were vouched for, and why."""
+        """Describe which columns were accepted, and why."""
         return [f"accepted: {name} ({reason})" for name, reason in self.accepted.items()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
-        sets, told = (
+        sets, joint_uniques = (
             [{"columns": list(each.columns), "n_records": each.n_records} for each in found]
             for found in (self.sets, self.told)
         )
         named = [asdict(each) for each in self.named]
         undone = [{**asdict(each), "by": list(each.by)} for each in self.determined]
         linkage = None if self.linkage is None else self.linkage.to_dict()
-        plain = {"columns": list(self.columns), "sets": sets, "told": told}
-        plain |= {"named": named, "determined": undone, "linkage": linkage}
-        plain |= {"identifiers": [each._asdict() for each in self.identifiers]}
-        return {**asdict(self), **plain, "rate": self.rate, "is_above": self.is_above}
+        entries = {"columns": list(self.columns), "sets": sets, "told": joint_uniques}
+        entries |= {"named": named, "determined": undone, "linkage": linkage}
+        entries |= {"identifiers": [each._asdict() for each in self.identifiers]}
+        return {**asdict(self), **entries, "rate": self.rate, "is_above": self.is_above}
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> Exposure:
-        """Read what `to_dict` wrote; of an earlier version, what it knew."""
-        sets, told = (
+        """Read the entries of `to_dict`, also of earlier versions, which had fewer."""
+        sets, joint_uniques = (
             tuple(Uniques(tuple(each["columns"]), each["n_records"]) for each in entries.get(name, ()))
             for name in ("sets", "told")
         )
@@ -362,7 +366,7 @@ class Exposure:
             tuple(entries["columns"]),
             entries["n_unique"],
             sets,
-            told,
+            joint_uniques,
             entries.get("told_to", 1),
             ExposureLimit(**entries["limit"]),
             entries["accepted"],
@@ -454,18 +458,18 @@ def measure_exposure(
     >>> found.told[0]
     Uniques(columns=('ward',), n_records=2)
     """
-    coded = {name: _encode_cells(source, name) for name in (*columns.others, *columns.sensitive)}
-    named = look_for_names(
+    all_codes = {name: _encode_cells(source, name) for name in (*columns.others, *columns.sensitive)}
+    names_in_text = look_for_names(
         source,
-        tuple(coded),
+        tuple(all_codes),
         columns.identifiers,
         suppressed=classes < 0,
         starred={} if starred is None else dict.fromkeys(columns.sensitive, starred),
-        codes=coded,
+        codes=all_codes,
     )
     rows = np.flatnonzero(classes >= 0)
     counts = freeze_array(source.records[rows])
-    codes = {name: each[rows] for name, each in coded.items()}
+    codes = {name: each[rows] for name, each in all_codes.items()}
     if starred is not None:
         for name in columns.sensitive:
             codes[name] = np.where(starred[rows], codes[name].max(initial=-1) + 1, codes[name])
@@ -477,20 +481,20 @@ def measure_exposure(
         if persons is None
         else _count_uniques_by_person(tested, counts, persons, limit.columns)
     )
-    told, told_to = _count_joint_uniques(classes[rows], codes, counts, persons)
+    joint_uniques, told_to = _count_joint_uniques(classes[rows], codes, counts, persons)
     return Exposure(
         n_records=int(counts.sum()),
         columns=tuple(tested),
         n_unique=n_unique,
         sets=sets,
-        told=told,
+        told=joint_uniques,
         told_to=told_to,
         limit=limit,
         accepted=reasons,
         is_enforced=is_enforced,
         complete=complete_to >= min(limit.columns, len(tested)),
         complete_to=complete_to,
-        named=named,
+        named=names_in_text,
         determined=find_undoing_columns(source, columns),
     )
 
@@ -500,28 +504,30 @@ def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[D
 
     Of sensitive columns numbers and dates alone, which are never a model's few categories.
     """
-    others, sensitive, generalized = columns.others, columns.sensitive, columns.generalized
-    if source.n_rows < FEWEST_RECORDS or not generalized or not (others or sensitive):
+    insensitive, sensitive, generalized = columns.others, columns.sensitive, columns.generalized
+    if source.n_rows < FEWEST_RECORDS or not generalized or not (insensitive or sensitive):
         return ()
     rows = enough_rows(source.n_rows)
-    some = source.select([*generalized, *others, *sensitive]).take(rows)
+    sample = source.select([*generalized, *insensitive, *sensitive]).take(rows)
     read = {
-        name: table for name in (*generalized, *others, *sensitive) if (table := _encode_column(some, name)) is not None
+        name: table
+        for name in (*generalized, *insensitive, *sensitive)
+        if (table := _encode_column(sample, name)) is not None
     }
-    kept = [*others, *(name for name in sensitive if name in read and read[name].columns[0].is_measured)]
-    names = [name for name in (*generalized, *kept) if name in read]
-    coded = Table(
+    kept_columns = [*insensitive, *(name for name in sensitive if name in read and read[name].columns[0].is_measured)]
+    names = [name for name in (*generalized, *kept_columns) if name in read]
+    encoded = Table(
         tuple(read[name].columns[0] for name in names),
-        np.array([read[name].codes[0] for name in names], dtype=np.int32).reshape(len(names), some.n_rows),
-        np.ones(some.n_rows, dtype=np.int64),
+        np.array([read[name].codes[0] for name in names], dtype=np.int32).reshape(len(names), sample.n_rows),
+        np.ones(sample.n_rows, dtype=np.int64),
     )
     return find_determined(
-        coded, [name for name in kept if name in read], [name for name in generalized if name in read]
+        encoded, [name for name in kept_columns if name in read], [name for name in generalized if name in read]
     )
 
 
 def _encode_column(some: Frame | Table, name: str) -> Table | None:
-    """Code a column by its values; None where they cannot be compared."""
+    """Encode a column by its values; None if they cannot be compared."""
     try:
         return Table.encode(some, [name])
     except ColumnError:
@@ -529,7 +535,7 @@ def _encode_column(some: Frame | Table, name: str) -> Table | None:
 
 
 def _encode_cells(source: Frame | Table, name: str) -> CodeArray:
-    """Code a column by its cells; where they cannot be read, no two are equal."""
+    """Encode a column by its cells; if they cannot be read, no two are equal."""
     if isinstance(source, Table):
         codes: CodeArray = source.codes[source.index(name)]
         return codes
@@ -540,14 +546,14 @@ def _encode_cells(source: Frame | Table, name: str) -> CodeArray:
 
 
 def persons_of(source: Frame | Table, name: str) -> CodeArray:
-    """Code whose record a row is; -1 is nobody."""
+    """Encode whose record each row is; -1 is nobody."""
     return _encode_cells(source, name) if isinstance(source, Table) else text_codes(source.values(name), name)
 
 
 def _count_uniques(
     codes: Mapping[str, CodeArray], counts: CountArray, max_size: int
 ) -> tuple[int, tuple[Uniques, ...], int]:
-    """Count the records that are unique on few columns; return also on which, and to what size no set is missing."""
+    """Count the records that are unique on few columns; return also the sets, and up to which size all are known."""
     max_size = min(max_size, len(codes))
     if not max_size:
         return 0, (), 0
@@ -573,33 +579,33 @@ def _count_uniques(
 def _count_uniques_by_person(
     codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray, max_size: int
 ) -> tuple[int, tuple[Uniques, ...], int]:
-    """Count the records whose cells in few columns no second person has; else as `_count_uniques`."""
+    """Count the records whose cells in few columns only one person has; returns as `_count_uniques`."""
     names, n_rows = _many_values_first(codes), len(counts)
     n_sets = np.cumsum([math.comb(len(names), size) for size in range(1, min(max_size, len(names)) + 1)])
-    kept = [size for size, n in enumerate(n_sets.tolist(), start=1) if n * n_rows <= _MAX_ROWS_WALKED]
-    if not kept:
+    sizes = [size for size, n in enumerate(n_sets.tolist(), start=1) if n * n_rows <= _MAX_ROWS_WALKED]
+    if not sizes:
         return 0, (), 0
     stacked = np.array([codes[name] for name in names])
-    widths, hit, found = _code_widths(stacked), np.zeros(n_rows, dtype=bool), []
-    for size in kept:
+    widths, hit, uniques = _code_widths(stacked), np.zeros(n_rows, dtype=bool), []
+    for size in sizes:
         sets = list(combinations(range(len(names)), size))
         for path, (labels, n_classes) in zip(sets, iterate_partitions(stacked, widths, sets), strict=True):
-            lone = _find_lone_classes(labels, n_classes, counts, persons)[labels]
-            n_first = int(counts[lone & ~hit].sum())
-            hit |= lone
+            is_unique = _find_lone_classes(labels, n_classes, counts, persons)[labels]
+            n_first = int(counts[is_unique & ~hit].sum())
+            hit |= is_unique
             if n_first:
-                found.append((-n_first, path, Uniques(tuple(names[j] for j in path), int(counts[lone].sum()))))
-    most = [each for _, _, each in sorted(found)[:_MAX_SETS_SHOWN]]
-    return int(counts[hit].sum()), tuple(sorted(most, key=_small_first)), kept[-1]
+                uniques.append((-n_first, path, Uniques(tuple(names[j] for j in path), int(counts[is_unique].sum()))))
+    largest = [each for _, _, each in sorted(uniques)[:_MAX_SETS_SHOWN]]
+    return int(counts[hit].sum()), tuple(sorted(largest, key=_small_first)), sizes[-1]
 
 
 def _count_joint_uniques(
     classes: CodeArray, codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray | None
 ) -> tuple[tuple[Uniques, ...], int]:
-    """Count the records that are unique in a class by one column, and by a few pairs; return also to what size."""
+    """Count the records that are unique in a class by one column or pair; return also the size of the largest sets."""
     names = sorted(codes)
     told_to = max_joint_columns(len(names), int(counts.sum()))
-    # In the order in which each set begins like the one before it.
+    # Sorted, so that sets with the same first columns follow one another and share a partition.
     sets = sorted(path for size in range(1, told_to + 1) for path in combinations(range(1, len(names) + 1), size))
     stacked = np.array([classes, *(codes[name] for name in names)])
     parted = iterate_partitions(stacked, _code_widths(stacked), [(0, *path) for path in sets])
@@ -611,17 +617,17 @@ def _count_joint_uniques(
 
 
 def max_joint_columns(n_columns: int, n_records: int) -> int:
-    """Return up to how many columns records are counted within classes: pairs only where they are few."""
+    """Return how many columns are joined to classes at most: 2 if there are few pairs, else 1."""
     return 2 if math.comb(n_columns, 2) * n_records <= _MAX_PAIRED_RECORDS else 1
 
 
 def choose_joint_uniques(found: Iterable[Uniques], n_columns: int) -> tuple[Uniques, ...]:
-    """Return what is told of the records that are unique within classes: all columns, then a handful of pairs."""
+    """Choose the reported sets of those unique within classes: all single columns, then a few pairs."""
     return tuple(sorted(found, key=_small_first)[: n_columns + _MAX_SETS_SHOWN])
 
 
 def _collapse_rows(codes: CodeArray, counts: CountArray) -> tuple[CodeArray, CountArray]:
-    """Collapse equal rows, and say how many records each is."""
+    """Collapse equal rows, and count the records of each."""
     ((labels, n_classes),) = iterate_partitions(codes, _code_widths(codes), [range(len(codes))])
     first = group.first_rows(labels, n_classes)
     return np.ascontiguousarray(codes[:, first]), group.class_sizes(labels, counts, n_classes)
@@ -633,7 +639,7 @@ def _count_lone_records(labels: CodeArray, n_classes: int, counts: CountArray, p
 
 
 def _find_lone_classes(labels: CodeArray, n_classes: int, counts: CountArray, persons: CodeArray | None) -> BoolArray:
-    """Tell which classes are one record, or the records of at most one person that is known."""
+    """Tell which classes are one record, or records of at most one known person."""
     if persons is None:
         return np.asarray(group.class_sizes(labels, counts, n_classes) == 1)
     known = persons >= 0

@@ -10,13 +10,13 @@ from hushtable.models import KMAnonymity, PrivacyModel
 from hushtable.release.exposure import Exposure
 from hushtable.wording import careful, count_of, join_names
 
-_MANY_FOUND: Final = 0.1  # of the records, by a column that is kept as it is: nobody should sign without having seen it
+_MANY_FOUND: Final = 0.1  # of the records; if a kept column finds more, everybody who signs must have seen it
 
 
 def describe_release(
     claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str], entries: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Say what is published, whom it protects from whom, what it cost, and what speaks against it.
+    """Describe what is published, whom it protects from whom, what it cost, and what speaks against it.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def describe_release(
 
 
 def _describe_batch(entries: Mapping[str, Any]) -> Iterator[str]:
-    """Say what became of rows that were published by the cells of an earlier release."""
+    """Describe what happened to rows that were published by the cells of an earlier release."""
     if entries.get("replaces_earlier"):
         yield careful("it replaces the earlier release; whoever has that can subtract it, and see small classes.")
     if batch := entries.get("batch"):
@@ -75,7 +75,7 @@ def _describe_verdict(claim: Classes | Matchings, verdict: Verdict, columns: Seq
 
 
 def _describe_known_records(models: Sequence[PrivacyModel]) -> str:
-    """Say of how many records of a person readers may know so much, where a model judges histories."""
+    """Describe how many records of a person an attacker may know, if a model judges histories."""
     linked = [model for model in models if model.needs.histories]
     if not linked:
         return ""
@@ -86,17 +86,17 @@ def _describe_known_records(models: Sequence[PrivacyModel]) -> str:
 def _describe_classes(
     claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str], entries: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Say how many share what is published, and what that cost."""
-    n_gone, person = entries.get("n_suppressed", verdict.n_suppressed), claim.person
-    gone = (
-        f"{count_of(n_gone, 'record')} {'was' if n_gone == 1 else 'were'} suppressed"
-        if n_gone
+    """Describe how many records share their published cells, and what that cost."""
+    n_suppressed, person = entries.get("n_suppressed", verdict.n_suppressed), claim.person
+    suppression = (
+        f"{count_of(n_suppressed, 'record')} {'was' if n_suppressed == 1 else 'were'} suppressed"
+        if n_suppressed
         else "none was suppressed"
     )
     if person is None or verdict.complete or (person in columns and not claim.is_fresh):
         smallest = count_of(verdict.smallest_class, "person" if person else "record")
         n_records = count_of(entries.get("n_records", verdict.n_records), "record")
-        yield f"{n_records} became {count_of(verdict.n_classes, 'class')} of at least {smallest}; {gone}."
+        yield f"{n_records} became {count_of(verdict.n_classes, 'class')} of at least {smallest}; {suppression}."
     else:
         yield (
             careful(
@@ -116,7 +116,7 @@ def _describe_classes(
 
 
 def _describe_columns(claim: Classes | Matchings, columns: Sequence[str], entries: Mapping[str, Any]) -> Iterator[str]:
-    """Say which columns are left out, pseudonyms, or kept."""
+    """Describe which columns are left out, pseudonymized, or kept."""
     keyed, fresh = entries.get("pseudonymized", ()), entries.get("fresh", ())
     links = any(model.needs.histories for model in claim.models)
     again = " (make the next release with a new key: one key would join the histories of both)" if links else ""

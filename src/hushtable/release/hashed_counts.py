@@ -1,4 +1,4 @@
-"""Records that are unique on few columns, counted by hashes on the disk: memory follows the records, not the cells."""
+"""Records that are unique on few columns, counted by hashes on the disk."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from hushtable._types import BoolArray
 from hushtable.columns import without_categories
 from hushtable.release.exposure import Uniques, choose_joint_uniques, max_joint_columns
 
-_HASHES_PER_SORT: Final = 2**22  # hashes that are sorted together, or an eighth of all
+_HASHES_PER_SORT: Final = 2**22  # hashes that are sorted together (but at most 8 sorts for all)
 _MAX_PARTS: Final = 8
 _MAX_SETS_SHOWN: Final = 5
 
 
 def count_unique_records(
-    batches: Iterable[pa.Table], names: Sequence[str], max_size: int, most: float
+    batches: Iterable[pa.Table], names: Sequence[str], max_size: int, max_share: float
 ) -> tuple[int, int, tuple[Uniques, ...], int]:
     """Count the records of batches that are unique on at most some columns.
 
@@ -33,7 +33,7 @@ def count_unique_records(
     names : sequence of str
     max_size : int
         How many columns a set has at most.
-    most : float
+    max_share : float
         The share of the records, in [0, 1], above which no larger sets are looked at.
 
     Returns
@@ -53,19 +53,19 @@ def count_unique_records(
         if not n_records:
             return 0, 0, (), min(max_size, len(names))
         hit, smaller = np.zeros(n_records, dtype=bool), []
-        found: list[tuple[int, Uniques]] = []
+        uniques: list[tuple[int, Uniques]] = []
         for size in range(1, min(max_size, len(names)) + 1):
             for path in combinations(range(len(names)), size):
-                lone = _find_unique_records([files[j] for j in path], n_records)
-                n_first = int(np.count_nonzero(lone & ~hit))
-                hit |= lone
+                is_unique = _find_unique_records([files[j] for j in path], n_records)
+                n_first = int(np.count_nonzero(is_unique & ~hit))
+                hit |= is_unique
                 if n_first:
-                    found.append((-n_first, Uniques(tuple(names[j] for j in path), int(np.count_nonzero(lone)))))
+                    uniques.append((-n_first, Uniques(tuple(names[j] for j in path), int(np.count_nonzero(is_unique)))))
             smaller.append(size)
-            if np.count_nonzero(hit) > most * n_records:
+            if np.count_nonzero(hit) > max_share * n_records:
                 break
-        handful = [each for _, each in sorted(found)[:_MAX_SETS_SHOWN]]
-        sets = tuple(sorted(handful, key=lambda each: (len(each.columns), -each.n_records, each.columns)))
+        largest = [each for _, each in sorted(uniques)[:_MAX_SETS_SHOWN]]
+        sets = tuple(sorted(largest, key=lambda each: (len(each.columns), -each.n_records, each.columns)))
         return n_records, int(np.count_nonzero(hit)), sets, smaller[-1] if smaller else 0
 
 
@@ -97,18 +97,18 @@ def count_unique_in_classes(
         of_class, of_name = files[: len(classes)], dict(zip(names, files[len(classes) :], strict=True))
         told_to = max_joint_columns(len(names), n_records)
         sets = [path for size in range(1, told_to + 1) for path in combinations(sorted(names), size)]
-        found = [
+        uniques = [
             Uniques(
                 path,
                 int(np.count_nonzero(_find_unique_records([*of_class, *(of_name[name] for name in path)], n_records))),
             )
             for path in sets
         ]
-    return choose_joint_uniques(found, len(names)), told_to
+    return choose_joint_uniques(uniques, len(names)), told_to
 
 
 def _write_hashes(batches: Iterable[pa.Table], files: Sequence[IO[bytes]]) -> int:
-    """Write a hash of every cell, a file for each column; return how many records there are."""
+    """Write a hash of every cell to one file for each column; return the number of records."""
     seed, n_records = int(np.random.default_rng().integers(2**63)), 0
     for batch in batches:
         for file, column in zip(files, batch.columns, strict=True):
@@ -126,12 +126,12 @@ def _hash_cells(column: pa.ChunkedArray, seed: int, n_before: int) -> Any:
     try:
         return cells.hash(seed).to_numpy()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        # Of cells that cannot be compared no two are taken for equal.
+        # Cells that cannot be compared are all different.
         return pl.Series(range(n_before, n_before + len(cells)), dtype=pl.UInt64).hash(seed).to_numpy()
 
 
 def _find_unique_records(files: Sequence[IO[bytes]], n_records: int) -> BoolArray:
-    """Tell which records have hashes in some files that no other record has."""
+    """Tell which records have a unique combination of hashes in some files."""
     keys = np.zeros(n_records, dtype=np.uint64)
     for file in files:
         file.seek(0)
@@ -141,12 +141,12 @@ def _find_unique_records(files: Sequence[IO[bytes]], n_records: int) -> BoolArra
             part *= np.uint64(0x9E3779B97F4A7C15)
             part ^= part >> np.uint64(32)
             part += np.fromfile(file, dtype=np.uint64, count=len(part))
-    lone = np.zeros(n_records, dtype=bool)
+    is_unique = np.zeros(n_records, dtype=bool)
     n_parts = min(_MAX_PARTS, -(-n_records // _HASHES_PER_SORT))
     ends = [2**64 * part // n_parts for part in range(n_parts + 1)]
     for first, end in pairwise(ends):
         rows = np.flatnonzero((keys >= np.uint64(first)) & (keys <= np.uint64(end - 1)))
         order = rows[np.argsort(keys[rows])]
         is_new = np.append(True, keys[order[1:]] != keys[order[:-1]])[: len(order)]
-        lone[order[is_new & np.append(is_new[1:], True)[: len(order)]]] = True
-    return lone
+        is_unique[order[is_new & np.append(is_new[1:], True)[: len(order)]]] = True
+    return is_unique

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def measure_release_linkage(release: Release) -> Linkage | None:
-    """Count whom several records find; None where no published column links records, or nobody has several.
+    """Count the persons whom several records find; None if no published column links records, or nobody has several.
 
     What links is the person's column, and every column of keyed pseudonyms: equal cells have equal ones. Of several it
     is the one that finds most.
@@ -32,7 +32,7 @@ def measure_release_linkage(release: Release) -> Linkage | None:
 
 
 def linking_columns(release: Release) -> list[str]:
-    """Return the published columns whose equal cells are one person's."""
+    """Return the published columns whose equal cells belong to one person."""
     keyed = release.pseudonyms.keyed if release.pseudonyms else ()
     named = dict.fromkeys((*([release.person] if release.person else []), *keyed))
     return [name for name in named if name not in (*release.removed, *release.fresh)]
@@ -53,13 +53,13 @@ def _measure_linkage_by_column(release: Release, claim: Classes, name: str) -> L
 
 
 def _find_covering_pairs(release: Release, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:
-    """Return the pairs of a class and one of some rows that its published cells cover."""
+    """Return pairs of a class and a row that its published cells cover."""
     table = Table.encode(release.source, release.quasi_identifiers, release.specs).take(rows)
     used, first = np.unique(classes, return_index=True)
     used, first = used[used >= 0], first[used >= 0]
     rewritten = [release.rewritten(name) for name in release.quasi_identifiers]
     try:
-        found, covered = pair_rows(
+        class_positions, row_positions = pair_rows(
             [each.texts for each in rewritten],
             np.array([each.codes[first] for each in rewritten]),
             [[None, *column.texts()] for column in table.columns],
@@ -69,6 +69,6 @@ def _find_covering_pairs(release: Release, classes: CodeArray, rows: CountArray)
             release.quasi_identifiers,
         )
     except InputError:
-        # Too many values to compare with cells. A record is looked for in its own class: that finds no fewer.
+        # Too many values to compare with cells: only a record's own class counts, which finds no fewer.
         return rows[:0], rows[:0]
-    return used[found].astype(np.int64), rows[covered]
+    return used[class_positions].astype(np.int64), rows[row_positions]

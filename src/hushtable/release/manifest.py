@@ -32,8 +32,8 @@ _EXTERNAL_FACTS: Final = ("recoding", "publish", "pseudonymized", "fresh", "acce
 
 
 def manifest_path(release: Path) -> Path:
-    """Return where a release's manifest is: beside a file, ``.manifest.json`` added to its name; within a folder."""
-    # A URL stands for the file of its database.
+    """Return the path of a release's manifest: a file's name with ``.manifest.json``, or within a folder."""
+    # A source with a URL: the file of its database.
     release = Path(release)
     if release.is_dir():
         return release / FOLDER_MANIFEST
@@ -41,7 +41,7 @@ def manifest_path(release: Path) -> Path:
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal; of a folder that of its files' names and digests.
+    """Return the SHA-256 of a file in hexadecimal; for a folder, of its files' names and digests.
 
     All its files count but its manifest, so that none can be added either, in folders within it too.
 
@@ -57,15 +57,15 @@ def sha256(path: Path) -> str:
 
 
 def _hash_folder(folder: Path, parts: Iterable[Path]) -> str:
-    """Return the digest of what a folder holds; a manifest within a folder of it is a file like others."""
+    """Return the digest of a folder's contents; a manifest in a folder inside it is a file like others."""
     lines = []
-    for each in sorted(parts):
-        if "\n" in each.name:
+    for part in sorted(parts):
+        if "\n" in part.name:
             raise InputError(
                 f"a file in {str(folder)!r} has a line break in its name.", hint="rename it, or remove it."
             )
-        digest = _hash_folder(each, each.iterdir()) if each.is_dir() else sha256(each)
-        lines.append(f"{digest}  {each.name}\n")
+        digest = _hash_folder(part, part.iterdir()) if part.is_dir() else sha256(part)
+        lines.append(f"{digest}  {part.name}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -111,7 +111,7 @@ def build(
 
 
 def external_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return, of what is known of a release, what may go with its file."""
+    """Return the facts of a release that may go with its published file."""
     return {name: fact for name, fact in facts.items() if name in _EXTERNAL_FACTS}
 
 
@@ -133,7 +133,7 @@ def claim_of(data: Any) -> Claim | None:
 
 
 def compare_with(verdict: Verdict, data: Any, columns: Collection[str]) -> Verdict:
-    """Return a verdict that also says whether a file has the records and columns that the manifest beside it says.
+    """Add to a verdict whether a file has the records and columns that its manifest states.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str]) -> Verdi
     conditions, failures = ["as many records as the manifest says"], list(verdict.failures)
     if entries.get("n_records") != verdict.n_records:
         failures.append(Failure(f"{conditions[0]}: the file has {verdict.n_records:,}"))
-    # An external manifest does not say which were.
+    # An external manifest does not list the removed columns.
     if removed := entries.get("removed"):
         conditions.append("no column that the manifest says was removed")
         if back := [name for name in columns if name in removed]:
@@ -159,7 +159,7 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str]) -> Verdi
 
 
 def dialect_of(data: Any) -> Dialect:
-    """Return how the manifest beside a file says that it is spelled; what it does not say is found.
+    """Return the dialect of a file from the manifest beside it; what that does not state is found from the file.
 
     Raises
     ------

@@ -83,31 +83,33 @@ def mapping_of(release: Release) -> AppliedMapping:
     >>> found.rows, found.left_out
     ((('age', '31', '31', 3), ('age', '38', '38', 2), ('age', '71', '[70, 71]', 2)), {'age': 1})
     """
-    least = least_of(release.claim)
+    min_people = least_of(release.claim)
     person = release.person
-    kept = np.flatnonzero(release.partition.labels >= 0)
-    counts = release.source.records[kept]
-    persons = None if person is None else persons_of(release.source, person)[kept]
+    published_rows = np.flatnonzero(release.partition.labels >= 0)
+    counts = release.source.records[published_rows]
+    persons = None if person is None else persons_of(release.source, person)[published_rows]
     rows: list[tuple[str, str | None, str | None, int]] = []
     left_out: dict[str, int] = {}
     for name, rewritten in release.edition.rewritten.items():
         table = Table.encode(release.source, [name], release.specs)
         values: list[str | None] = [*table.columns[0].texts(), None]
         pairs, pair_of_row = np.unique(
-            np.column_stack([table.codes[0][kept], rewritten.codes[kept]]), axis=0, return_inverse=True
+            np.column_stack([table.codes[0][published_rows], rewritten.codes[published_rows]]),
+            axis=0,
+            return_inverse=True,
         )
         n_records = np.bincount(pair_of_row.ravel(), weights=counts, minlength=len(pairs)).astype(np.int64)
         n_people = n_records if persons is None else _count_distinct_persons(pair_of_row.ravel(), persons, len(pairs))
-        left_out[name] = int((n_people < least).sum())
+        left_out[name] = int((n_people < min_people).sum())
         for (value, cell), n in zip(
-            pairs[n_people >= least].tolist(), n_records[n_people >= least].tolist(), strict=True
+            pairs[n_people >= min_people].tolist(), n_records[n_people >= min_people].tolist(), strict=True
         ):
             rows.append((name, values[value], rewritten.texts[cell], n))
-    return AppliedMapping(tuple(rows), least, left_out)
+    return AppliedMapping(tuple(rows), min_people, left_out)
 
 
 def _count_distinct_persons(pair_of_row: CountArray, persons: CodeArray, n_pairs: int) -> CountArray:
-    """Count the distinct persons of every pair; a missing person is nobody."""
+    """Count the distinct persons of each pair; rows without a person do not count."""
     known = persons >= 0
     pairs = np.unique(np.column_stack([pair_of_row[known], persons[known]]), axis=0)[:, 0]
     return np.bincount(pairs, minlength=n_pairs)

@@ -21,7 +21,7 @@ _MIN_RANGE_SHARE: Final = 0.5  # of the range
 
 
 def missing_codes(release: Release) -> dict[str, dict[str, int]]:
-    """Count the cells of published columns that look like a missing value, where nobody has said what they are.
+    """Count the cells of published columns that look like missing values, if no missing values were declared.
 
     Examples
     --------
@@ -34,15 +34,15 @@ def missing_codes(release: Release) -> dict[str, dict[str, int]]:
     source = release.source
     if not isinstance(source, Frame):
         return {}
-    found = {}
+    codes_by_column = {}
     for name in release.edition.columns:
         if source.specs.get(name, ColumnSpec()).missing_values is not None:
             continue
-        said = source.dialect.missing_values
-        codes = {code: n for code, n in count_missing_codes(source.column(name)).items() if code not in said}
+        declared = source.dialect.missing_values
+        codes = {code: n for code, n in count_missing_codes(source.column(name)).items() if code not in declared}
         if codes:
-            found[name] = codes
-    return found
+            codes_by_column[name] = codes
+    return codes_by_column
 
 
 def count_lookalike_values(release: Release) -> dict[str, int]:
@@ -91,22 +91,22 @@ def lacking_values(release: Release) -> tuple[str, ...]:
 
 
 def _n_listed(release: Release) -> dict[str, int]:
-    """Count by column the values and labels that lists of several hold."""
-    found: dict[str, int] = {}
+    """Count by column the values and labels in lists of several."""
+    n_by_column: dict[str, int] = {}
     if release.recoding.style == "candidates":
-        # Of small tables, every published value of which is looked at by someone.
-        return found
+        # Candidates are for small tables, where somebody looks at every published value.
+        return n_by_column
     for column in release.recoding.columns:
         _, labels = release.recoding.format_labels(column.name)
         lists = [cells.parse_cell(text).members for text in labels if text is not None]
         if n := len({member for members in lists for member in members if len(members) > 1}):
-            found[column.name] = n
-    return found
+            n_by_column[column.name] = n
+    return n_by_column
 
 
 @dataclass(frozen=True, slots=True)
 class FarOut:
-    """A column of which few records hold most of the range.
+    """A column where few records hold most of the range.
 
     Attributes
     ----------
@@ -121,12 +121,12 @@ class FarOut:
     rule: Tails | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, the rule as a policy has it."""
+        """Return the outliers as plain values, the rule as in a policy."""
         return {"share": self.share, **({"hierarchy": entries.to_entry(self.rule)} if self.rule else {})}
 
 
 def find_outlier_columns(release: Release, source: Frame | None = None) -> dict[str, FarOut]:
-    """Find the columns of which 1 % of the records hold most of the range, and what would code their ends.
+    """Find the columns where 1 % of the records hold most of the range, with a rule that codes their ends.
 
     By value such a column hardly loses anything, whatever most of its records lose. A source is given where the
     release's own does not hold each column's values as often as all records do.
@@ -155,8 +155,8 @@ def find_outlier_columns(release: Release, source: Frame | None = None) -> dict[
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _measure_outliers(table: Table, name: str, least: int) -> FarOut | None:
-    """Look at the 1 % of a column's records that lie farthest out; None where they do not hold most of its range."""
+def _measure_outliers(table: Table, name: str, min_people: int) -> FarOut | None:
+    """Measure the range of the 1 % outermost records of a column; None if they do not hold most of it."""
     column, codes = table.column(name), table.codes[table.index(name)]
     is_known = codes >= 0
     counts = np.bincount(codes[is_known], weights=table.counts[is_known], minlength=column.n_values).astype(np.int64)
@@ -164,7 +164,7 @@ def _measure_outliers(table: Table, name: str, least: int) -> FarOut | None:
     n_few = int(_OUTLIER_SHARE * int(counts.sum()))
     if n_few == 0 or np.count_nonzero(counts) < 2:
         return None
-    # So many at the low end, the others at the high one.
+    # All splits of the 1 %: this many at the low end, the others at the high end.
     low = np.arange(n_few + 1)
     begin, end = (positions[np.searchsorted(until, at, side="right")] for at in (low, until[-1] - 1 - n_few + low))
     narrowest = int(np.argmin(end - begin))
@@ -172,9 +172,9 @@ def _measure_outliers(table: Table, name: str, least: int) -> FarOut | None:
     share = float(sum(sides))
     if share <= _MIN_RANGE_SHARE:
         return None
-    # Where the share is more than a half, one side at least holds more than a quarter.
-    n_low, n_high = (max(n_few, least) if side > _MIN_RANGE_SHARE / 2 else 0 for side in sides)
-    return FarOut(share, propose_tails(column, counts, n_low, n_high, least))
+    # The share is above a half, so at least one side holds more than a quarter.
+    n_low, n_high = (max(n_few, min_people) if side > _MIN_RANGE_SHARE / 2 else 0 for side in sides)
+    return FarOut(share, propose_tails(column, counts, n_low, n_high, min_people))
 
 
 def find_unconverted_columns(release: Release, *, decimal: str) -> tuple[str, ...]:
@@ -196,7 +196,7 @@ def find_unconverted_columns(release: Release, *, decimal: str) -> tuple[str, ..
         spec = source.spelling(name)
         is_date = spec.format is not None
         is_other = not kinds.isdisjoint(("date", "datetime")) if is_date else spec.decimal not in (None, decimal)
-        # A mark that was said of the whole file need not stand in every column.
+        # A decimal mark of the whole file need not occur in every column.
         if is_other and (is_date or "decimal" in kinds) and bool((source.values(name) != source.column(name)).any()):
             odd.append(name)
     return tuple(odd)

@@ -59,7 +59,7 @@ class PublishedCells:
     def from_series(
         cls, keys: Mapping[str, pl.Series], published: Mapping[str, pl.Series], **others: Any
     ) -> PublishedCells:
-        """Make a record of columns of equally many rows."""
+        """Build from series of equal length."""
         return cls(_build_frame(keys), _build_frame(published), **others)
 
     @property
@@ -68,18 +68,18 @@ class PublishedCells:
         return tuple(name for name in self.columns if name not in self.published.columns)
 
     def frame(self, names: Sequence[str]) -> Frame:
-        """Return what the distinct rows publish in some of the judged columns, with counts; they may be equal."""
-        shown = np.flatnonzero(self.is_published)
+        """Return what the distinct rows publish in some judged columns, with counts; rows may be equal."""
+        positions = np.flatnonzero(self.is_published)
         cells = {name: self.published if name in self.published.columns else self.keys for name in names}
         rows = _build_frame(
-            {name: _enum_to_text(each[:, each.columns.index(name)].gather(shown)) for name, each in cells.items()}
+            {name: _enum_to_text(each[:, each.columns.index(name)].gather(positions)) for name, each in cells.items()}
         )
-        counts = np.ones(len(shown), dtype=np.int64) if self.counts is None else self.counts[shown]
+        counts = np.ones(len(positions), dtype=np.int64) if self.counts is None else self.counts[positions]
         return replace(frames.read(rows), counts=counts)
 
 
 def frame_of(batch: Any) -> Frame:
-    """Return a table of pyarrow as a frame, whose columns are read fast."""
+    """Convert a table of pyarrow to a frame whose columns are fast to read."""
     return frames.read(pl.DataFrame(pl.from_arrow(batch)))
 
 
@@ -104,12 +104,12 @@ class Origin(Protocol):
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """What it was made from, which no output may be."""
+        """The input files, which no output may replace."""
         ...
 
     @property
     def specs(self) -> Mapping[str, ColumnSpec]:
-        """What was said of how columns are read."""
+        """The declared specs of columns."""
         ...
 
     @property
@@ -143,7 +143,7 @@ class Origin(Protocol):
         ...
 
     def head(self, n_rows: int) -> Frame:
-        """Return the first rows, or some."""
+        """Return the first rows, or some rows if there is no order."""
         ...
 
     def collapse(
@@ -174,31 +174,31 @@ class Origin(Protocol):
         ...
 
     def open_draft(self, path: Path, dialect: Dialect | None) -> Origin:
-        """Open what was written of it."""
+        """Open a written draft as an origin."""
         ...
 
     def check_unchanged(self) -> None:
-        """Raise InputError where what was read is no longer what it was, as far as it can tell."""
+        """Raise InputError if the input has changed since it was read, as far as that can be detected."""
         ...
 
     def count_by_record(
         self, column: Column, group_of_row: CodeArray, n_groups: int, *, specs: Mapping[str, ColumnSpec]
     ) -> CountArray:
-        """Count the records that have every value of a column, by groups of the rows they were put together to."""
+        """Count the records of each value of a column, by groups of the rows that they were collapsed to."""
         ...
 
 
 def name_odd_cells(origin: Origin, specs: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
-    """Return specs by which odd cells that were declared missing are, whichever batch they stand in.
+    """Return specs that name the odd cells that were declared missing, so that every batch knows them.
 
     Batches and engines know texts that mean missing; which cells are odd, all cells of a column tell: one pass for each
     column whose odd cells were not declared missing before.
     """
     known = {name for name, spec in origin.specs.items() if spec.odd_cells == "missing"}
-    named = dict(specs)
+    new_specs = dict(specs)
     for name, spec in specs.items():
         if spec.odd_cells == "missing" and name in origin.names and name not in known:
             odd = origin.collapse([name]).with_specs({name: spec}).odd_cells(name)
             texts = () if odd is None else sorted(odd.texts)
-            named[name] = replace(spec, missing_values=(*(spec.missing_values or ()), *texts) or None)
-    return named
+            new_specs[name] = replace(spec, missing_values=(*(spec.missing_values or ()), *texts) or None)
+    return new_specs

@@ -46,7 +46,7 @@ MOST_ATTACKED: Final = 5_000_000
 
 RowsT = TypeVar("RowsT")
 
-_PART: Final = Path("part.parquet")
+_PARQUET_PART: Final = Path("part.parquet")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,7 +208,7 @@ class Release(StatesFacts, Generic[FrameT]):
     @property
     def cells(self) -> PublishedCells:
         """What is published of every row of the source, in Parquet."""
-        return self._publish_cells(_PART)
+        return self._publish_cells(_PARQUET_PART)
 
     def _publish_cells(self, path: Path) -> PublishedCells:
         """Return what is published of every row of the source in a file of a kind."""
@@ -647,28 +647,28 @@ class Release(StatesFacts, Generic[FrameT]):
             self._check_distinct("utility")
             _check_no_models(target=target, model=model)
             return with_all_columns(self.counted.utility(), self.columns)
-        asked = RegressionModel.from_options(model, weights)
-        gone = np.repeat(self.suppressed & self.drops_suppressed, self.source.records)
-        original, published = self.source.frame(), self.edition.frame()
-        if target is not None or asked is not None:
+        regression = RegressionModel.from_options(model, weights)
+        removed = np.repeat(self.suppressed & self.drops_suppressed, self.source.records)
+        original, released = self.source.frame(), self.edition.frame()
+        if target is not None or regression is not None:
             # Models learn from rows, of which each is a record.
-            original, published = original.with_row_per_record(), published.with_row_per_record()
-        hidden = self.pseudonymized
-        found = measure_utility(
+            original, released = original.with_row_per_record(), released.with_row_per_record()
+        pseudonyms = self.pseudonymized
+        measured = measure_utility(
             original,
-            published,
+            released,
             self.claim,
-            pseudonyms=hidden,
+            pseudonyms=pseudonyms,
             target=target,
-            rows=SampledRows(np.flatnonzero(~gone), held_out),
+            rows=SampledRows(np.flatnonzero(~removed), held_out),
             seed=seed,
         )
-        if asked is None:
-            return found
+        if regression is None:
+            return measured
         # Cells of an earlier release say nothing of the records that were given them.
         style = None if self.batch else self.recoding.style
-        fitted = regress(original, published, self.claim, asked, pseudonyms=hidden, recoding=style, seed=seed)
-        return replace(found, regression=fitted)
+        fitted = regress(original, released, self.claim, regression, pseudonyms=pseudonyms, recoding=style, seed=seed)
+        return replace(measured, regression=fitted)
 
     def verify(self) -> Verdict:
         """Judge the protected table anew, from its published cells alone.
@@ -760,7 +760,7 @@ class Release(StatesFacts, Generic[FrameT]):
         if self.origin is None:
             content = TableContent(self.edition, self.claim, self.compared_with)
         else:
-            cells = self._publish_cells(_PART if is_folder(path) else path)
+            cells = self._publish_cells(_PARQUET_PART if is_folder(path) else path)
             content = ReleaseContent(self, self.origin, cells)
         return write(content, to, {**self.to_dict(), "policy": dict(policy) if policy else None})
 

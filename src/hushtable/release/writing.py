@@ -36,7 +36,7 @@ Order = Literal["shuffled", "kept"]
 Audience = Literal["internal", "external"]
 ManifestEntries = Mapping[str, Any]
 
-_PART: Final = Path("part.parquet")
+_PARQUET_PART: Final = Path("part.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +134,13 @@ def write(content: Content, to: Destination, facts: ManifestEntries) -> Verdict:
         Something cannot be written, or must not be.
     """
     content.check(to)
-    path, is_external, others = to.path, to.audience == "external", tuple(to.sidecars)
+    path, is_external, sidecar_paths = to.path, to.audience == "external", tuple(to.sidecars)
     as_folder = to.writing.by is not None or (content.may_be_folder and is_folder(path))
-    check_output(path, to.inputs, others, overwrite=to.overwrite, as_folder=as_folder)
+    check_output(path, to.inputs, sidecar_paths, overwrite=to.overwrite, as_folder=as_folder)
     with ExitStack() as stack:
         if as_folder:
             # What lies beside it gets its names last: it speaks of what is there.
-            further = [*stack.enter_context(drafts.replace_files(*others, overwrite=to.overwrite))]
+            further = [*stack.enter_context(drafts.replace_files(*sidecar_paths, overwrite=to.overwrite))]
             internal = () if is_external else (manifest.FOLDER_MANIFEST,)
             draft, spill = stack.enter_context(drafts.replace_folder(path, internal, overwrite=to.overwrite))
             sidecar = manifest.manifest_path(draft)
@@ -149,7 +149,7 @@ def write(content: Content, to: Destination, facts: ManifestEntries) -> Verdict:
             internal_paths = () if is_external else (sidecar,)
             spill = stack.enter_context(drafts.temporary_folder(path)) / "spill" if content.may_be_folder else path
             draft, sidecar, *further = stack.enter_context(
-                drafts.replace_files(path, sidecar, *others, internal=internal_paths, overwrite=to.overwrite)
+                drafts.replace_files(path, sidecar, *sidecar_paths, internal=internal_paths, overwrite=to.overwrite)
             )
         filled = content.fill(draft, spill, to)
         for what, file in zip(to.sidecars.values(), further, strict=True):
@@ -157,13 +157,13 @@ def write(content: Content, to: Destination, facts: ManifestEntries) -> Verdict:
                 frames.write(what, file, to.writing.encoding)
             else:
                 file.write_text(what, encoding="utf-8", newline="\n")
-        verdict, found = content.judge(draft, filled, to)
+        verdict, judged_facts = content.judge(draft, filled, to)
         entries = manifest.build(
             path,
             manifest.sha256(draft),
             filled.n_records,
             filled.claim,
-            {**facts, **found},
+            {**facts, **judged_facts},
             filled.dialect,
             external=is_external,
         )
@@ -202,7 +202,7 @@ class TableContent:
     def fill(self, draft: Path, spill: Path, to: Destination) -> Filled:
         """Write the table as its kind of file holds it."""
         edition, by = self.edition, to.writing.by
-        path = to.path if by is None else _PART
+        path = to.path if by is None else _PARQUET_PART
         frame, with_comma = edition.build_file_frame(path, to.writing)
         claim = with_commas(self.claim, with_comma) if with_comma else self.claim
         tables = {target: each for target, each in to.sidecars.items() if isinstance(each, Frame)}
@@ -358,7 +358,12 @@ def is_folder(path: Path) -> bool:
 
 
 def check_output(
-    path: Path, inputs: Sequence[Path], others: Sequence[Path] = (), *, overwrite: bool, as_folder: bool | None = None
+    path: Path,
+    inputs: Sequence[Path],
+    sidecar_paths: Sequence[Path] = (),
+    *,
+    overwrite: bool,
+    as_folder: bool | None = None,
 ) -> None:
     """Raise InputError where a release of this name must not be written, before any work is done for it.
 
@@ -366,7 +371,7 @@ def check_output(
     ----------
     path : path
     inputs : sequence of path
-    others : sequence of path
+    sidecar_paths : sequence of path
         Files that are written with it, beside it.
     overwrite : bool
     as_folder : bool, optional
@@ -374,13 +379,13 @@ def check_output(
     """
     if is_folder(path) if as_folder is None else as_folder:
         drafts.check_folder(path, inputs, manifest.FOLDER_MANIFEST, manifest.PART_NAMES, overwrite=overwrite)
-        drafts.check_outputs(others, (*inputs, path), overwrite=overwrite)
+        drafts.check_outputs(sidecar_paths, (*inputs, path), overwrite=overwrite)
     else:
         frames.file_kind(path)
-        drafts.check_outputs((path, manifest.manifest_path(path), *others), inputs, overwrite=overwrite)
+        drafts.check_outputs((path, manifest.manifest_path(path), *sidecar_paths), inputs, overwrite=overwrite)
 
 
-def check_by(by: str, path: Path, columns: Sequence[str], hidden: Pseudonyms | None) -> None:
+def check_by(by: str, path: Path, columns: Sequence[str], pseudonyms: Pseudonyms | None) -> None:
     """Raise an error where a table cannot be written as folders by the published cells of a column.
 
     Parameters
@@ -390,7 +395,7 @@ def check_by(by: str, path: Path, columns: Sequence[str], hidden: Pseudonyms | N
         Of the folder.
     columns : sequence of str
         The published columns.
-    hidden : Pseudonyms, optional
+    pseudonyms : Pseudonyms, optional
         Columns whose cells become pseudonyms.
     """
     if path.suffix and not path.is_dir():
@@ -402,7 +407,7 @@ def check_by(by: str, path: Path, columns: Sequence[str], hidden: Pseudonyms | N
         raise ColumnError(
             f"parts by column {by!r}, which is not published.", hint=f"choose among {quote_names(columns)}."
         )
-    if hidden is not None and by in hidden.columns:
+    if pseudonyms is not None and by in pseudonyms.columns:
         raise ColumnError(
             f"parts by column {by!r}, which publishes pseudonyms: each folder would be a person's.",
             hint="choose another column.",

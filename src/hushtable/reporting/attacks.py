@@ -22,29 +22,29 @@ from hushtable.wording import join_names
 _TESTING = "8.2.3 Adversarial testing"
 
 
-def sections_on_unicity(found: Unicity) -> tuple[Section, ...]:
+def sections_on_unicity(result: Unicity) -> tuple[Section, ...]:
     """Return the sections of who is found by a few records."""
     rows = tuple(
         (str(each.n_known), Quantity(each.n_trials, "count"), Quantity(each.n_found, "count"),
          Quantity(each.rate, "share"), Quantity(each.interval[0], "share"), Quantity(each.interval[1], "share"),
          Quantity(each.n_few, "count"), Quantity(each.n_right, "count"))
-        for each in found.known
+        for each in result.known
     )  # fmt: skip
     titles = ("records known", "persons looked for", "found", "share", "at least", "at most", "among few", "right")
-    few = found.known[0].few
+    few = result.known[0].few
     note = f"Among few: among fewer than {few} persons whom the records fit. The interval is Wilson's, 95 %."
     return (Section("known", "By how many records", (Table("Persons found", titles, rows, note),), _TESTING),)
 
 
-def sections_on_linking(found: Linking) -> tuple[Section, ...]:
+def sections_on_linking(result: Linking) -> tuple[Section, ...]:
     """Return the sections of who is found by another table."""
-    sides = [("outside table", found.found), *([("control", found.control)] if found.control else [])]
+    sides = [("outside table", result.found), *([("control", result.control)] if result.control else [])]
     rows = tuple(_link_row(what, each) for what, each in sides)
     titles = ("table", "records", "fit one record", "right", "fit one class", "right", "fit few", "fit none")
-    blocks: list[Block] = [Table("What outside records fit", titles, rows, f"Compared: {join_names(found.on)}.")]
-    if found.excess_interval is not None:
-        low, high = found.excess_interval
-        shares = (Quantity(found.excess, "share"), Quantity(low, "share"), Quantity(high, "share"))
+    blocks: list[Block] = [Table("What outside records fit", titles, rows, f"Compared: {join_names(result.on)}.")]
+    if result.excess_interval is not None:
+        low, high = result.excess_interval
+        shares = (Quantity(result.excess, "share"), Quantity(low, "share"), Quantity(high, "share"))
         beyond = (row_of("share beyond the control", *shares),)
         blocks.append(Table("Against people who are not in the release", ("", "share", "at least", "at most"), beyond))
     return (Section("links", "Who has another table", tuple(blocks), _TESTING),)
@@ -55,16 +55,16 @@ def _link_row(what: str, each: Linked) -> tuple[CellContent, ...]:
     return row_of(what, *(Quantity(n, "count") for n in (*counts, each.n_lost)))
 
 
-def sections_on_join(found: JoinRisk) -> tuple[Section, ...]:
+def sections_on_join(result: JoinRisk) -> tuple[Section, ...]:
     """Return the sections of what two published tables tell together."""
     rows = (
-        ("the content in the other table is known", Quantity(found.n_rebuilt, "count"),
-         Quantity(found.n_rebuilt_right, "count")),
-        ("alone with one record of the other table", Quantity(found.n_alone, "count"),
-         Quantity(found.n_alone_right, "count")),
-        ("fit no record of the other table", Quantity(found.n_lost, "count"), Quantity(None)),
+        ("the content in the other table is known", Quantity(result.n_rebuilt, "count"),
+         Quantity(result.n_rebuilt_right, "count")),
+        ("alone with one record of the other table", Quantity(result.n_alone, "count"),
+         Quantity(result.n_alone_right, "count")),
+        ("fit no record of the other table", Quantity(result.n_lost, "count"), Quantity(None)),
     )  # fmt: skip
-    table = Table("Records of the first table", ("", "records", "right"), rows, f"Joined on {join_names(found.on)}.")
+    table = Table("Records of the first table", ("", "records", "right"), rows, f"Joined on {join_names(result.on)}.")
     return (Section("join", "What two tables tell together", (table,), _TESTING),)
 
 
@@ -83,7 +83,7 @@ def section_on_release(release: Release | Released) -> Section:
             raise InputError("attacks look at records one by one.", hint="attack a release of a part of them.")
         return _section_on_attacks(attack_written(release.published, release.claim, original=release.original))
     except HushError as error:
-        # What the report says of the release otherwise is not lost to an attack that cannot be tried.
+        # An attack that cannot be tried must not cost the rest of the report.
         told = f"The attacks could not be tried ({type(error).__name__}): nothing is known of them."
         return Section("attacks", "Attacks on the release", (Paragraph(told, "careful"),), _TESTING)
 
@@ -92,18 +92,18 @@ def _section_on_attacks(found: OwnAttacks) -> Section:
     return Section("attacks", "Attacks on the release", (*facts_section(found.facts).blocks, *_tables(found)), _TESTING)
 
 
-def _tables(found: OwnAttacks) -> tuple[Block, ...]:
+def _tables(result: OwnAttacks) -> tuple[Block, ...]:
     titles = ("attack", "column", "targets", "found", "share", "by chance", "right")
-    rows = tuple(_attack_row(each) for each in found.attacks)
+    rows = tuple(_attack_row(each) for each in result.attacks)
     blocks: list[Block] = [Table("What each attack finds", titles, rows)] if rows else []
-    seen = tuple(
+    witness_rows = tuple(
         (each.name, each.column or "", str(witness.number), Quantity(witness.n_records, "count"),
          Quantity(witness.n_found, "count"))
-        for each in found.attacks for witness in each.witnesses
+        for each in result.attacks for witness in each.witnesses
     )  # fmt: skip
-    if seen:
+    if witness_rows:
         note = "Numbers are drawn anew for every report: they name a class in this one only."
-        blocks.append(Table("Some classes", ("attack", "column", "class", "records", "found"), seen, note))
+        blocks.append(Table("Some classes", ("attack", "column", "class", "records", "found"), witness_rows, note))
     return tuple(blocks)
 
 

@@ -35,7 +35,7 @@ Unit = Literal["count", "share", "number"]
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number, and how it is to be read.
+    """A number with its unit.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Quantity:
 
     @property
     def shown(self) -> str:
-        """The number as people read it."""
+        """The number, formatted for people."""
         if self.value is None:
             return ""
         if self.unit == "count":
@@ -88,7 +88,7 @@ _OF_DATA: Final = frozenset(
 
 
 def format_share(share: float) -> str:
-    """Write a share as per cent: in two digits, or as many as it takes to be whole."""
+    """Format a share as per cent, with two digits, or all digits before the point."""
     if math.isnan(share):
         return "not known"
     percent = 100 * share
@@ -103,12 +103,12 @@ def row_of(*cells: CellContent) -> tuple[CellContent, ...]:
 
 
 def say(text: str) -> str:
-    """Return a text in the current language, data as they are."""
+    """Translate a text into the current language; data stay as they are."""
     return text if isinstance(text, Data) else translate(text)
 
 
 def say_cell(cell: CellContent, title: str) -> str:
-    """Return a cell of a table, below its title, as people read it in the current language."""
+    """Format a cell of a table, given its column's title, in the current language."""
     if isinstance(cell, Quantity):
         return translate(cell.shown)
     return cell if isinstance(title, Data) or title in _OF_DATA else say(cell)
@@ -187,7 +187,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Lines for people to fill in by hand."""
+    """Lines that people fill in by hand."""
 
     titles: tuple[str, ...]
     labels: tuple[str, ...]
@@ -239,7 +239,7 @@ def facts_section(facts: Sequence[str], *blocks: Block) -> Section:
 
 
 def _to_plain_values(entry: Any) -> Any:
-    """Return an entry as what JSON knows."""
+    """Convert an entry to plain values for JSON."""
     if hasattr(entry, "__dataclass_fields__"):
         return {name: _to_plain_values(getattr(entry, name)) for name in entry.__dataclass_fields__ if name != "kind"}
     if isinstance(entry, Mapping):
@@ -259,7 +259,7 @@ _COLOURS: Final = {
 
 
 def render_chart(chart: Chart, prefix: str) -> str:
-    """Return a chart as an ``svg`` element.
+    """Render a chart as an ``svg`` element.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def render_chart(chart: Chart, prefix: str) -> str:
     with style.hide_figures(translate):
         axes = getattr(charts, chart.draws)(**_translate_chart_names(chart.data))
     with warnings.catch_warnings():
-        # The reader's fonts write what matplotlib's have no sign for.
+        # As text, because the reader's fonts have characters that matplotlib's lack.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         svg = style.as_svg(axes)
     svg = svg[svg.index("<svg") :]
@@ -281,7 +281,7 @@ def render_chart(chart: Chart, prefix: str) -> str:
 
 
 def _translate_chart_names(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Name series and bands of a chart in the current language; what else has a name there is a column."""
+    """Translate the names of a chart's series and bands; all other names are columns."""
     named = {
         entry: {translate(name): each for name, each in said.items()} if isinstance(said, Mapping) else said
         for entry, said in data.items()
@@ -290,7 +290,7 @@ def _translate_chart_names(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_svg_size(svg: str) -> str:
-    """Let the page say how large the picture is; what it shows stands beside it in words."""
+    """Remove the size of a picture, which the page sets, and hide it from screen readers: its data stand beside it."""
     opening, rest = svg.split(">", 1)
     view = re.search(r'viewBox="[^"]*"', opening)
     assert view is not None
@@ -298,7 +298,7 @@ def _without_svg_size(svg: str) -> str:
 
 
 def _with_own_ids(svg: str, prefix: str) -> str:
-    """Number the ids, which matplotlib draws at random, in the order in which they come."""
+    """Replace matplotlib's random ids by numbers in order of appearance."""
     names: dict[str, str] = {}
 
     def number_id(found: re.Match[str]) -> str:
@@ -312,7 +312,7 @@ def _with_own_ids(svg: str, prefix: str) -> str:
 _NUMBER_DRAWN: Final = re.compile(r"(?<=>)[^<>\w]*\d[^<>A-Za-z]*(?=</t)")
 """A text of a picture that is a number."""
 
-_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+_CONTENT_SECURITY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 """What a browser may fetch: nothing; styles are in the page."""
 
 _MIN_SENTENCE_LENGTH: Final = 30  # characters
@@ -327,21 +327,21 @@ _ORDER: Final = "The order of sections is that of ISO/IEC 27559:2022, which is n
 
 
 def _translate_to_html(text: str) -> str:
-    """Return a text in the current language, as HTML."""
+    """Translate a text into the current language, as HTML."""
     return escape(say(text))
 
 
 def render_page(title: str, audience: Audience, sections: Sequence[Section], version: str) -> str:
-    """Return a page in the current language; the version is that of the program that made it."""
+    """Render a page in the current language; ``version`` is that of hushtable."""
     contents = "".join(
         f'<li><a href="#{escape(each.name)}">{_translate_to_html(each.title)}</a></li>' for each in sections[1:]
     )
-    # What everyone reads comes first, then the way to the rest.
+    # The summary comes first, then the contents, then the rest.
     first, *rest = map(render_section, sections)
     return (
         "<!DOCTYPE html>\n"
         f'<html lang="{current_language()}"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(_CONTENT_SECURITY)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
         f"<title>{_translate_to_html(title)}</title><style>{page_style()}</style></head>\n<body>"
@@ -360,7 +360,7 @@ def page_style() -> str:
 
 
 def render_section(section: Section) -> str:
-    """Return a section as HTML in the current language, everything in it escaped."""
+    """Render a section as HTML in the current language, with everything escaped."""
     clause = f'<p class="clause">ISO/IEC 27559: {_translate_to_html(section.clause)}</p>' if section.clause else ""
     blocks = "\n".join(_render_blocks(section))
     name = escape(section.name)
@@ -395,7 +395,7 @@ def _render_table(block: Table) -> str:
     )
     body = "".join(f"<tr>{_render_cells(row, block.titles, kinds)}</tr>" for row in block.rows)
     note = f'<p class="note">{_translate_to_html(block.note)}</p>' if block.note else ""
-    # Wide tables scroll by themselves; whoever has no mouse reaches them by the keyboard.
+    # Wide tables scroll in their own box, which the keyboard can focus.
     return (
         f'<div class="table" tabindex="0" role="region" aria-label="{_translate_to_html(block.caption)}"><table>'
         f"<caption>{_translate_to_html(block.caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
@@ -403,7 +403,7 @@ def _render_table(block: Table) -> str:
 
 
 def _cell_class(cells: Sequence[CellContent]) -> str:
-    """Return the class of a column's cells: numbers stand to the right, and sentences have room."""
+    """Return the CSS class of a column's cells: numbers are right-aligned, sentences are wide."""
     if cells and all(isinstance(cell, Quantity) for cell in cells):
         return ' class="number"'
     return ' class="words"' if any(isinstance(cell, str) and len(cell) > _MIN_SENTENCE_LENGTH for cell in cells) else ""
@@ -420,7 +420,7 @@ def _render_cell(cell: CellContent, title: str) -> str:
 
 
 def _render_quantity(quantity: Quantity) -> str:
-    """Write a number for people, and beside it as it is."""
+    """Render a number for people, with its exact value as an attribute."""
     if quantity.value is None:
         return ""
     return f'<data value="{quantity.value!r}">{_translate_to_html(quantity.shown)}</data>'
@@ -462,7 +462,7 @@ SCHEMA_VERSION: Final = 2
 
 
 def report_paths(path: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Return where a report goes, as a page and beside it as JSON; InputError where the ending is no page's."""
+    """Return the paths of a report, as a page and as JSON; InputError if the ending is not that of a page."""
     page = Path(path)
     if page.suffix.lower() not in (".html", ".htm"):
         raise InputError(
@@ -567,7 +567,7 @@ class Report:
             *paths, internal=paths if self.audience == "internal" else (), overwrite=overwrite
         ) as drafted:
             for draft, text in zip(drafted, texts, strict=True):
-                # A file's name may hold bytes that are no text.
+                # A file's name may hold bytes that are not UTF-8.
                 draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
         return paths
 

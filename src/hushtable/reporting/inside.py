@@ -56,13 +56,13 @@ def assess_table(released: Released, table: Frame | None) -> RiskAssessment | No
     """Assess the risk of a table, if there is one; None where it does not say whose record a row is."""
     person = released.person
     if table is None or (person is not None and person not in table.columns):
-        # Counted in records, classes would look larger than they are.
+        # Classes counted in records instead of persons would look larger than they are.
         return None
     return assess(table, quasi_identifiers=released.quasi_identifiers, sensitive=released.sensitive, person=person)
 
 
 def section_on_risk_before(before: RiskAssessment | None) -> Section:
-    """Say how easily people could be found in the original."""
+    """Report how easily people could be found in the original."""
     title = "Who could be found before"
     if before is None:
         return Section("risk_before", title, (Paragraph(NO_ORIGINAL),), CLAUSES["risk_before"])
@@ -82,34 +82,34 @@ def section_on_risk_before(before: RiskAssessment | None) -> Section:
 
 
 def section_on_risk_after(released: Released, before: RiskAssessment | None, after: RiskAssessment | None) -> Section:
-    """Say what holds of the published table, and what risk is left."""
+    """Report what the published table holds, and the remaining risk."""
     blocks: list[Block] = [Points(released.verdict.facts[1:])]
     if after is not None:
-        both = {"before": before, "after": after} if before is not None else {"after": after}
+        risks = {"before": before, "after": after} if before is not None else {"after": after}
         sizes = sorted({*after.records_below, *(before.records_below if before else ())})
         below = tuple(
             row_of(
                 f"records in classes smaller than {size}",
-                *(Quantity(each.records_below[size], "count") for each in both.values()),
+                *(Quantity(each.records_below[size], "count") for each in risks.values()),
             )
             for size in sizes
         )
         figures = (
-            row_of("classes", *(Quantity(each.n_classes, "count") for each in both.values())),
-            row_of("smallest class", *(Quantity(each.smallest_class, "count") for each in both.values())),
-            row_of("records alone", *(Quantity(each.n_unique, "count") for each in both.values())),
-            row_of("highest risk", *(Quantity(each.highest_risk, "share") for each in both.values())),
-            row_of("average risk", *(Quantity(each.average_risk, "share") for each in both.values())),
+            row_of("classes", *(Quantity(each.n_classes, "count") for each in risks.values())),
+            row_of("smallest class", *(Quantity(each.smallest_class, "count") for each in risks.values())),
+            row_of("records alone", *(Quantity(each.n_unique, "count") for each in risks.values())),
+            row_of("highest risk", *(Quantity(each.highest_risk, "share") for each in risks.values())),
+            row_of("average risk", *(Quantity(each.average_risk, "share") for each in risks.values())),
         )
-        blocks.append(Table("Risk", ("", *both), (*figures, *below), "Suppressed records are in no class."))
-        blocks += [*_charts_on_risk(both), *_tables_on_homogeneity(both)]
+        blocks.append(Table("Risk", ("", *risks), (*figures, *below), "Suppressed records are in no class."))
+        blocks += [*_charts_on_risk(risks), *_tables_on_homogeneity(risks)]
     elif released.is_counted and released.grouped.n_classes:
         blocks.append(_table_on_verdict(released))
     return Section("risk_after", "Who can still be found", tuple(blocks), CLAUSES["risk_after"])
 
 
 def _table_on_verdict(released: Released) -> Table:
-    """Show what the verdict counted, where the table does not say whose record a row is."""
+    """Return the verdict's counts, for a table that does not say whose record a row is."""
     verdict, n = released.verdict, released.verdict.smallest_class
     rows = (
         row_of("classes", Quantity(verdict.n_classes, "count")),
@@ -122,15 +122,15 @@ def _table_on_verdict(released: Released) -> Table:
     return Table("Risk", ("", "after"), rows, note)
 
 
-def _charts_on_risk(both: Mapping[str, RiskAssessment]) -> Iterator[Block]:
-    held = [each.records.count_by_class_size() for each in both.values()]
-    labels, records = record_bands(*held)
+def _charts_on_risk(risks: Mapping[str, RiskAssessment]) -> Iterator[Block]:
+    n_by_size = [each.records.count_by_class_size() for each in risks.values()]
+    labels, records = record_bands(*n_by_size)
     totals = [max(1, sum(each)) for each in records]
-    shares = {name: [n / total for n in each] for name, each, total in zip(both, records, totals, strict=True)}
-    after = both["after"]
+    shares = {name: [n / total for n in each] for name, each, total in zip(risks, records, totals, strict=True)}
+    after = risks["after"]
     alone = (
-        f"; before, {format_share(both['before'].n_unique / max(1, both['before'].n_records))} stood alone"
-        if "before" in both
+        f"; before, {format_share(risks['before'].n_unique / max(1, risks['before'].n_records))} stood alone"
+        if "before" in risks
         else ""
     )
     now = (
@@ -140,13 +140,13 @@ def _charts_on_risk(both: Mapping[str, RiskAssessment]) -> Iterator[Block]:
     )
     title = f"Now {now}{alone}"
     yield Chart("class_sizes", title, {"bands": list(labels), "shares": shares, "people": people_of(after)})
-    steps, below = cumulative_shares(*held)
+    steps, below = cumulative_shares(*n_by_size)
     title = f"{format_share(share_below(after, 5))} of the records are in {fewer_than(5, after)} now"
-    stairs = dict(zip(both, map(list, below), strict=True))
+    stairs = dict(zip(risks, map(list, below), strict=True))
     yield Chart("risk_by_k", title, {"k": list(steps), "shares": stairs, "people": people_of(after)})
 
 
-def _tables_on_homogeneity(both: Mapping[str, RiskAssessment]) -> Iterator[Block]:
+def _tables_on_homogeneity(risks: Mapping[str, RiskAssessment]) -> Iterator[Block]:
     rows = [
         (
             name,
@@ -156,7 +156,7 @@ def _tables_on_homogeneity(both: Mapping[str, RiskAssessment]) -> Iterator[Block
             Quantity(each.t),
             Quantity(each.n_homogeneous, "count"),
         )
-        for when, risk in both.items()
+        for when, risk in risks.items()
         for name, each in risk.homogeneity.items()
     ]
     if rows:
@@ -166,7 +166,7 @@ def _tables_on_homogeneity(both: Mapping[str, RiskAssessment]) -> Iterator[Block
 
 
 def section_on_utility(released: Released) -> Section:
-    """Say what can still be learned from the published table."""
+    """Report what can still be learned from the published table."""
     title = "What the data still tell"
     claim, original = released.claim, released.original
     if original is None or not isinstance(claim, (Classes, Matchings)):
@@ -178,7 +178,7 @@ def section_on_utility(released: Released) -> Section:
     )
 
 
-def _tables_on_utility(found: Utility) -> Iterator[Block]:
+def _tables_on_utility(utility: Utility) -> Iterator[Block]:
     yield Paragraph(
         "Every published cell is taken to stand for its values equally. Distance: 0 % as it was, 100 % as far as "
         "can be."
@@ -195,35 +195,35 @@ def _tables_on_utility(found: Utility) -> Iterator[Block]:
                 Quantity(each.mean_shift),
                 Quantity(each.variance_ratio),
             )
-            for each in found.columns
+            for each in utility.columns
         ),
     )
-    changed = sorted(found.pairs, key=lambda each: -abs(each.difference or 0.0))[:_SHOWN_PAIRS]
+    changed = sorted(utility.pairs, key=lambda each: -abs(each.difference or 0.0))[:_SHOWN_PAIRS]
     if changed:
         rows = tuple(
             (f"{each.first}, {each.second}", each.measure, Quantity(each.original), Quantity(each.release))
             for each in changed
         )
-        note = f"Of {len(found.pairs):,} pairs."
+        note = f"Of {len(utility.pairs):,} pairs."
         yield Table("Pairs of columns that changed most", ("columns", "measure", "before", "after"), rows, note)
 
 
-def _charts_on_distributions(found: Utility, released: Released) -> Iterator[Block]:
+def _charts_on_distributions(utility: Utility, released: Released) -> Iterator[Block]:
     if released.person is not None:
-        # Eleven records may be one person's, and what they share is then nobody else's.
+        # Eleven records may belong to one person: their common value would be that person's.
         return
-    known = [
-        each for each in found.columns if each.distribution is not None and each.name in released.quasi_identifiers
+    drawable = [
+        each for each in utility.columns if each.distribution is not None and each.name in released.quasi_identifiers
     ]
-    for each in sorted(known, key=lambda one: -(one.distance or 0.0))[:_SHOWN_DISTRIBUTIONS]:
-        shares = each.distribution
+    for column in sorted(drawable, key=lambda one: -(one.distance or 0.0))[:_SHOWN_DISTRIBUTIONS]:
+        shares = column.distribution
         assert shares is not None
-        moved = format_share(each.distance or 0.0)
-        title = f"{each.name}: before and after differ by {moved}" if each.distance else f"{each.name}: as it was"
+        moved = format_share(column.distance or 0.0)
+        title = f"{column.name}: before and after differ by {moved}" if column.distance else f"{column.name}: as it was"
         data = {
             "places": list(shares.places),
             "shares": {"before": list(shares.original), "after": list(shares.release)},
-            "label": each.name,
+            "label": column.name,
         }
         yield Chart("distributions", title, data)
 
@@ -234,22 +234,22 @@ _LIBRARIES: Final = ("hushtable", "numpy", "scipy", "numba", "polars")
 
 def sections(released: Released) -> tuple[Section, ...]:
     """Return the sections of a release that is judged by classes or by rows."""
-    shown, original = released.shown, released.original
-    # What takes long, each part by itself.
+    table, original = released.shown, released.original
+    # The slow parts run in parallel.
     with ThreadPoolExecutor(n_threads()) as pool:
-        looked = pool.submit(_find_roles, released)
-        kept = pool.submit(section_on_utility, released)
-        was = pool.submit(assess_table, released, original)
-        left = pool.submit(assess_table, released, shown if shown.n_records else None)
-    before, after = was.result(), left.result()
+        roles_task = pool.submit(_find_roles, released)
+        utility_task = pool.submit(section_on_utility, released)
+        before_task = pool.submit(assess_table, released, original)
+        after_task = pool.submit(assess_table, released, table if table.n_records else None)
+    before, after = before_task.result(), after_task.result()
     return (
         facts_section(released.sentences),
         _section_on_request(released),
-        _section_on_data(released, looked.result()),
+        _section_on_data(released, roles_task.result()),
         section_on_risk_before(before),
         _section_on_changes(released),
         section_on_risk_after(released, before, after),
-        kept.result(),
+        utility_task.result(),
         _section_on_kept_columns(released),
         section_on_tests(released),
         section_on_limitations(released),
@@ -270,7 +270,7 @@ def _section_on_request(released: Released) -> Section:
 
 
 def _describe_options(released: Released) -> Iterator[tuple[str, str]]:
-    """Say in a line each what a policy asks besides roles and models; the whole of it stands at the end."""
+    """Describe a policy's entries besides roles and models, one line each; the report ends with the whole policy."""
     policy = released.policy
     for name in ("method", "loss", "person", "population", "domains", "limits", "budget"):
         if policy.get(name):
@@ -280,22 +280,22 @@ def _describe_options(released: Released) -> Iterator[tuple[str, str]]:
 
 
 def _format_entry(entry: Any) -> str:
-    """Write an entry of a policy on one line."""
+    """Format an entry of a policy on one line."""
     if isinstance(entry, Mapping):
         return ", ".join(f"{name}: {_format_entry(each)}" if each != {} else str(name) for name, each in entry.items())
     return str(entry)
 
 
-def _section_on_data(released: Released, found: Roles | None) -> Section:
-    """Say what the columns are, with the reason why each was taken for that; no value of any."""
+def _section_on_data(released: Released, proposed_roles: Roles | None) -> Section:
+    """Report what the columns are, with the reason for each role, and no values."""
     roles = {each["name"]: str(each.get("role", "")) for each in released.columns}
     roles |= dict.fromkeys(released.facts.get("removed", ()), "identifier, left out")
     blocks: list[Block] = []
-    if found is None:
+    if proposed_roles is None:
         rows = tuple((name, role) for name, role in roles.items())
         blocks.append(Table("Columns", ("column", "role"), rows, NO_ORIGINAL))
         return Section("data", "What the data are", tuple(blocks), CLAUSES["data"])
-    proposed = {each.name: each for each in found.columns}
+    proposed = {each.name: each for each in proposed_roles.columns}
     looked_at = released.original if released.sample is None else released.sample
     assert looked_at is not None
     names = looked_at.columns
@@ -303,7 +303,7 @@ def _section_on_data(released: Released, found: Roles | None) -> Section:
     n_looked_at, which = min(n_records, MOST_LOOKED_AT), "evenly chosen"
     if released.sample is not None:
         n_looked_at, which = released.sample.n_rows, "the first ones"
-    told = [(name, roles.get(name, "not released"), proposed[name]) for name in names]
+    described = [(name, roles.get(name, "not released"), proposed[name]) for name in names]
     blocks.append(Paragraph(f"{n_records:,} records of {len(names)} columns."))
     blocks.append(
         Table(
@@ -318,12 +318,12 @@ def _section_on_data(released: Released, found: Roles | None) -> Section:
                     Quantity(each.n_missing, "count"),
                     each.reason,
                 )
-                for name, role, each in told
+                for name, role, each in described
             ),
             "" if n_looked_at == n_records else f"Counted on {n_looked_at:,} of the records, {which}.",
         )
     )
-    strong = sorted((each for each in found.columns if each.power > 0), key=lambda each: -each.power)[:12]
+    strong = sorted((each for each in proposed_roles.columns if each.power > 0), key=lambda each: -each.power)[:12]
     if strong:
         data = {
             "names": [each.name for each in strong],
@@ -336,7 +336,7 @@ def _section_on_data(released: Released, found: Roles | None) -> Section:
 
 
 def _find_roles(released: Released) -> Roles | None:
-    """Look at evenly chosen rows: what columns are about shows in fewer than all."""
+    """Propose roles from evenly chosen rows: fewer than all are enough."""
     original = released.original if released.sample is None else released.sample
     if original is None:
         return None
@@ -347,54 +347,58 @@ def _find_roles(released: Released) -> Roles | None:
 
 
 def _section_on_changes(released: Released) -> Section:
-    """Say column by column what became of it, what that cost, and how two records look now."""
-    lost: Mapping[str, float] = released.facts.get("quality", {}).get("by_column", {})
+    """Report how each column was changed, what that cost, and how two published records look."""
+    loss_by_column: Mapping[str, float] = released.facts.get("quality", {}).get("by_column", {})
     rows = []
-    for each in released.columns:
-        forms: Mapping[str, int] = each.get("cells", {})
+    for column in released.columns:
+        forms: Mapping[str, int] = column.get("cells", {})
         starred = forms.get("any", 0) / sum(forms.values()) if forms else None
         rows.append(
             (
-                each["name"],
-                str(each.get("role", "")),
-                str(each.get("how", "")),
+                column["name"],
+                str(column.get("role", "")),
+                str(column.get("how", "")),
                 Quantity(starred, "share"),
-                Quantity(lost.get(each["name"]), "share"),
+                Quantity(loss_by_column.get(column["name"]), "share"),
             )
         )
     blocks: list[Block] = [
         Table("Columns", ("column", "role", "what was done", "cells *", "loss"), tuple(rows),
               "Loss: the mean share of the column that a published cell spans (set-NCP)."),
     ]  # fmt: skip
-    if lost:
-        most = sorted(lost, key=lambda name: -lost[name])
+    if loss_by_column:
+        by_loss = sorted(loss_by_column, key=lambda name: -loss_by_column[name])
         data = {
-            "names": most,
-            "values": [lost[name] for name in most],
+            "names": by_loss,
+            "values": [loss_by_column[name] for name in by_loss],
             "label": "share of the column that a cell spans",
         }
-        blocks.append(Chart("bars", f"{most[0]} paid most: {format_share(lost[most[0]])} of its detail", data))
+        blocks.append(
+            Chart("bars", f"{by_loss[0]} paid most: {format_share(loss_by_column[by_loss[0]])} of its detail", data)
+        )
     blocks += _tables_on_two_rows(released)
     return Section("done", "What was done", tuple(blocks), CLAUSES["done"])
 
 
 def _tables_on_two_rows(released: Released) -> Iterator[Block]:
-    """Show the quasi-identifiers of the two largest classes: what many records share is nobody's own."""
+    """Return the quasi-identifiers of the two largest classes, which many records share."""
     grouped = released.grouped
     if not grouped.n_classes:
         return
-    # A class of one record, or of one person, is somebody's own: conditions other than k-anonymity allow it.
+    # Conditions other than k-anonymity allow a class of one record or person, which must not be shown.
     is_shared = released.person is None or (released.is_counted and released.verdict.smallest_class >= 2)
-    least = 2 if is_shared else np.inf
-    largest = [place for place in np.argsort(-grouped.records, kind="stable")[:2] if grouped.records[place] >= least]
+    min_records = 2 if is_shared else np.inf
+    largest = [
+        place for place in np.argsort(-grouped.records, kind="stable")[:2] if grouped.records[place] >= min_records
+    ]
     if not largest:
         return
     rows = []
-    for place in largest:
-        first = int(grouped.first_rows[place])
+    for class_id in largest:
+        first = int(grouped.first_rows[class_id])
         cells = [released.published.column(name)[first] for name in released.quasi_identifiers]
         shown = ("" if cell is None else str(cell) for cell in cells)
-        rows.append(row_of(Quantity(int(grouped.records[place]), "count"), *map(_shorten_cell, shown)))
+        rows.append(row_of(Quantity(int(grouped.records[class_id]), "count"), *map(_shorten_cell, shown)))
     yield Table(
         "Two published records, of the largest classes",
         ("records", *map(Data, released.quasi_identifiers)),
@@ -407,22 +411,22 @@ def _shorten_cell(cell: str) -> str:
 
 
 def _section_on_kept_columns(released: Released) -> Section:
-    """Say what was measured of the columns that are kept as they are, before anything was written."""
+    """Report what was measured before writing about the columns that are kept as they are."""
     exposure: Mapping[str, Any] = released.facts.get("exposure") or {}
     title = "What was told of columns kept as they are"
     if not exposure:
         return Section(
             "told", title, (Paragraph("Columns that are kept as they are were not measured."),), CLAUSES["told"]
         )
-    found = Exposure.from_dict(exposure)
-    blocks: list[Block] = [Points(tuple(found.lines()))]
+    measured = Exposure.from_dict(exposure)
+    blocks: list[Block] = [Points(tuple(measured.lines()))]
     rows = tuple(
         (
             " + ".join(each.columns),
             Quantity(each.n_records, "count"),
-            Quantity(each.n_records / found.n_records, "share"),
+            Quantity(each.n_records / measured.n_records, "share"),
         )
-        for each in found.told
+        for each in measured.told
         if each.n_records
     )
     if rows:
@@ -432,7 +436,7 @@ def _section_on_kept_columns(released: Released) -> Section:
 
 
 def section_on_reproduction(released: Released) -> Section:
-    """Say by what the release was made, and how anybody judges it again."""
+    """Report which program made the release, and how to verify it again."""
     facts = released.facts
     trace: Mapping[str, Any] = facts.get("trace") or {}
     rows: list[tuple[str, str]] = [(name, version(name)) for name in _LIBRARIES]

@@ -48,9 +48,9 @@ MIN_RECORDS_SHOWN: Final = 11
 
 
 def merge_bands(
-    labels: Sequence[str], records: Sequence[int], least: int = MIN_RECORDS_SHOWN
+    labels: Sequence[str], records: Sequence[int], min_records: int = MIN_RECORDS_SHOWN
 ) -> tuple[tuple[str, int], ...]:
-    """Join neighbouring bands until each holds enough records, or none.
+    """Merge neighbouring bands until each holds enough records, or none.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def merge_bands(
         Of the bands, in order: ``"2"``, ``"3 to 4"``.
     records : sequence of int
         Of each band.
-    least : int
+    min_records : int
 
     Returns
     -------
@@ -74,11 +74,11 @@ def merge_bands(
     bands: list[tuple[str, int]] = []
     for label, n in zip(labels, records, strict=True):
         if n:
-            bands.append(_merge_pair(bands.pop(), (label, n)) if bands and bands[-1][1] < least else (label, n))
-    if len(bands) > 1 and bands[-1][1] < least:
+            bands.append(_merge_pair(bands.pop(), (label, n)) if bands and bands[-1][1] < min_records else (label, n))
+    if len(bands) > 1 and bands[-1][1] < min_records:
         last = bands.pop()
         bands.append(_merge_pair(bands.pop(), last))
-    return tuple(bands) if bands and bands[0][1] >= least else ()
+    return tuple(bands) if bands and bands[0][1] >= min_records else ()
 
 
 def _merge_pair(first: tuple[str, int], second: tuple[str, int]) -> tuple[str, int]:
@@ -121,7 +121,7 @@ def _summary(released: Released) -> Section:
 
 
 def _describe_promise(released: Released) -> str:
-    """Say what is promised, where it can be in words that everyone knows."""
+    """Describe the promise in everyday words, if that is possible."""
     claim = released.claim
     k = max((model.k for model in claim.models if isinstance(model, KAnonymity)), default=1)
     if k < 2:
@@ -177,7 +177,7 @@ def _section_on_data(released: Released) -> Section:
 
 
 def _section_on_risk_after(released: Released) -> Section:
-    """Show how large classes are, in shares that tell no single count."""
+    """Report the sizes of classes as shares, which reveal no single count."""
     blocks: list[Block] = [Points(tuple(f"holds: {each}" for each in released.verdict.held))]
     if isinstance(released.claim, (Classes, Matchings)):
         blocks += _blocks_on_class_sizes(released)
@@ -200,7 +200,7 @@ def _blocks_on_class_sizes(released: Released) -> Iterator[Block]:
 
 
 def _round_share(share: float, is_all: bool) -> CellContent:
-    """Show a rounded share; what is some of the records is neither none of them nor all."""
+    """Format a rounded share; some of the records are never shown as none or all of them."""
     if share <= 0:
         return "under 1 %"
     return "over 99 %" if share >= 1 and not is_all else Quantity(share, "share")

@@ -40,22 +40,22 @@ def references(*result: Any) -> str:
     >>> references("mondrian").count("@")
     2
     """
-    papers = [(told.split(), entry) for told, entry in _ENTRY.findall(_read_bibliography())]
+    papers = [(names.split(), entry) for names, entry in _ENTRY.findall(_read_bibliography())]
     if not result:
         return "\n\n".join(entry for _, entry in papers) + "\n"
-    known = {name for names, _ in papers for name in names}
-    wanted = {"hushtable"}
-    for each in result:
-        if isinstance(each, str) and each not in known:
-            near = find_nearest(each, known)
-            hint = f"did you mean {near!r}?" if near else f"there are {quote_names(sorted(known), limit=50)}."
-            raise InputError(f"there is no paper for {each!r}.", hint=hint)
-        wanted |= {each} if isinstance(each, str) else _names_of(each)
-    return "\n\n".join(entry for names, entry in papers if wanted & {*names}) + "\n"
+    known_names = {name for names, _ in papers for name in names}
+    requested = {"hushtable"}
+    for item in result:
+        if isinstance(item, str) and item not in known_names:
+            near = find_nearest(item, known_names)
+            hint = f"did you mean {near!r}?" if near else f"there are {quote_names(sorted(known_names), limit=50)}."
+            raise InputError(f"there is no paper for {item!r}.", hint=hint)
+        requested |= {item} if isinstance(item, str) else _names_of(item)
+    return "\n\n".join(entry for names, entry in papers if requested & {*names}) + "\n"
 
 
 def _names_of(release: Any) -> set[str]:
-    """Return the names of what a release was made by."""
+    """Return the names of a release's models, method and loss."""
     release = getattr(release, "distinct", release)
     if not isinstance(release, Release):
         raise InputError(

@@ -1,4 +1,4 @@
-"""What the report of a release stands on, and what every such report says alike.
+"""The facts behind a report of a release, and the sections that all such reports share.
 
 It stands on the table as its readers see it, its claim, and what is known besides. All say the three tests, what is not
 protected, and who signs.
@@ -59,7 +59,7 @@ CLAUSES: Final = {
 
 
 def describe_reference(claim: Claim) -> str:
-    """Say what a claim is judged beside, if not from the published table alone."""
+    """Describe which data a claim is judged against, besides the published table."""
     if isinstance(claim, Matchings):
         return " beside the original one"
     if isinstance(claim, Classes) and any(model.needs.population for model in claim.models):
@@ -68,7 +68,7 @@ def describe_reference(claim: Claim) -> str:
 
 
 def section_on_tests(released: Released, *, is_external: bool = False) -> Section:
-    """Say by the three tests of WP29's Opinion 05/2014 what was measured, and what was not."""
+    """Report by the three tests of WP29's Opinion 05/2014 what was measured, and what was not."""
     claim, columns = released.claim, join_names(released.quasi_identifiers)
     measured = " and ".join(claim.conditions)
     if isinstance(claim, (Classes, Matchings)):
@@ -109,7 +109,7 @@ def section_on_tests(released: Released, *, is_external: bool = False) -> Sectio
 
 
 def _describe_linkage(released: Released, *, is_external: bool) -> str:
-    """Say how many records a link meets, where one is sure to meet several."""
+    """Describe how many records a link by quasi-identifiers meets, if it is sure to meet several."""
     columns, n = join_names(released.quasi_identifiers), released.verdict.smallest_class
     if not released.is_counted:
         return "Not known: whose record a row is stands in the original, which was not given."
@@ -120,28 +120,28 @@ def _describe_linkage(released: Released, *, is_external: bool) -> str:
             f"A link by {columns} meets the records of a whole class. A person may have several of them: nobody said "
             "whose record a row is."
         )
-    one = f"A link by {columns} of one record meets the persons of a whole class, never one."
+    first = f"A link by {columns} of one record meets the persons of a whole class, never one."
     linkage = released.linkage
     if not released.links:
-        return f"{one} No published column says which records are one person's."
+        return f"{first} No published column says which records are one person's."
     if linkage is None:
-        return f"{one} Column {released.person} links the records of a person; nobody has several."
+        return f"{first} Column {released.person} links the records of a person; nobody has several."
     if isinstance(released.claim, HistoryClaim):
         asked = [model.name for model in released.claim.models if model.needs.histories]
         return (
-            f"{one} Column {released.person} links the records of a person; {join_names(asked)} was judged from the "
+            f"{first} Column {released.person} links the records of a person; {join_names(asked)} was judged from the "
             f"published cells: {released.claim.sentence}. {released.claim.of_left_out}"
         )
     if is_external:
         return (
-            f"{one} Column {released.person} links the records of a person: whoever knows several of them may find "
+            f"{first} Column {released.person} links the records of a person: whoever knows several of them may find "
             "the person."
         )
-    return f"{one} Column {released.person} links the records of a person: {'; '.join(linkage.lines()[1:])}."
+    return f"{first} Column {released.person} links the records of a person: {'; '.join(linkage.lines()[1:])}."
 
 
 def _describe_inference(released: Released) -> str:
-    """Say of each sensitive column what was asked."""
+    """Describe the condition on each sensitive column."""
     if not released.sensitive:
         return "No column was declared sensitive: nothing was measured."
     claim = released.claim
@@ -155,7 +155,7 @@ def _describe_inference(released: Released) -> str:
 
 
 def section_on_limitations(released: Released) -> Section:
-    """Say what nobody should take the release for."""
+    """Report what the release does not protect from."""
     claim = released.claim
     if not isinstance(claim, (Classes, Matchings)):
         points = [
@@ -188,7 +188,7 @@ def section_on_limitations(released: Released) -> Section:
 
 
 def section_on_decision() -> Section:
-    """Leave room for those who decide."""
+    """Return a form for those who decide."""
     form = Form(
         ("role", "name", "decision and conditions", "date, signature"), ("Prepared by", "Checked by", "Approved by")
     )
@@ -216,7 +216,7 @@ _REQUIRED_ENTRIES: Final = {
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """A release, read back, with what is known of it.
+    """A release, read back, with all known facts.
 
     Attributes
     ----------
@@ -254,12 +254,12 @@ class Released:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The published columns, in order, also those of which no row is held."""
+        """The published columns, in order, also those whose rows were not read."""
         return tuple(str(each["name"]) for each in self.columns)
 
     @property
     def policy(self) -> Mapping[str, Any]:
-        """What was asked for, as a policy says it; empty where nobody knows."""
+        """The policy's entries; empty if unknown."""
         return self.facts.get("policy") or {}
 
     @property
@@ -279,7 +279,7 @@ class Released:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the classes could be counted in whom they are to hold: persons, where rows are some person's."""
+        """Whether the classes could be counted in the unit of the claim: persons, if rows belong to persons."""
         return self.person is None or self.links or self.verdict.complete
 
     @property
@@ -290,12 +290,12 @@ class Released:
 
     @cached_property
     def linkage(self) -> Linkage | None:
-        """Whom several records find, counted in the published table; None where no column links, or nothing to."""
+        """Whom several records find, counted in the published table; None if no column links records."""
         return measure_claim_linkage(self.claim, self.published) if self.links else None
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What is said of it first, as of a release in memory, where classes or rows are judged."""
+        """The facts that come first, as for a release in memory, if classes or rows are judged."""
         assert isinstance(self.claim, (Classes, Matchings))
         return describe_release(self.claim, self.verdict, self.names, self.facts)
 
@@ -330,7 +330,7 @@ def from_release(
     verdict: Verdict | None = None,
     inputs: Sequence[str | os.PathLike[str]] = (),
 ) -> Released:
-    """Gather what is known of a release; where its rows are not in memory, of its distinct rows with their counts.
+    """Gather the facts of a release; if its rows are not in memory, of its distinct rows with counts.
 
     Parameters
     ----------
@@ -366,15 +366,15 @@ def from_masked_release(
     file: str | os.PathLike[str] | None = None,
     inputs: Sequence[str | os.PathLike[str]] = (),
 ) -> Released:
-    """Gather what is known of a table in which columns were made independent."""
+    """Gather the facts of a table in which columns were made independent."""
     name, digest = _name_and_hash(file)
-    published = release.edition.frame().with_row_per_record()
+    frame = release.edition.frame().with_row_per_record()
     return Released(
-        published,
+        frame,
         release.claim,
         release.verify(),
         release.to_dict(),
-        tuple({"name": column, "role": _role_in_masking(column, release)} for column in published.columns),
+        tuple({"name": column, "role": _role_in_masking(column, release)} for column in frame.columns),
         _frame_of_records(release.source),
         name,
         digest,
@@ -388,7 +388,7 @@ def from_file(
     original: Any = None,
     policy: Policy | None = None,
 ) -> Released:
-    """Gather what is known of a written release, from its file, its manifest and its codebook.
+    """Gather the facts of a written release from its file, manifest and codebook.
 
     Parameters
     ----------
@@ -411,10 +411,10 @@ def from_file(
     assert claim is not None
     _check_facts(path, facts)
     table = open_release(path, manifest.dialect_of(path))
-    published = select_for_claim(claim, table)
-    # A manifest counts the rows of its file, from which suppressed records may have been dropped.
+    frame = select_for_claim(claim, table)
+    # The manifest counts the file's rows; suppressed records may have been dropped from it.
     n_dropped = facts.get("n_suppressed", 0) if claim.suppressed is None else 0
-    facts = {**facts, "n_records": published.n_records + n_dropped}
+    facts = {**facts, "n_records": frame.n_records + n_dropped}
     source = sample = None
     if policy is not None:
         policy.check_agrees(claim)
@@ -422,15 +422,15 @@ def from_file(
         facts = {**facts, "policy": policy.to_dict()}
     if original is not None:
         source, sample = _read_original(original, claim, policy)
-    verdict = claim.verify(published, original=source)
+    verdict = claim.verify(frame, original=source)
     book = codebook_paths(path)[1]
     columns = _read_columns(book, table.columns) if book.is_file() else _describe_columns(claim, table.columns)
     inputs = drafts.paths_among(original)
-    return Released(published, claim, verdict, facts, columns, source, path.name, facts["sha256"], inputs, sample)
+    return Released(frame, claim, verdict, facts, columns, source, path.name, facts["sha256"], inputs, sample)
 
 
 def _read_original(original: Any, claim: Claim, policy: Policy | None) -> tuple[Frame, Frame | None]:
-    """Read what a release was made from; of a folder its distinct rows, and its first rows besides."""
+    """Read the original of a release; for a folder, its distinct rows, and its first rows as a sample."""
     told = claim.origins
     if not (isinstance(original, (str, os.PathLike)) and is_many(Path(original))):
         known = policy.open_table(original) if policy is not None else frames.read(original)
@@ -443,7 +443,7 @@ def _read_original(original: Any, claim: Claim, policy: Policy | None) -> tuple[
 
 
 def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
-    """Raise InputError where a manifest, which anybody may have edited, holds what anonymize does not write."""
+    """Raise InputError if a manifest, which anybody may have edited, has entries that anonymize never writes."""
     odd = [name for name, kind in _FACT_TYPES.items() if name in facts and not isinstance(facts[name], kind)]
     odd += [name for name, within in _REQUIRED_ENTRIES.items() if facts.get(name) and name not in odd
             and any(each not in facts[name] for each in within)]  # fmt: skip
@@ -476,7 +476,7 @@ def _name_and_hash(file: str | os.PathLike[str] | None) -> tuple[str | None, str
 
 
 def _list_files(*paths: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Return files, each once; what comes in by a pipe is none."""
+    """Return files, each once, without pipes."""
     return tuple(dict.fromkeys(drafts.paths_among(*paths)))
 
 
@@ -493,7 +493,7 @@ def _read_columns(book: Path, names: tuple[str, ...]) -> tuple[Mapping[str, Any]
         told = [each["name"] for each in columns]
     except (ValueError, KeyError, TypeError, RecursionError):
         told = []
-    # The keys of a Hive data set come last when it is read.
+    # Readers put the keys of a Hive data set last.
     if sorted(map(str, told)) != sorted(names) or not all(_is_counted(each.get("cells", {})) for each in columns):
         raise InputError(
             f"{str(book)!r} is not the codebook of this release.",
@@ -508,7 +508,7 @@ def _is_counted(forms: Any) -> bool:
 
 
 def _describe_columns(claim: Claim, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
-    """Describe columns as far as the claim does."""
+    """Return column entries from the claim, for a release without a codebook."""
     known, sensitive = claim.columns, claim.sensitive
 
     def role(name: str) -> str:

@@ -68,15 +68,15 @@ def sections_on_run(run: PipelineRun) -> tuple[Section, ...]:
 
 
 def _sections_on_figures(run: PipelineRun) -> tuple[Section, ...]:
-    """Show the figures of whole tables; those of columns may hold ends of ranges, which are somebody's values."""
-    found = []
+    """Report figures of whole tables; figures of columns may hold ends of ranges, which are people's values."""
+    tables = []
     for name, columns in run.columns.items():
         if not any(mark in name for mark in _WHOLE_TABLE_MARKS):
             continue
         titles = tuple(columns)
         rows = tuple(zip(*(columns[title] for title in titles), strict=True))[:_MAX_ROWS_SHOWN]
-        found.append(Table(name, titles, tuple(tuple(map(_to_cell, row)) for row in rows)))
-    return (Section("figures", "Figures of the whole", tuple(found)),) if found else ()
+        tables.append(Table(name, titles, tuple(tuple(map(_to_cell, row)) for row in rows)))
+    return (Section("figures", "Figures of the whole", tuple(tables)),) if tables else ()
 
 
 def _to_cell(entry: object) -> CellContent:
@@ -171,27 +171,27 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     """
     if audience not in ("internal", "external"):
         raise InputError(f"audience = {audience!r}.", hint="choose 'internal' or 'external'.")
-    given = {"file": file, "original": original, "policy": policy, "verdict": verdict, "inputs": inputs or None}
+    options = {"file": file, "original": original, "policy": policy, "verdict": verdict, "inputs": inputs or None}
     check_type(verdict, Verdict, "verdict", "what Release.write or Release.verify returned")
     check_type(title, str, "title", "a text")
     policy_file = policy
     if isinstance(result, (str, os.PathLike, Release)):
         policy = _read_policy(policy)
     named = policy.inputs if isinstance(policy, Policy) else ()
-    others = drafts.paths_among(policy_file, *named, *_list_release_files(result), *_list_release_files(file))
+    input_paths = drafts.paths_among(policy_file, *named, *_list_release_files(result), *_list_release_files(file))
     if isinstance(result, (str, os.PathLike)):
-        _check_unused(given, ("file", "verdict", "inputs"), "a written release")
-        known = released.from_file(result, original=original, policy=_read_policy(policy))
-        return _build_report(known, _sections_of_written_release, audience, title, others)
+        _check_unused(options, ("file", "verdict", "inputs"), "a written release")
+        gathered = released.from_file(result, original=original, policy=_read_policy(policy))
+        return _build_report(gathered, _sections_of_written_release, audience, title, input_paths)
     if isinstance(result, Release):
-        _check_unused(given, ("original",), "a release, which knows it")
-        known = released.from_release(result, file=file, policy=_read_policy(policy), verdict=verdict, inputs=inputs)
-        return _build_report(known, partial(_sections_of_release, result), audience, title, others)
+        _check_unused(options, ("original",), "a release, which knows it")
+        gathered = released.from_release(result, file=file, policy=_read_policy(policy), verdict=verdict, inputs=inputs)
+        return _build_report(gathered, partial(_sections_of_release, result), audience, title, input_paths)
     if isinstance(result, MaskedRelease):
-        _check_unused(given, ("original", "policy", "verdict"), "a masked table")
-        known = released.from_masked_release(result, file=file, inputs=inputs)
-        return _build_report(known, partial(masking.sections, result), audience, title, others)
-    _check_unused(given, tuple(given), "such a result")
+        _check_unused(options, ("original", "policy", "verdict"), "a masked table")
+        gathered = released.from_masked_release(result, file=file, inputs=inputs)
+        return _build_report(gathered, partial(masking.sections, result), audience, title, input_paths)
+    _check_unused(options, tuple(options), "such a result")
     if type(result) not in _INTERNAL_REPORTS:
         known_kinds = ", ".join(kind.__name__ for kind in (Release, MaskedRelease, *_INTERNAL_REPORTS))
         raise InputError(
@@ -203,14 +203,14 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
             hint="report the release itself to outsiders.",
         )
     told, sections = _INTERNAL_REPORTS[type(result)]
-    # What a run has just written is not lost to its report.
+    # A report must not overwrite files that the run has just written.
     inputs = drafts.paths_among(*(result.files if isinstance(result, PipelineRun) else ()))
     made = (*([facts_section(result.facts)] if isinstance(result, StatesFacts) else []), *sections(result))
     return Report(title or told, audience, made, inputs=inputs, language=current_language())
 
 
 def _sections_of_written_release(known: released.Released) -> tuple[Section, ...]:
-    """Return the sections of a written release for insiders; only what claims classes is attacked."""
+    """Return the sections of a written release for insiders; only a claim on classes can be attacked."""
     sections = inside.sections(known)
     return _add_attacks(sections, known) if isinstance(known.claim, Classes) else sections
 
@@ -221,33 +221,33 @@ def _sections_of_release(release: Release, known: released.Released) -> tuple[Se
 
 
 def _add_attacks(sections: tuple[Section, ...], release: Release | released.Released) -> tuple[Section, ...]:
-    """Return the sections of a release with what attacks find, before the tests that sum it up."""
+    """Add the section on attacks to the sections of a release, before the tests that sum it up."""
     place = next(i for i, section in enumerate(sections) if section.name == "tests")
     return (*sections[:place], attacks.section_on_release(release), *sections[place:])
 
 
 def _build_report(
-    known: released.Released,
+    gathered: released.Released,
     sections: Callable[[released.Released], tuple[Section, ...]],
     audience: Audience,
     title: str | None,
-    others: tuple[Path, ...],
+    input_paths: tuple[Path, ...],
 ) -> Report:
-    if sections is _sections_of_written_release and audience == "internal" and not known.quasi_identifiers:
+    if sections is _sections_of_written_release and audience == "internal" and not gathered.quasi_identifiers:
         raise InputError(
-            f"{known.file!r} is a masked table: its file does not say what its internal report tells.",
+            f"{gathered.file!r} is a masked table: its file does not say what its internal report tells.",
             hint="ask for it where it is made, or for the external report.",
         )
-    named = f"Release {known.file}" if known.file else "A release"
-    told = outside.sections(known) if audience == "external" else sections(known)
-    holds = known.verdict.passed and known.verdict.complete
-    spoken = known.facts.get("language", "en")
+    default_title = f"Release {gathered.file}" if gathered.file else "A release"
+    told = outside.sections(gathered) if audience == "external" else sections(gathered)
+    holds = gathered.verdict.passed and gathered.verdict.complete
+    spoken = gathered.facts.get("language", "en")
     language = spoken if spoken in LANGUAGES and spoken != "en" else current_language()
-    return Report(title or named, audience, told, holds, (*known.inputs, *others), language)
+    return Report(title or default_title, audience, told, holds, (*gathered.inputs, *input_paths), language)
 
 
 def _list_release_files(result: Any) -> tuple[Path, ...]:
-    """Return the files of a written release: none is replaced by its report."""
+    """Return the files of a written release, which its report must not replace."""
     if not isinstance(result, (str, os.PathLike)):
         return ()
     path = Path(result)

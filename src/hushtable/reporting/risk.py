@@ -38,7 +38,7 @@ def share_below(risk: RiskAssessment, k: int) -> float:
 
 
 def people_of(risk: RiskAssessment) -> str:
-    """Say what sizes of classes count."""
+    """Return the noun for what sizes of classes count: persons or records."""
     return "records" if risk.person is None else "persons"
 
 
@@ -67,12 +67,12 @@ def _section_on_attacks(risk: RiskAssessment) -> Section:
 
 
 def _section_on_classes(risk: RiskAssessment) -> Section:
-    held = risk.records.count_by_class_size()
-    labels, (records,) = record_bands(held)
+    n_by_size = risk.records.count_by_class_size()
+    labels, (records,) = record_bands(n_by_size)
     total, people = max(1, sum(records)), people_of(risk)
     alone = format_share(risk.n_unique / max(1, risk.n_records))
     sizes = {"bands": list(labels), "shares": {"records": [n / total for n in records]}, "people": people}
-    steps, (shares,) = cumulative_shares(held)
+    steps, (shares,) = cumulative_shares(n_by_size)
     below = {"k": list(steps), "shares": {"records": list(shares)}, "people": people}
     blocks = (
         Chart("class_sizes", f"{alone} of the records stand alone", sizes),
@@ -118,7 +118,7 @@ def _sections_on_sensitive_columns(risk: RiskAssessment) -> Iterator[Section]:
 def sections_on_mpuccs(found: Mpuccs) -> tuple[Section, ...]:
     """Return the sections of who is singled out on which columns."""
     summary = found.summary
-    counted = found.counted
+    noun = found.counted
     sections = []
     by_size: Mapping[int, int] = summary.get("identified_by_size", {})
     by_column: Mapping[str, float] = summary.get("identified_by_column", {})
@@ -127,20 +127,20 @@ def sections_on_mpuccs(found: Mpuccs) -> tuple[Section, ...]:
         parts.append(
             Chart(
                 "by_size",
-                _describe_commonest_size(by_size, f"{counted} are singled out first"),
-                _size_chart_data(by_size, counted),
+                _describe_commonest_size(by_size, f"{noun} are singled out first"),
+                _size_chart_data(by_size, noun),
             )
         )
         rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
-        parts.append(Table(f"{counted.capitalize()} by the columns it takes", ("columns", counted), rows))
+        parts.append(Table(f"{noun.capitalize()} by the columns it takes", ("columns", noun), rows))
     if by_column:
-        named = sorted(by_column.items(), key=lambda each: -each[1])[:12]
+        ranked = sorted(by_column.items(), key=lambda each: -each[1])[:12]
         data = {
-            "names": [name for name, _ in named],
-            "values": [share for _, share in named],
+            "names": [name for name, _ in ranked],
+            "values": [share for _, share in ranked],
             "label": "share of the sets",
         }
-        parts.append(Chart("bars", f"{named[0][0]} is in {format_share(named[0][1])} of the sets", data))
+        parts.append(Chart("bars", f"{ranked[0][0]} is in {format_share(ranked[0][1])} of the sets", data))
     if parts:
         sections.append(Section("sizes", "On how few columns", tuple(parts), "8.2.2 Quantifying identifiability"))
     if "control" in summary:
@@ -169,11 +169,11 @@ def sections_on_uniques(found: MinimalUniques) -> tuple[Section, ...]:
     """Return the sections of the fewest columns on which records are unique."""
     summary = found.summary()
     by_size: Mapping[int, int] = summary["n_by_size"]
-    named = sorted(summary["contributions"].items(), key=lambda each: -each[1])
+    ranked = sorted(summary["contributions"].items(), key=lambda each: -each[1])
     rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
     shares = {
-        "names": [name for name, _ in named],
-        "values": [share for _, share in named],
+        "names": [name for name, _ in ranked],
+        "values": [share for _, share in ranked],
         "label": "share of all SUDA scores",
     }
     blocks: list[Block] = [
@@ -182,22 +182,22 @@ def sections_on_uniques(found: MinimalUniques) -> tuple[Section, ...]:
         ),
         Table("Sets by size", ("columns", "sets"), rows),
     ]
-    if named:
-        blocks.append(Chart("bars", f"{named[0][0]} contributes most: {format_share(named[0][1])}", shares))
+    if ranked:
+        blocks.append(Chart("bars", f"{ranked[0][0]} contributes most: {format_share(ranked[0][1])}", shares))
     return (Section("sizes", "On how few columns", tuple(blocks), "8.2.2 Quantifying identifiability"),)
 
 
-def sections_on_keys(found: Keys) -> tuple[Section, ...]:
+def sections_on_keys(result: Keys) -> tuple[Section, ...]:
     """Return the sections of the column sets that tell all rows apart."""
-    by_size = found.n_by_size
+    by_size = result.n_by_size
     if not by_size:
         return ()
-    ranked = found.easiest_key_rows(_SHOWN_KEYS)
+    ranked = result.easiest_key_rows(_SHOWN_KEYS)
     keys = tuple(
         row_of(" + ".join(key["columns"]), Quantity(key["unique_rate"], "share"), Quantity(key["g1"])) for key in ranked
     )
     rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
-    more = "" if len(ranked) == len(found) else f"And {len(found) - len(ranked):,} more."
+    more = "" if len(ranked) == len(result) else f"And {len(result) - len(ranked):,} more."
     return (
         Section(
             "keys",

@@ -29,7 +29,7 @@ class SharedText(NamedTuple):
 
 
 def persons_of_rows(frame: Frame, person: str | None) -> CodeArray | None:
-    """Return whose record each row is, -1 where that is missing; None where every row is a person's only one."""
+    """Return the person of each row, -1 if missing; None if every row is a different person's."""
     return None if person is None else Table.encode(frame, [person]).codes[0]
 
 
@@ -39,7 +39,7 @@ def find_shared_texts(
     records: CountArray,
     persons: CodeArray | None,
     *,
-    least: int,
+    min_people: int,
 ) -> tuple[list[SharedText], int]:
     """Return the texts that enough people share, the most frequent first, and how many records hold another one.
 
@@ -53,22 +53,22 @@ def find_shared_texts(
         How many records each row stands for.
     persons : ndarray of int32, shape (n_rows,), optional
         Whose each row is. Without it every record is a person.
-    least : int
+    min_people : int
         How many people must share a text that is shown.
 
     Examples
     --------
     >>> codes = np.array([0, 0, 0, 1, 2, 2], dtype=np.int32)
-    >>> find_shared_texts(codes, ["flu", "gout", "mumps"], np.ones(6, dtype=np.int64), None, least=2)
+    >>> find_shared_texts(codes, ["flu", "gout", "mumps"], np.ones(6, dtype=np.int64), None, min_people=2)
     ([SharedText(place=0, text='flu', n_records=3), SharedText(place=2, text='mumps', n_records=2)], 1)
     """
     counts = np.bincount(codes + 1, weights=records, minlength=len(texts) + 1)[1:].astype(np.int64)
     people = counts
     if persons is not None:
-        known = (codes >= 0) & (persons >= 0)
-        pairs = np.unique(codes[known].astype(np.int64) * (int(persons.max(initial=0)) + 1) + persons[known])
+        is_known = (codes >= 0) & (persons >= 0)
+        pairs = np.unique(codes[is_known].astype(np.int64) * (int(persons.max(initial=0)) + 1) + persons[is_known])
         people = np.bincount(pairs // (int(persons.max(initial=0)) + 1), minlength=len(texts))
-    shown = [int(place) for place in np.argsort(-counts, kind="stable") if people[place] >= max(1, least)]
-    named = [(place, texts[place]) for place in shown]
+    frequent_codes = [int(place) for place in np.argsort(-counts, kind="stable") if people[place] >= max(1, min_people)]
+    named = [(place, texts[place]) for place in frequent_codes]
     found = [SharedText(place, text, int(counts[place])) for place, text in named if text is not None]
     return found, int(records.sum()) - sum(each.n_records for each in found)

@@ -19,16 +19,16 @@ _TITLES: Final = ("attack", "made", "rate on the people", "rate by chance", "rat
                   "at most")  # fmt: skip
 
 
-def sections_on_attacks(found: Attacks) -> tuple[Section, ...]:
+def sections_on_attacks(result: Attacks) -> tuple[Section, ...]:
     """Return a section for each kind of attack that was made."""
     sections = []
     for kind, (name, title) in _HEADINGS.items():
-        attacks = found.attacks_of_kind(kind)  # type: ignore[arg-type]  # one of the kinds
+        attacks = result.attacks_of_kind(kind)  # type: ignore[arg-type]  # one of the kinds
         if attacks:
             table = Table("Attacks and their 95 % intervals", _TITLES, tuple(_attack_row(each) for each in attacks))
             sections.append(Section(name, title, (table,), _TESTING))
-    if found.figures:
-        table = Table("Distances and attribution", _FIGURE_TITLES, tuple(map(_figure_row, found.figures)))
+    if result.figures:
+        table = Table("Distances and attribution", _FIGURE_TITLES, tuple(map(_figure_row, result.figures)))
         title = "Are synthetic records copies, and what do they attribute?"
         sections.append(Section("distances", title, (table,), _TESTING))
     return tuple(sections)

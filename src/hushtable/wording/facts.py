@@ -1,4 +1,4 @@
-"""Facts of a result: whole sentences, said once for a terminal, a notebook, a report, a page and JSON."""
+"""Facts of a result: whole sentences, shared by terminal, notebook, report, page and JSON."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ CAREFUL: Final = "careful: "
 
 
 def careful(fact: str) -> str:
-    """Return a fact that somebody should decide on."""
+    """Mark a fact that needs somebody's decision."""
     return f"{CAREFUL}{fact}"
 
 
 class StatesFacts:
-    """A result that says what it found; a notebook lists that."""
+    """A result that states its facts; a notebook lists them."""
 
     __slots__ = ()
 
@@ -28,7 +28,7 @@ class StatesFacts:
         raise NotImplementedError
 
     def _table(self) -> Iterable[Sequence[object]]:
-        """Return the titles and the rows of what a notebook lays out below the facts."""
+        """Return the titles and rows of the table that a notebook shows below the facts."""
         return ()
 
     def _repr_html_(self) -> str:
@@ -37,7 +37,7 @@ class StatesFacts:
 
 
 def table_html(rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as a table of HTML, the titles first; nothing where there are none."""
+    """Return rows as an HTML table with titles; empty if there are no rows."""
     told = (f"<tr>{''.join(f'<td>{escape_html(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
     body = "".join(told)
     return f"<table>{body}</table>" if body else ""
@@ -50,6 +50,6 @@ def join_names(names: Sequence[object]) -> str:
 
 
 def count_of(n: int, noun: str) -> str:
-    """Write a number of things."""
+    """Format a count with its noun."""
     plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
     return f"{n:,} {noun if n == 1 else plural}"

@@ -1,4 +1,4 @@
-r"""Translate what the program says: a text is put into another language by the form that it has.
+r"""Translate the program's texts: each is matched with the form of a sentence in the catalogue.
 
 A line of a catalogue is an English form, a tab, and the same in another language. In the English form ``{}`` stands for
 what varies; in the other one ``{0}`` is the first such part as it is, ``{0:t}`` translated, ``{0:n}`` a number as the
@@ -28,10 +28,10 @@ _MORE_WORDS: Final = {"de": "weitere"}
 _NUMBER: Final = re.compile(
     r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?=%))(?:e[-+]?\d+)?%?(?!\w|[.,]\d)"
 )
-# What stands in a place of a number: any, a share of a hundred too.
+# A number that may fill a place, also with a percent sign.
 _ONE_NUMBER: Final = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: ?%)?|-?inf|nan"
 _SWAPPED_MARKS: Final = str.maketrans(",.", ".,")
-# What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark, a warning.
+# Text before a sentence that is not part of it: spaces, marks of lists and comments, a warning.
 _SENTENCE_LEAD: Final = re.compile(r"(?P<lead>(?:\s|[#*-]+\s)*)(?:(?P<kind>careful|Hint): )?")
 _SENTENCE_END: Final = re.compile(r"(?<=[.;:!?])(\s+)(?=\S)")
 
@@ -39,19 +39,19 @@ _chosen: ContextVar[str | None] = ContextVar("language", default=None)
 
 
 def current_language() -> str:
-    """Return the language that was chosen, else that of the environment (``HUSHTABLE_LANGUAGE``), else English."""
+    """Return the chosen language, else that of the environment (``HUSHTABLE_LANGUAGE``), else English."""
     chosen = _chosen.get() or os.environ.get(_LANGUAGE_VARIABLE, "")[:2].lower()
     return chosen if chosen in LANGUAGES else "en"
 
 
 def set_language(language: str) -> None:
-    """Choose the language of all that follows; one that is not spoken is English."""
+    """Set the language of all further texts; an unknown one means English."""
     _chosen.set(language)
 
 
 @contextmanager
 def use_language(language: str) -> Iterator[None]:
-    """Choose a language for the time being."""
+    """Set a language for the body of a ``with``."""
     token = _chosen.set(language)
     try:
         yield
@@ -60,7 +60,7 @@ def use_language(language: str) -> Iterator[None]:
 
 
 def choose_language(accepted: str) -> str:
-    """Return the first language of ``Accept-Language`` that is spoken, in the order in which they stand."""
+    """Return the first known language of an ``Accept-Language`` header."""
     for part in accepted.split(","):
         language = part.partition(";")[0].strip().partition("-")[0].lower()
         if language in LANGUAGES:
@@ -69,7 +69,7 @@ def choose_language(accepted: str) -> str:
 
 
 def translate(text: str, language: str | None = None) -> str:
-    """Return a text in a language, or as it is where the catalogue has no form of it.
+    """Translate a text into a language; without a form in the catalogue, it stays as it is.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _translate_line(line: str, catalogue: Catalogue) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SentenceForm:
-    """A sentence in whose places something varies.
+    """A sentence with places that vary.
 
     Attributes
     ----------
@@ -124,14 +124,14 @@ class SentenceForm:
 
     @classmethod
     def from_line(cls, english: str, translated: str) -> SentenceForm:
-        """Read a line of a catalogue."""
+        """Build a form from a line of a catalogue."""
         pieces = tuple((literal, place, kind or "") for literal, place, kind, _ in Formatter().parse(translated))
         kinds = {place: kind for _, place, kind in pieces if place is not None}
         parts = list(Formatter().parse(english))
         pattern, n_places = "", 0
-        for literal, place, _, _ in parts:
+        for literal, slot, _, _ in parts:
             pattern += re.escape(literal)
-            if place is not None:
+            if slot is not None:
                 pattern += f"({_ONE_NUMBER if kinds.get(str(n_places)) == 'n' else '.*?'})"
                 n_places += 1
         ends = parts[-1][0] if parts[-1][1] is None else ""
@@ -139,7 +139,7 @@ class SentenceForm:
 
 
 class TranslatedText(NamedTuple):
-    """What a text is in the other language, and how many of its letters the catalogue knows."""
+    """A translation, and how many letters of the text the catalogue knows."""
 
     translation: str
     n_known: int
@@ -163,7 +163,7 @@ class Catalogue:
     forms: Sequence[SentenceForm] = field(repr=False)
 
     def translate(self, text: str) -> str:
-        """Return a sentence, or several; what is not known stays."""
+        """Translate one or several sentences; unknown parts stay."""
         return self._translate_sentence(text).translation
 
     def _translate_sentence(self, text: str) -> TranslatedText:
@@ -175,7 +175,7 @@ class Catalogue:
         return max(readings, key=lambda each: each.n_known, default=TranslatedText(text, 0))
 
     def _translate_by_forms(self, text: str) -> Iterator[TranslatedText]:
-        """Read a text by the first form that it has, and by the first one whose places hold no end of a sentence.
+        """Translate a text by the first form that fits, and by the first one whose places hold no end of a sentence.
 
         Of those whose places do, one that begins with words of its own is tried, too: it is about the whole text.
         """
@@ -183,18 +183,18 @@ class Catalogue:
         for form in self.forms:
             if not (text.startswith(form.begins) and text.endswith(form.ends)):
                 continue
-            found = _compile_pattern(form.pattern).fullmatch(text)
-            if found is None:
+            matched = _compile_pattern(form.pattern).fullmatch(text)
+            if matched is None:
                 continue
-            if not any(map(_SENTENCE_END.search, found.groups())):
-                yield self._fill_form(form, found)
+            if not any(map(_SENTENCE_END.search, matched.groups())):
+                yield self._fill_form(form, matched)
                 return
             if not tried or (form.begins and True not in tried):
-                yield self._fill_form(form, found)
+                yield self._fill_form(form, matched)
                 tried.add(bool(form.begins))
 
     def _translate_by_sentences(self, text: str) -> Iterator[TranslatedText]:
-        """Read a text sentence by sentence, and as a single one without the mark at its end."""
+        """Translate a text sentence by sentence, and as a single one without its final mark."""
         parts = _SENTENCE_END.split(text)
         if len(parts) > 1:
             readings = [
@@ -224,17 +224,17 @@ class Catalogue:
         return TranslatedText(translation, n_known)
 
     def _read_last(self, words: str) -> str:
-        """Translate words of a list, of which the last ones may be two."""
+        """Translate the words of a list, whose last entry may join two."""
         return " and ".join(self._translate_sentence(each).translation for each in words.split(" and "))
 
     def _translate_names(self, names: str) -> str:
-        """Say of a list that it ends, and how many more there are; names are data."""
-        listed, has_end, last = names.rpartition(" and ")
+        """Translate "and" and "more" in a list of names; names are data and stay."""
+        leading_names, has_end, last = names.rpartition(" and ")
         if not has_end:
             return names
         more = re.fullmatch(r"(\d[\d,]*) more", last)
         end = f"{more[1].translate(_SWAPPED_MARKS)} {_MORE_WORDS[self.language]}" if more else last
-        return f"{listed} {_AND_WORDS[self.language]} {end}"
+        return f"{leading_names} {_AND_WORDS[self.language]} {end}"
 
 
 def count_letters(text: str) -> int:
@@ -248,7 +248,7 @@ def _swap_marks(number: re.Match[str]) -> str:
 
 @cache
 def _compile_pattern(pattern: str) -> re.Pattern[str]:
-    # Of thousands of forms few are ever met: what they take to compile is longer than a command.
+    # Compiled only when needed: compiling all of the thousands of patterns would take longer than a command.
     return re.compile(pattern, re.DOTALL)
 
 
@@ -256,7 +256,7 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
 def _read_catalogue(language: str) -> Catalogue:
     text = files("hushtable.wording").joinpath("data", f"{language}.tsv").read_text(encoding="utf-8")
     fixed, forms = {}, list[SentenceForm]()
-    # What is code in every language stays as it is.
+    # Code is the same in every language.
     entries = {english: translated for english, translated in read_entries(text) if translated not in ("", "-")}
     # Within another sentence a sentence has no mark of its own.
     inner = {
@@ -273,7 +273,7 @@ def _read_catalogue(language: str) -> Catalogue:
 
 
 def read_entries(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the English and the other form of every line of a catalogue that is no remark."""
+    """Yield the English and the translated form of every line of a catalogue, without comments."""
     for line in text.split("\n"):
         english, _, translated = line.partition("\t")
         if english and not english.startswith("#"):
