@@ -91,7 +91,7 @@ class Visitor:
         desk = self.settle()
         assert not desk.fault
         for column in desk.policy.with_role("ask"):
-            self.do("role", column=desk.looked.learned.columns.index(column), role=role)
+            self.do("role", column=desk.looked.typed_frame.columns.index(column), role=role)
         return self.settle()
 
     def settle(self) -> Desk:

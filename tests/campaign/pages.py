@@ -44,14 +44,16 @@ def case(random: Random, folder: Path) -> Outcome:
             visitor.do("open", path="people.csv")
             desk = visitor.settle()
             for column in desk.policy.with_role("ask") if desk.looked is not None and random.random() < 0.8 else ():
-                visitor.do("role", column=desk.looked.learned.columns.index(column), role="other")
+                visitor.do("role", column=desk.looked.typed_frame.columns.index(column), role="other")
             visitor.settle()
             outcome.count("open" if desk.looked is not None else "refused")
             outcome.complain("a request", page_fuzz.complaints(visitor, Random(seed), _REQUESTS))
             visitor.settle()
             outcome.count("a release" if desk.outcome is not None else "no release")
             outcome.count("written" if desk.written is not None else "nothing written")
-            outcome.expect(desk.written is None or desk.written.holds, "a written release does not hold", desk.written)
+            outcome.expect(
+                desk.written is None or desk.written.is_verified, "a written release does not hold", desk.written
+            )
     after = {path: path.stat().st_mtime_ns for path in folder.iterdir() if path != home}
     outcome.expect(before == after, "a file outside the folder changed", sorted(map(str, after)))
     return outcome

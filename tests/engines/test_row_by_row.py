@@ -59,7 +59,7 @@ def test_labels_cells_and_loss_are_those_of_one_table_in_memory(
     inside = ht.anonymize(table, **asked)
     release = ht.anonymize(folder_of(table, tmp_path / "in", 1 + seed), **asked)
     assert release.is_row_by_row
-    labels = release.partition.labels[release.origin.numbered.rows]
+    labels = release.partition.labels[release.origin.numbered_records.rows]
     assert classes_of(labels) == classes_of(inside.partition.labels)
     assert release.loss == pytest.approx(inside.loss, rel=1e-12)
     assert release.classes().equals(inside.classes())
@@ -84,7 +84,9 @@ def test_a_file_of_text_is_cut_as_in_memory(tmp_path: Path) -> None:
     inside = ht.anonymize(str(tmp_path / "in.csv"), **asked)
     release = ht.anonymize(str(tmp_path / "in.csv"), **asked, engine="stream")
     assert release.is_row_by_row
-    assert classes_of(release.partition.labels[release.origin.numbered.rows]) == classes_of(inside.partition.labels)
+    assert classes_of(release.partition.labels[release.origin.numbered_records.rows]) == classes_of(
+        inside.partition.labels
+    )
     release.write(tmp_path / "out.csv")
     inside.write(tmp_path / "inside.csv")
     written, expected = (pl.read_csv(tmp_path / name, infer_schema=False) for name in ("out.csv", "inside.csv"))
@@ -179,7 +181,7 @@ def test_a_pass_that_meets_other_records_writes_nothing(tmp_path: Path) -> None:
     was = path.stat()
     # The same values in another order, in a file of the same size and time.
     swapped = table.with_columns(age=pl.concat([table["age"][40:], table["age"][:40]]))
-    records = release.origin.numbered.records
+    records = release.origin.numbered_records.records
     batch = swapped.select("age", "town").to_arrow()
     with pytest.raises(InputError, match="changed while it was read"):
         records.check_batch(batch.select(["age", "town"]), 0)

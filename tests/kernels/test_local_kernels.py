@@ -82,9 +82,9 @@ def test_annealing_keeps_its_books(seed, most_places, monkeypatch):
     labels = np.zeros(40, dtype=np.int32)
     found = local_pricing.find_neighbours(priced.space, labels, 8, Clock())
     check = asked.judge.check_for_kernels(9 if seed % 2 == 0 else 40)
-    if check.judged is not None:
+    if check.checker is not None:
         check = check._replace(
-            judged=check.judged._replace(sensitive=np.ascontiguousarray(check.judged.sensitive[:, found.order]))
+            judged=check.checker._replace(sensitive=np.ascontiguousarray(check.checker.sensitive[:, found.order]))
         )
     made = []
     monkeypatch.setattr(local_recoding, "_restore_row_order", lambda *told: made.append(told[0]) or unordered(*told))
@@ -177,7 +177,7 @@ def test_groups_that_fail_a_model_are_emptied(k):
     row_of, ill = np.repeat(np.arange(30), counts), rng.choice(4, n_records, p=[0.1, 0.6, 0.2, 0.1]).astype(np.int32)
     frame = pl.DataFrame({"ill": [None if code == 0 else f"value {code}" for code in ill.tolist()]})
     judge = Judge(ht.Table.encode(frame), (ht.KAnonymity(k), ht.DistinctLDiversity(2, "ill")))
-    judged = judge.check_for_kernels(n_records).judged
+    judged = judge.check_for_kernels(n_records).checker
     keys, held, slots = np.empty(64, np.uint64), np.empty(64, np.int64), np.empty(30, np.int32)
     with np.errstate(over="ignore"):
         levels.roll_up(nodes, np.array([0, 1]), counts, k, keys, held, slots)

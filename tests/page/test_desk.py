@@ -248,7 +248,7 @@ def test_no_cell_that_few_share_is_on_any_screen(tmp_path):
         # What the largest classes publish, a report shows.
         own = [re.sub("<caption>Two published records.*?</table>", "", text, flags=re.DOTALL) for text in shown]
         assert not [text[text.find(each) - 100 :][:300] for text in own for each in (KNOWN, "481516") if each in text]
-        assert desk.least == 5
+        assert desk.min_people == 5
 
 
 def test_persons_count_where_a_person_has_several_rows(tmp_path):
@@ -329,7 +329,7 @@ def test_an_identifier_is_not_written_until_somebody_vouches_for_it(role, tmp_pa
         visitor.do("accept", column=1, reason="made up")
         visitor.settle()
         visitor.do("write", name="out.csv")
-        assert visitor.settle().written.holds
+        assert visitor.settle().written.is_verified
 
 
 def test_what_cannot_be_written_is_told_and_vouched_for(tmp_path):
@@ -350,7 +350,7 @@ def test_what_cannot_be_written_is_told_and_vouched_for(tmp_path):
         visitor.settle()
         assert "What speaks against writing" not in visitor.get("/sign")
         visitor.do("write", name="out.csv")
-        assert visitor.settle().written.holds
+        assert visitor.settle().written.is_verified
         assert desk.fault == ""
 
 

@@ -121,7 +121,7 @@ def test_from_a_file_to_a_verified_release(browser, tmp_path, monkeypatch):
         click(browser, "Write and verify")
         browser.wait("document.getElementById('written')")
         shoot(browser, "sign")
-        assert desk.written.holds
+        assert desk.written.is_verified
         assert complaints(browser) == []
         loss, n_classes = desk.outcome.build_release.loss, desk.outcome.verdict.n_classes
 

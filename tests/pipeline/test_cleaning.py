@@ -85,4 +85,4 @@ def test_outliers_among_texts_are_an_error_where_they_are_named():
 )
 def test_what_has_no_effect_and_what_is_not_built(asked, idle, obstacle):
     record = Cleaning.model_validate(asked)
-    assert (record.idle, record.obstacle) == (idle, obstacle)
+    assert (record.without_effect, record.obstacle) == (idle, obstacle)

@@ -117,7 +117,7 @@ def test_a_file_with_decimal_commas():
     standing = read_column(
         with_claim_spelling(frames.read(pl.DataFrame({"x": [0.5, 1.5]})), claim), published, claim, "x"
     )
-    assert [standing.axis.number_at(x) for x in standing.published.low] == pytest.approx([0.5])
+    assert [standing.axis.number_at(x) for x in standing.released.low] == pytest.approx([0.5])
 
 
 @pytest.mark.parametrize("cell", ["[1, 2)", "<20", "*", '["a"]', "^a.*$"])
@@ -126,7 +126,7 @@ def test_a_column_that_is_kept_is_no_grammar(cell):
     table = frames.read(pl.DataFrame({"x": [cell, "b"], "y": ["1", "2"]}))
     standing = read_column(table, table, claim, "x")
     assert runs_of(standing) == [[(each, 1, 1)] for each in standing.original.rows.tolist()]
-    assert standing.published.untold_rate == 0
+    assert standing.released.untold_rate == 0
 
 
 def test_a_star_of_a_suppressed_record_says_nothing():

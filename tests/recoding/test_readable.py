@@ -331,7 +331,7 @@ def test_persons_and_not_their_records_let_a_label_name_a_value():
     jobs = ["job of one"] * 30 + [f"job {'abcdef'[i % 6]}" for i in range(60)]
     table = Table.encode(pl.DataFrame({"who": [0] * 30 + [*range(1, 61)], "job": jobs}))
     for person, name in ((None, "job of one and 1 more"), ("who", "job a and 1 more")):
-        (axis,) = lay_out(table, ["job"], {}, {}, Lists(4, 40, least=5, person=person))
+        (axis,) = lay_out(table, ["job"], {}, {}, Lists(4, 40, min_people=5, person=person))
         assert axis.listing.tree.labels[1][0] == name
 
 

@@ -71,7 +71,7 @@ class Tags:
     models: tuple[PrivacyModel, ...]
     closed: tuple[PrivacyModel, ...]
     excesses: tuple[Excess, ...]  # sums over classes that never fall from a node to those below it
-    most: int  # records that may be suppressed
+    max_suppressed: int  # records that may be suppressed
 
     @classmethod
     def from_models(cls, models: Sequence[PrivacyModel], reference: ClassStats, limit: int, *, by_person: bool) -> Tags:
@@ -93,15 +93,17 @@ class Tags:
         open_models = [model for model in self.models if model not in self.closed]
         failing = tagged | _find_failing_classes(open_models, stats) if open_models else tagged
         n_tagged, n_failing = (int(stats.sizes[classes].sum()) for classes in (tagged, failing))
-        is_feasible = n_failing <= self.most and not failing.all()
-        if self.most == 0:
+        is_feasible = n_failing <= self.max_suppressed and not failing.all()
+        if self.max_suppressed == 0:
             # Not `n_failing <= 0`: a failing class may hold no record (with a population).
             is_feasible = not failing.any()
             # Unions of passing classes pass. So if a class fails, one of its parts fails at every node below.
             is_inherited = all(model.monotone_coarsening for model in open_models)
             is_hopeless = bool(tagged.any() or (failing.any() and is_inherited))
         else:
-            is_hopeless = n_tagged > self.most or any(each.is_above(stats, self.most) for each in self.excesses)
+            is_hopeless = n_tagged > self.max_suppressed or any(
+                each.is_above(stats, self.max_suppressed) for each in self.excesses
+            )
         return NodeJudge(failing, tagged, n_failing, n_tagged, is_hopeless, is_feasible)
 
 
@@ -316,7 +318,7 @@ class NodeSearch:
         """Roll up to the upper end; return the interval with what that showed, or None if it is closed."""
         low, high = interval.low, interval.high
         # Without suppression nobody asks which records fail, so the smallest snapshot will do.
-        source = interval.source if self.tags.most else self._find_smallest_snapshot(high)
+        source = interval.source if self.tags.max_suppressed else self._find_smallest_snapshot(high)
         node, labels, node_judge = self._roll_up(source, high)
         if node_judge.is_hopeless:
             leaf = Leaf("infeasible", low, high, high, node_judge.n_tagged)
@@ -324,7 +326,7 @@ class NodeSearch:
             self.leaves.append(leaf)
             return None
         self._offer_node(node, node_judge)
-        if not self.tags.most:
+        if not self.tags.max_suppressed:
             interval = interval._replace(witness=high)
         else:
             tagged = node_judge.tagged[labels]

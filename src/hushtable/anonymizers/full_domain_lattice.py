@@ -287,7 +287,7 @@ class ByClass:
     """A loss of the sizes of classes."""
 
     n_records: int
-    most: int  # records that may be suppressed
+    max_suppressed: int  # records that may be suppressed
     min_size: int  # of every class, in records
     is_squared: bool  # the sum of squares, or else the mean
 
@@ -318,7 +318,7 @@ class ByClass:
         # Mean size = n kept / sum of 1 / size over them. Least: keep as few as allowed, those in the smallest classes.
         sizes = np.sort(sizes)
         reached = np.maximum(sizes, self.min_size)
-        n_needed = max(1, min(n_kept, self.n_records - self.most))
+        n_needed = max(1, min(n_kept, self.n_records - self.max_suppressed))
         n_before = np.cumsum(sizes) - sizes
         n_taken = np.clip(n_needed - n_before, 0, sizes)
         shared = math.fsum((n_taken / reached).tolist())

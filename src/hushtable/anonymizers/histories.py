@@ -119,7 +119,7 @@ class _Crowd:
 
     axes: Sequence[Axis] = field(repr=False)
     # (n_rows, n_columns): of ordered columns in [0, 1], of others the code; NaN is missing
-    places: FloatArray = field(repr=False)
+    positions: FloatArray = field(repr=False)
     # What each further value of an unordered column costs; 0 for an ordered column
     shares: FloatArray = field(repr=False)
     weights: FloatArray = field(repr=False)
@@ -131,7 +131,7 @@ class _Crowd:
     def n_cells(self) -> float:
         """The weighted number of cells: the cost of losing all."""
         # With weights of 0 nothing is lost; 1 avoids a division by 0.
-        return float(len(self.places) * self.weights.sum()) or 1.0
+        return float(len(self.positions) * self.weights.sum()) or 1.0
 
 
 class _HistoryGroups(NamedTuple):
@@ -182,14 +182,14 @@ def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], 
     first = crowd.rows[order[0]]
     is_set = crowd.shares > 0
     lines = first[None, :]
-    low = high = crowd.places[first]
+    low = high = crowd.positions[first]
     for person in order[1:]:
         rows = crowd.rows[person]
-        new = crowd.places[rows]
+        new = crowd.positions[rows]
         # By how much each record widens each line, shape (n_lines, n_records, n_columns).
         wide, narrow = np.fmax(high[:, None], new[None]), np.fmin(low[:, None], new[None])
         growth = (wide - narrow) - (high - low)[:, None]
-        aligned = crowd.places[lines]
+        aligned = crowd.positions[lines]
         has_value = ((aligned[:, :, None] == new) | (np.isnan(aligned[:, :, None]) & np.isnan(new))).any(axis=0)
         growth = np.where(is_set, np.where(has_value, 0.0, crowd.shares), growth)
         growth = np.where(np.isnan(new)[None] != np.isnan(aligned[0])[:, None], np.where(has_value, 0.0, 1.0), growth)
@@ -198,7 +198,7 @@ def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], 
         lines = np.vstack([lines, rows[chosen]])
         low, high = np.fmin(low, new[chosen]), np.fmax(high, new[chosen])
     n_left_out = sum(len(crowd.rows[person]) for person in order) - lines.size
-    shares = _shares_of_lines(crowd, crowd.places[lines], is_set)
+    shares = _shares_of_lines(crowd, crowd.positions[lines], is_set)
     cost = float((shares * crowd.weights).sum() * len(order) + n_left_out * crowd.weights.sum())
     return list(lines.T), cost, n_left_out
 
@@ -249,7 +249,7 @@ def _person_features(crowd: _Crowd, n_records: CountArray) -> FloatArray:
     rows, starts = np.concatenate(crowd.rows), np.cumsum(n_records) - n_records
     of_columns = []
     for j, share in enumerate(crowd.shares):
-        positions = np.nan_to_num(crowd.places[rows, j]) * (share or 1.0)
+        positions = np.nan_to_num(crowd.positions[rows, j]) * (share or 1.0)
         mean = np.bincount(owner, weights=positions) / n_records
         of_columns += [mean, np.minimum.reduceat(positions, starts), np.maximum.reduceat(positions, starts)]
     return np.column_stack(of_columns)
@@ -376,7 +376,7 @@ def _exchange_persons(
 
 def _number_lines(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
     """Label every record with the number of its line, over all groups; -1 without a line."""
-    labels, n_lines = np.full(len(crowd.places), -1, dtype=np.int32), 0
+    labels, n_lines = np.full(len(crowd.positions), -1, dtype=np.int32), 0
     for group in groups:
         for line in _align_records(crowd, group)[0]:
             labels[line] = n_lines
@@ -395,7 +395,7 @@ def _find_floor(crowd: _Crowd, problem: Problem) -> float | None:
     )
     if k < 2 or not is_own_cost or int(n_records.sum()) ** 2 > _MOST_PAIRS:
         return None
-    places, starts = crowd.places[np.concatenate(crowd.rows)], np.cumsum(n_records) - n_records
+    places, starts = crowd.positions[np.concatenate(crowd.rows)], np.cumsum(n_records) - n_records
     return (
         sum(_person_floor(crowd, person, places, starts, n_records, k) for person in range(len(starts))) / crowd.n_cells
     )
@@ -407,7 +407,7 @@ def _person_floor(
     """Return the least cost of a person's records: by nearest records, or by nearest histories."""
     from scipy.optimize import linear_sum_assignment
 
-    own = crowd.places[crowd.rows[person]]
+    own = crowd.positions[crowd.rows[person]]
     both = np.stack(np.broadcast_arrays(own[:, None], positions[None]))
     costs = (_shares_of_lines(crowd, both, crowd.shares > 0) * crowd.weights).sum(axis=2)
     nearest = np.minimum.reduceat(costs, starts, axis=1)

@@ -280,7 +280,7 @@ class _Ranking:
         cuts = []
         for cut in self.work.choice.cuts[: self.n_cuts]:
             begin = int(self.search.axes.columns["begin"][cut["column"]])
-            members = self.work.held.entries["code"][begin : begin + int(cut["length"])]
+            members = self.work.profile.entries["code"][begin : begin + int(cut["length"])]
             cuts.append(_Cut(int(cut["column"]), members.copy()))
         return cuts
 
@@ -294,7 +294,9 @@ class _Ranking:
                 occurs = of_side.any(axis=1).astype(np.uint8)
                 marks[i // split.CUTS_PER_BYTE] |= occurs << (2 * (i % split.CUTS_PER_BYTE) + side)
         size = int(place_counts[: _column_begins(self.search)[1]].sum())
-        return int(counting.best_by_marks(self.search.axes, self.work.held, self.work.choice, self.n_cuts, marks, size))
+        return int(
+            counting.best_by_marks(self.search.axes, self.work.profile, self.work.choice, self.n_cuts, marks, size)
+        )
 
 
 def _column_begins(search: CutSearch) -> CountArray:

@@ -45,7 +45,7 @@ class Judge:
     own: OwnModels = field(default_factory=OwnModels, repr=False)  # calls models without a rule for kernels
 
     @property
-    def whole(self) -> Table:
+    def reference_table(self) -> Table:
         """The table whose distribution models compare with."""
         return self.table if self.reference is None else self.reference
 
@@ -54,7 +54,7 @@ class Judge:
         """The table by whose values quasi-identifiers are laid out."""
         if self.outline is not None:
             return self.outline
-        return self.whole if self.population is None else self.table
+        return self.reference_table if self.population is None else self.table
 
     @property
     def min_size(self) -> int:
@@ -82,7 +82,7 @@ class Judge:
         picked: CountArray = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64)
         population = None if self.population is None else self.population[picked]
         part = self.table.take(picked)
-        return replace(self, table=part, reference=self.whole, population=population, outline=self.laid_out)
+        return replace(self, table=part, reference=self.reference_table, population=population, outline=self.laid_out)
 
     def class_stats(self, partition: Partition) -> ClassStats:
         """Collect what the models ask for."""
@@ -160,7 +160,7 @@ class Judge:
 
     def reference_stats(self) -> ClassStats:
         """Return the reference for all classes: totals and grounds, without a class."""
-        names, reference = self.counted, self.whole
+        names, reference = self.counted, self.reference_table
         distributions = {name: count_by_value(reference, name) for name in names}
         return ClassStats(
             np.empty(0, dtype=np.int64),
@@ -170,7 +170,7 @@ class Judge:
 
     def rules_for_kernels(self) -> judge.Rules:
         """Translate the models into rules for the kernels."""
-        names, reference, stats = self.counted, self.whole, self.reference_stats()
+        names, reference, stats = self.counted, self.reference_table, self.reference_stats()
         ready, slow = [model for model in self.models if has_rule(model)], self.without_rule
         rules = [rule for model in ready for rule in self._rules_by_person(model.rule(stats.totals, stats.grounds))]
         rules += [Rule(RULE_OWN, None, i) for i in range(len(slow))]
@@ -212,7 +212,7 @@ class Judge:
         stats = partition.stats(table, self.models, population=population, hierarchies=self._levels_of_ladders())
         return replace(
             stats,
-            totals={name: count_by_value(self.whole, name) for name in stats.totals},
+            totals={name: count_by_value(self.reference_table, name) for name in stats.totals},
             persons=None if self.person is None else partition.histogram(table, self.person).n_distinct(),
         )
 

@@ -60,7 +60,7 @@ def hide_known(prepared: Prepared, request: Request, search: Callable[[Prepared,
     _check_sets(prepared, request, persons)
     attempts = _Search(prepared, request, search, clock, persons)
     n_persons = len(np.unique(persons[persons >= 0]))
-    class_size, losses = attempts.least, dict[int, float]()
+    class_size, losses = attempts.min_class_size, dict[int, float]()
     while True:
         losses[class_size] = attempts.try_class_size(class_size)
         clock.report_progress(len(losses) / (len(losses) + 2 * _N_REFINING_SEARCHES))
@@ -76,7 +76,8 @@ def hide_known(prepared: Prepared, request: Request, search: Callable[[Prepared,
     if attempts.best is None:
         raise InfeasibleError(
             f"{request.method.name} finds no classes that hide everybody from whoever knows so many records, even "
-            f"where each holds all of {n_persons:,} persons, and at most {attempts.most:,} records are suppressed.",
+            f"where each holds all of {n_persons:,} persons, and at most {attempts.max_suppressed:,} records are "
+            "suppressed.",
             hint="allow more (`limits: {suppression: ...}`), ask for a smaller m or k, or take `method: histories`.",
         )
     return _with_trace_of(attempts.best, attempts)
@@ -120,12 +121,12 @@ class _Search:
     best: _Attempt | None = None
 
     @property
-    def most(self) -> int:
+    def max_suppressed(self) -> int:
         """Records that may be suppressed."""
         return int(self.request.suppression_limit * self.prepared.table.n_records)
 
     @property
-    def least(self) -> int:
+    def min_class_size(self) -> int:
         """How many persons every class holds at least."""
         return max(model.min_size for model in self.request.models)
 
@@ -135,7 +136,7 @@ class _Search:
         if self.best is None:
             return False
         # The smallest classes, and nothing suppressed: larger ones only lose more.
-        is_unbeatable = self.best.class_size == self.least and not self.best.release.n_suppressed
+        is_unbeatable = self.best.class_size == self.min_class_size and not self.best.release.n_suppressed
         return is_unbeatable or self.clock.left <= 0
 
     def try_class_size(self, class_size: int) -> float:
@@ -152,13 +153,13 @@ class _Search:
             searched = self.search(self.prepared, class_request)
         except (InfeasibleError, BudgetExceeded):
             # If even the smallest class size is infeasible, its own error says best why.
-            if class_size == self.least:
+            if class_size == self.min_class_size:
                 raise
             return math.inf
         self.nodes += searched.found.trace.nodes
         self.complete &= searched.found.trace.complete
         # This floor holds for all attempts only without suppression, which changes the loss.
-        if class_size == self.least and not self.most:
+        if class_size == self.min_class_size and not self.max_suppressed:
             self.bound = searched.found.trace.bound
         release = self._build_release(searched)
         if release is None:
@@ -175,7 +176,7 @@ class _Search:
         # To readers, classes with equal cells are one class. Records without a person are suppressed.
         cell_numbers = searched.found.recoding.number_combinations()[labels_before]
         cell_numbers = np.where((labels_before < 0) | (persons < 0), np.int32(-1), cell_numbers)
-        labels = _suppress_rare_sets(cell_numbers, persons, judge, self.most)
+        labels = _suppress_rare_sets(cell_numbers, persons, judge, self.max_suppressed)
         if labels is None:
             return None
         kept_rows = np.flatnonzero(labels >= 0)

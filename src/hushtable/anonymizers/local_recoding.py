@@ -138,8 +138,8 @@ def _group_by_cheapest_levels(
             return None
         of_columns = starts + np.array(levels)
         n_kept = rollup.roll_up(pool.nodes, of_columns, pool.counts, min_size, keys, group_sizes, slots)
-        if n_kept >= min_kept and requirement.check.judged is not None:
-            n_kept = rollup.judge_groups(groups, requirement.check.judged, min_size)
+        if n_kept >= min_kept and requirement.check.checker is not None:
+            n_kept = rollup.judge_groups(groups, requirement.check.checker, min_size)
         if n_kept >= min_kept:
             return np.where(group_sizes[slots] >= min_size, slots, -1).astype(np.int32)
         # Wrong for models that wider classes may fail: some nodes are skipped then, but what is found passes.
@@ -403,10 +403,10 @@ def _build_check(pricing: Pricing) -> Check:
 
 def _reorder_check(check: Check, mates: Neighbours) -> Check:
     """Return the check with sensitive values in the neighbours' order of rows."""
-    if check.judged is None:
+    if check.checker is None:
         return check
-    sensitive = np.ascontiguousarray(check.judged.sensitive[:, mates.order])
-    return check._replace(judged=check.judged._replace(sensitive=sensitive))
+    sensitive = np.ascontiguousarray(check.checker.sensitive[:, mates.order])
+    return check._replace(checker=check.checker._replace(sensitive=sensitive))
 
 
 def _list_starts(pricing: Pricing, by_mondrian: CodeArray, mates: Neighbours, clock: Clock) -> Iterator[_Start]:
@@ -436,7 +436,9 @@ def _build_start(pricing: Pricing, labels: CodeArray, hotter: float) -> _Start:
 def _classes_by_mondrian(problem: Problem, clock: Clock) -> CodeArray:
     """Return the class of every row by Mondrian, with equal rows in one class."""
     distinct, inverse = problem.table.collapse()
-    judge = replace(problem.judge, table=distinct, reference=problem.judge.whole, outline=problem.judge.laid_out)
+    judge = replace(
+        problem.judge, table=distinct, reference=problem.judge.reference_table, outline=problem.judge.laid_out
+    )
     loss = problem.loss if isinstance(problem.loss, SetNCP) else SetNCP()
     mondrian_problem = replace(problem, judge=judge, loss=loss, clock=clock, most_suppressed=0)
     return np.asarray(Mondrian(exchange=True).search(mondrian_problem).partition.labels[inverse])

@@ -91,8 +91,8 @@ def exchange_rows(
         rest_high=np.empty(n_columns, dtype=np.int32),
         rest_bits=np.empty(words[-1], dtype=np.uint64),
         growths=np.empty(2 * _CLASSES_PER_SIDE + 1),
-        held=np.zeros((n_sensitive, widest), dtype=np.int64),
-        n_held=np.zeros(n_sensitive, dtype=np.int64),
+        value_counts=np.zeros((n_sensitive, widest), dtype=np.int64),
+        n_distinct=np.zeros(n_sensitive, dtype=np.int64),
         nodes=rules.allocate_nodes(),
     )
     exchanging.recompute_all_classes(points, axes, classes, scratch)
@@ -563,7 +563,7 @@ def _build_lists(method: Mondrian, problem: Problem) -> Lists:
         method.max_listed,
         method.max_length,
         names_groups=not is_covering,
-        least=problem.judge.min_size,
+        min_people=problem.judge.min_size,
         person=problem.judge.person,
         language=problem.language,
     )

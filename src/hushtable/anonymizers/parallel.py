@@ -201,11 +201,11 @@ def _build_work(search: CutSearch, rows: split.Rows, max_rows: int) -> split.Wor
     words = np.empty((max_rows, rows.words.shape[1]), dtype=np.int64)
     return split.Work(
         stack=np.empty((_FIRST_STACK_ROOM, 3 + 2 * n_columns), dtype=np.int64),
-        held=class_profile.Profile(
+        profile=class_profile.Profile(
             columns=np.zeros(n_columns, dtype=class_profile.COLUMN),
             entries=np.zeros(n_codes, dtype=class_profile.ENTRY),
             bins=np.zeros(n_codes, dtype=np.int64),
-            counted=np.empty((2, n_columns), dtype=np.uint64),
+            varying=np.empty((2, n_columns), dtype=np.uint64),
         ),
         choice=split.Choice(
             cuts=np.zeros(search.n_rescored, dtype=split.CUT),
@@ -227,12 +227,12 @@ def _build_cut_judge(search: CutSearch, max_rows: int) -> split.JudgedCut:
         rules=search.rules,
         sensitive=search.sensitive,
         population=search.population,
-        held=np.zeros((2, n_sensitive, widest), dtype=np.int64),
-        n_held=np.zeros((2, n_sensitive), dtype=np.int64),
-        people=np.zeros(2, dtype=np.int64),
+        value_counts=np.zeros((2, n_sensitive, widest), dtype=np.int64),
+        n_distinct=np.zeros((2, n_sensitive), dtype=np.int64),
+        n_population=np.zeros(2, dtype=np.int64),
         order=np.empty(max_rows, dtype=np.int32),
-        places=np.empty(int(_count_places(search.axes).max()), dtype=np.int32),
-        moved=np.full(1, -1, dtype=np.int64),
+        position_of_code=np.empty(int(_count_places(search.axes).max()), dtype=np.int32),
+        n_moved=np.full(1, -1, dtype=np.int64),
         nodes=search.rules.allocate_nodes(),
     )
 

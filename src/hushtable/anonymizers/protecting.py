@@ -168,7 +168,7 @@ def _search_classes(prepared: Prepared, request: Request) -> Searched:
     n_suppressed = int(table.counts[suppressed].sum())
     n_left = max_suppressed - n_suppressed if request.method.offers.suppresses else 0
     if n_left == 0 and people is None and request.method.offers.takes_equal_rows and _is_mostly_distinct(part):
-        judge, inverse = replace(whole_judge, table=part, reference=whole_judge.whole), None
+        judge, inverse = replace(whole_judge, table=part, reference=whole_judge.reference_table), None
     else:
         judge, inverse = _build_judge(part, people, whole_judge, keeps_equal=request.method.offers.parts_equal_records)
     # Columns sorted by name, rows by content: their order in the input must not change ties and random draws.
@@ -240,7 +240,7 @@ def _build_judge(
         counts = np.append(np.zeros_like(part.counts), people.counts)
         # Sums of whole numbers below 2^53 are exact in bincount's floats.
         population = np.bincount(inverse, weights=counts, minlength=distinct.n_rows).astype(np.int64)
-    judge = replace(whole_judge, table=distinct, reference=whole_judge.whole, population=population)
+    judge = replace(whole_judge, table=distinct, reference=whole_judge.reference_table, population=population)
     return judge, inverse[: part.n_rows]
 
 

@@ -138,8 +138,8 @@ def _publish_short_lists(table: Table, partition: Partition, axis: Axis) -> Cell
     offsets, members = _class_members(table, partition, unit, len(listing.texts))
     low, high, has_missing = place_ranges(table, partition, axis)
     level, node = lowest_nodes(listing.tree, axis, low, high)
-    is_short = np.diff(offsets) <= listing.most.max_listed
-    is_short &= np.add.reduceat(listing.lengths[members], offsets[:-1]) < listing.most.max_length
+    is_short = np.diff(offsets) <= listing.lists.max_listed
+    is_short &= np.add.reduceat(listing.lengths[members], offsets[:-1]) < listing.lists.max_length
     is_one = np.diff(offsets) == 1
     # A single value is listed as itself; a single branch of a hierarchy publishes its lowest node.
     is_listed = (level < 0) | (is_short & ~is_one) | (is_one & (axis.hierarchy is None))

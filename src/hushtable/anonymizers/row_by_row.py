@@ -48,7 +48,7 @@ class Coding:
     def from_margins(cls, cells: CellCodes, margins: Margins, table: Table) -> Coding:
         """Learn the codes of cells from the coded margins, which hold each cell at least once."""
         code_of_cell = []
-        for name, n_cells, places in zip(cells.names, cells.widths, margins.places, strict=True):
+        for name, n_cells, places in zip(cells.names, cells.widths, margins.positions, strict=True):
             code = np.full(n_cells, -1, dtype=np.int32)
             code[places] = table.codes[table.index(name)]
             code_of_cell.append(code)

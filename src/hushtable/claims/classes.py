@@ -207,13 +207,13 @@ class ClaimOnColumns(SpeaksOfNobody):
         return {**sets, **cleaned, **self.origins}
 
     @property
-    def _told_of(self) -> tuple[str, ...]:
+    def _columns_with_kinds(self) -> tuple[str, ...]:
         """The columns whose kinds a manifest tells."""
         return (*self.columns, *self.sensitive)
 
     def _to_entries(self) -> dict[str, Any]:
         """Return the models, columns and kinds, and the hierarchies as far as they may be told."""
-        kinds = kinds_of(self._told_of, self.specs)
+        kinds = kinds_of(self._columns_with_kinds, self.specs)
         return {
             "columns": list(self.columns),
             "models": [model_to_dict(model) for model in self.models],
@@ -319,7 +319,9 @@ class Classes(ClaimOnColumns):
         """Judge a table from the table alone; the original tells totals and whose records are whose, where asked."""
         result = self._judge(data, original)
         failures = tuple(
-            each if rows is None else replace(each, finds=partial(self._find_failing_rows, each.condition, original))
+            each
+            if rows is None
+            else replace(each, find_rows=partial(self._find_failing_rows, each.condition, original))
             for each, rows in result.failures
         )
         return Verdict(self.conditions, failures, self.columns, result.n_records, result.unchecked, result.figures)
@@ -358,7 +360,7 @@ class Classes(ClaimOnColumns):
             *((each, partial(np.asarray, rows)) for held_items in sets for each, rows in held_items.find_failures()),
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_model),
             *(
-                (each, partial(np.flatnonzero, grouped.hidden))
+                (each, partial(np.flatnonzero, grouped.is_suppressed))
                 for each in self._suppression_failures(grouped.n_suppressed, suppressed_persons)
             ),
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_risk),
@@ -377,7 +379,7 @@ class Classes(ClaimOnColumns):
         return self.models
 
     @property
-    def _told_of(self) -> tuple[str, ...]:
+    def _columns_with_kinds(self) -> tuple[str, ...]:
         return (*self.columns, *self.sensitive, *(() if self.person is None else (self.person,)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -406,7 +408,7 @@ class Classes(ClaimOnColumns):
         )
 
     def _class_stats(self, grouped: Grouped, sensitive: Mapping[str, Held]) -> ClassStats:
-        is_shown, counts = ~grouped.hidden, grouped.counts
+        is_shown, counts = ~grouped.is_suppressed, grouped.counts
         sizes = grouped.records
         histograms = {
             name: count_values(grouped.labels, each.codes[is_shown], grouped.n_classes, counts)
@@ -450,8 +452,8 @@ class Classes(ClaimOnColumns):
             return None, None
         if self.person in grouped.frame.columns and not self.is_fresh:
             codes = self.person_codes(grouped.frame)
-            suppressed = codes[grouped.hidden]
-            persons = count_values(grouped.labels, codes[~grouped.hidden], grouped.n_classes).n_distinct()
+            suppressed = codes[grouped.is_suppressed]
+            persons = count_values(grouped.labels, codes[~grouped.is_suppressed], grouped.n_classes).n_distinct()
             return persons, len(np.unique(suppressed[suppressed >= 0]))
         if source is None or describe_missing_hierarchies(self.columns, self.hierarchies):
             return None, None

@@ -200,7 +200,7 @@ class Grouped:
     """Rows that publish the same cells, as one class."""
 
     frame: frames.Frame
-    hidden: BoolArray = field(repr=False)  # (n_rows,), suppressed records
+    is_suppressed: BoolArray = field(repr=False)  # (n_rows,), suppressed records
     codes: CodeArray = field(repr=False)  # (n_columns, n_shown), the cells of the others; -1 is missing
     labels: CountArray = field(repr=False)  # (n_shown,), the class of each of them
     first: CountArray = field(repr=False)  # (n_classes,), the first of each class
@@ -213,9 +213,9 @@ class Grouped:
     @property
     def counts(self) -> CountArray | None:
         """Records of each row that is shown; None where that is one each."""
-        if self.frame.counts is None or not self.hidden.any():
+        if self.frame.counts is None or not self.is_suppressed.any():
             return self.frame.counts
-        return self.frame.counts[~self.hidden]
+        return self.frame.counts[~self.is_suppressed]
 
     @property
     def records(self) -> CountArray:
@@ -225,16 +225,18 @@ class Grouped:
     @property
     def n_suppressed(self) -> int:
         """How many records are suppressed."""
-        return int(self.hidden.sum() if self.frame.counts is None else self.frame.counts[self.hidden].sum())
+        return int(
+            self.is_suppressed.sum() if self.frame.counts is None else self.frame.counts[self.is_suppressed].sum()
+        )
 
     def rows_in(self, classes: BoolArray) -> CountArray:
         """Return the rows of the frame in some classes, ascending."""
-        return np.flatnonzero(~self.hidden)[classes[self.labels]]
+        return np.flatnonzero(~self.is_suppressed)[classes[self.labels]]
 
     @property
     def first_rows(self) -> CountArray:
         """A row of the frame of every class."""
-        return np.flatnonzero(~self.hidden)[self.first]
+        return np.flatnonzero(~self.is_suppressed)[self.first]
 
 
 def group_rows(
@@ -298,7 +300,7 @@ class Held:
     def count_by_value(self, grouped: Grouped) -> CountArray:
         """Count the records of every value, the missing one's first, in the original or else in the rows shown."""
         if self.reference is None:
-            return count_records(self.codes[~grouped.hidden] + 1, self.column.n_values + 1, grouped.counts)
+            return count_records(self.codes[~grouped.is_suppressed] + 1, self.column.n_values + 1, grouped.counts)
         return count_records(self.reference + 1, self.column.n_values + 1, self.reference_counts)
 
 

@@ -243,13 +243,13 @@ def measure_claim_linkage(claim: Claim, data: Any) -> Linkage | None:
     grouped = group_rows(frame, claim.columns, claim.sensitive, claim.suppressed)
     persons = claim.person_codes(frame)
     classes = np.full(frame.n_rows, grouped.n_classes, dtype=np.int64)
-    classes[~grouped.hidden] = grouped.labels
+    classes[~grouped.is_suppressed] = grouped.labels
 
     def anywhere(rows: CountArray) -> tuple[CountArray, CountArray]:
         # A record of `*` could be anybody's.
         return np.full(len(rows), grouped.n_classes), rows
 
-    others = anywhere if grouped.hidden.any() else None
+    others = anywhere if grouped.is_suppressed.any() else None
     found = measure_linkage(classes, persons, frame.records, claim.k, str(claim.person), others=others)
     return found if found.n_persons else None
 
@@ -331,7 +331,7 @@ class HistoryClaim(Classes):
             return grouped
         persons = self.person_codes(frame)
         history = np.append(number_histories(self._classes_and_cells(frame)[0], persons, frame.records), -1)[persons]
-        labels, first = label_rows(np.array([grouped.labels, history[~grouped.hidden]]))
+        labels, first = label_rows(np.array([grouped.labels, history[~grouped.is_suppressed]]))
         return replace(grouped, labels=labels, first=first)
 
     def _judge(self, data: Any, original: Any) -> Judgement:
@@ -381,11 +381,11 @@ class HistoryClaim(Classes):
         search = _search_sets(classes, persons, frame.records, _covering_classes(distinct, is_star), model)
         figures[f"{model.name} (m = {model.m})"] = search.to_dict()
         condition = self.describe_model(model)
-        if search.few.any():
-            words = f"{condition}: {int(search.few.sum()):,} persons are among fewer, at worst among {search.fewest}"
-            n_records = int(frame.records[(persons >= 0) & search.few[persons]].sum())
+        if search.is_few.any():
+            words = f"{condition}: {int(search.is_few.sum()):,} persons are among fewer, at worst among {search.fewest}"
+            n_records = int(frame.records[(persons >= 0) & search.is_few[persons]].sum())
             failure = Failure(words, 0, n_records, float(search.fewest))
-            failures.append((failure, lambda: np.flatnonzero((persons >= 0) & search.few[persons])))
+            failures.append((failure, lambda: np.flatnonzero((persons >= 0) & search.is_few[persons])))
         elif search.n_left_out:
             unchecked[condition] = (
                 f"a sample of {search.n_sets:,} sets of records was looked at, and none finds fewer than {model.k} "
@@ -565,7 +565,7 @@ def _rare_among(records: _Ordered, heads: CountArray, n_records: CountArray, k: 
 class _Reidentified(NamedTuple):
     """Which persons are among fewer than k, and how many sets of records were looked at."""
 
-    few: BoolArray
+    is_few: BoolArray
     fewest: int
     n_sets: int
     n_left_out: int
@@ -573,8 +573,8 @@ class _Reidentified(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return the counts."""
         return {
-            "n_persons": len(self.few),
-            "n_few": int(self.few.sum()),
+            "n_persons": len(self.is_few),
+            "n_few": int(self.is_few.sum()),
             "n_sets": self.n_sets,
             "n_sampled_persons": self.n_left_out,
         }

@@ -35,19 +35,21 @@ class HeldItems:
 
     name: str
     n_items: int
-    published: _ItemRows = field(repr=False)
+    published_rows: _ItemRows = field(repr=False)
     reference: _ItemRows | None = field(repr=False)  # of the rows of the original, where there is one
-    odd: BoolArray = field(repr=False)  # (n_rows,), cells that write their set otherwise: they tell records apart
+    is_odd: BoolArray = field(repr=False)  # (n_rows,), cells that write their set otherwise: they tell records apart
 
     def count_by_class(self, grouped: Grouped, persons: CountArray | None) -> ItemCounts:
         """Count, for every item, the records of each class that hold it."""
         n_classes = grouped.n_classes
         label_of = np.full(grouped.frame.n_rows, -1, dtype=np.int64)
-        label_of[~grouped.hidden] = grouped.labels
-        labels = label_of[self.published.rows]
+        label_of[~grouped.is_suppressed] = grouped.labels
+        labels = label_of[self.published_rows.rows]
         shown = labels >= 0
-        keys, inverse = np.unique(self.published.items[shown] * max(n_classes, 1) + labels[shown], return_inverse=True)
-        counts = count_records(inverse, len(keys), self.published.counts[self.published.rows[shown]])
+        keys, inverse = np.unique(
+            self.published_rows.items[shown] * max(n_classes, 1) + labels[shown], return_inverse=True
+        )
+        counts = count_records(inverse, len(keys), self.published_rows.counts[self.published_rows.rows[shown]])
         if self.reference is None:
             totals = np.bincount(keys // max(n_classes, 1), weights=counts, minlength=self.n_items).astype(np.int64)
             n_records = int(grouped.records.sum())
@@ -60,10 +62,10 @@ class HeldItems:
 
     def find_failures(self) -> Iterator[tuple[Failure, CountArray]]:
         """Yield a failure, and its rows, where equal sets can be told apart by how they are written."""
-        if self.odd.any():
-            n_cells = int(self.published.counts[self.odd].sum())
+        if self.is_odd.any():
+            n_cells = int(self.published_rows.counts[self.is_odd].sum())
             condition = f"column {self.name!r} writes its sets in another way than in the order of their items"
-            yield Failure(f"{condition}: {n_cells} cells", 0, n_cells, float(n_cells)), np.flatnonzero(self.odd)
+            yield Failure(f"{condition}: {n_cells} cells", 0, n_cells, float(n_cells)), np.flatnonzero(self.is_odd)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +78,7 @@ class ItemCounts:
     offsets: CountArray = field(repr=False)  # item i is held in the classes ``classes[offsets[i]:offsets[i + 1]]``
     classes: CountArray = field(repr=False)
     counts: CountArray = field(repr=False)
-    whole: CountArray = field(repr=False)  # (n_items,), records of each in the table that is compared with
+    totals: CountArray = field(repr=False)  # (n_items,), records of each in the table that is compared with
     n_records: int  # all records of that table
 
     def judge(self, model: PrivacyModel) -> tuple[BoolArray, float]:
@@ -86,7 +88,7 @@ class ItemCounts:
             reached = self.diversity()
             return reached < model.l, float(reached.min(initial=model.l))
         failed, worst = np.zeros(len(self.sizes), dtype=bool), 0.0
-        for item in range(0 if question.asks_of_none else 1, len(self.whole)):
+        for item in range(0 if question.asks_of_none else 1, len(self.totals)):
             stats = self._item_stats(item)
             fails = ~question.model.passes(stats)
             failed |= fails
@@ -97,7 +99,7 @@ class ItemCounts:
         """Return for every class 2 where no item is held by all who have items, 1 where one is, 0 where none has."""
         known = self.sizes - self._count_holders(0)
         is_shared = np.zeros(len(self.sizes), dtype=bool)
-        for item in range(1, len(self.whole)):
+        for item in range(1, len(self.totals)):
             is_shared |= self._count_holders(item) == known
         return np.where(known == 0, 0, np.where(is_shared, 1, 2))
 
@@ -110,7 +112,7 @@ class ItemCounts:
 
     def _item_stats(self, item: int) -> ClassStats:
         """Return the class statistics of an item: the records with it, and those without."""
-        n_holders, n_total = self._count_holders(item), int(self.whole[item])
+        n_holders, n_total = self._count_holders(item), int(self.totals[item])
         pairs = np.column_stack([self.sizes - n_holders, n_holders])
         is_there = pairs > 0
         codes = np.tile(np.array([-1, 0], dtype=np.int32), len(pairs))

@@ -23,7 +23,7 @@ class Failure:
     n_classes: int = 0  # how many classes fail it; 0 where it is no condition of classes
     n_records: int = 0  # the records in them
     worst: float = float("nan")  # the worst value reached of what the condition bounds
-    finds: Callable[[Any], CountArray] | None = field(default=None, repr=False, compare=False)
+    find_rows: Callable[[Any], CountArray] | None = field(default=None, repr=False, compare=False)
 
     def rows(self, data: Any) -> CountArray:
         """Return the positions of the rows that fail the condition, for those who hold the table that was judged.
@@ -42,9 +42,9 @@ class Failure:
         >>> verdict.failures[0].rows(people).tolist()
         [2]
         """
-        if self.finds is None:
+        if self.find_rows is None:
             raise InputError(f"no single rows fail {self.condition!r}.", hint="look at the table as a whole.")
-        return self.finds(data)
+        return self.find_rows(data)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the failure as plain values, without rows."""

@@ -440,7 +440,7 @@ def _write_rows(path: Path, verdict: Verdict, table: Any, *, force: bool) -> Non
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(("row", "fails"))
         for failure in verdict.failures:
-            if failure.finds is not None:
+            if failure.find_rows is not None:
                 lines.writerows((row + 1, failure.condition) for row in failure.rows(table).tolist())
 
 

@@ -77,9 +77,9 @@ def find_quasi_identifiers(
     words_known = build_lexicon(words)
     names = source.names
     read = [_read_column(source, name, words_known) for name in names]
-    findings = with_answers([each.found for each in read if each.found is not None])
+    findings = with_answers([each.finding for each in read if each.finding is not None])
     answered = {each.name: each for each in findings}
-    read = [each if each.found is None else each.with_finding(answered[each.found.name]) for each in read]
+    read = [each if each.finding is None else each.with_finding(answered[each.finding.name]) for each in read]
     about_persons, reason = are_about_persons(findings)
     if of_persons is not None:
         about_persons, reason = of_persons, f"declared as {'' if of_persons else 'not '}about persons"
@@ -105,7 +105,7 @@ def find_identifiers(data: Any, names: Sequence[str], *, by_count: bool = True) 
         source, _ = source.without_odd_cells(names)
     is_counted = by_count and source.n_rows >= _MIN_COUNTED_RECORDS
     findings = [
-        each.found
+        each.finding
         for each in (_read_column(source, name, build_lexicon(None)) for name in names)
         if each.proposed.n_distinct
     ]
@@ -125,12 +125,12 @@ class _ReadColumn:
 
     proposed: ProposedRole
     codes: CodeArray
-    found: Finding | None
+    finding: Finding | None
 
     def with_finding(self, finding: Finding) -> _ReadColumn:
         """Return the column with another finding, which takes its neighbours into account."""
         topic = "" if finding.topic is None else finding.topic.name
-        return replace(self, found=finding, proposed=replace(self.proposed, topic=topic))
+        return replace(self, finding=finding, proposed=replace(self.proposed, topic=topic))
 
 
 def _read_column(source: Table | frames.Frame, name: str, words: Lexicon) -> _ReadColumn:
@@ -164,8 +164,8 @@ def _propose_roles(
     read: Sequence[_ReadColumn], source: Table | frames.Frame, n_records: int
 ) -> tuple[ProposedRole, ...]:
     """Propose roles in a table of persons."""
-    open_ones = [each for each in read if each.found is not None and each.proposed.n_distinct]
-    findings = {each.proposed.name: each.found for each in open_ones if each.found is not None}
+    open_ones = [each for each in read if each.finding is not None and each.proposed.n_distinct]
+    findings = {each.proposed.name: each.finding for each in open_ones if each.finding is not None}
     counts = source.records
     codes = np.array([each.codes for each in open_ones], dtype=np.int32).reshape(len(open_ones), len(counts))
     decisions = decide_roles(
@@ -199,15 +199,15 @@ def _with_determined(
     """Ask about columns that repeat proposed quasi-identifiers, by up to 20,000 rows evenly from all."""
     quasi = [column.name for column in columns if column.role == "quasi-identifier"]
     # What a word says of a column stands, even if it says that nobody knows it.
-    said = {each.proposed.name for each in read if each.found is not None and each.found.topic is not None}
+    said = {each.proposed.name for each in read if each.finding is not None and each.finding.topic is not None}
     open_ones = [column for column in columns if column.role in ("other", "ask") and column.name not in said]
     open_names = [column.name for column in open_ones if column.n_distinct]
     if not quasi or not open_names or source.n_rows < FEWEST_RECORDS:
         return columns
     rows = enough_rows(source.n_rows)
-    involved = [each for each in read if each.found is not None and each.proposed.name in {*quasi, *open_names}]
+    involved = [each for each in read if each.finding is not None and each.proposed.name in {*quasi, *open_names}]
     sample = Table(
-        tuple(each.found.cells.column for each in involved if each.found is not None),
+        tuple(each.finding.cells.column for each in involved if each.finding is not None),
         np.array([each.codes[rows] for each in involved], dtype=np.int32),
         np.ones(len(rows), dtype=np.int64),
     )
@@ -275,7 +275,9 @@ def find_repeating_person(data: Any, names: Sequence[str]) -> str | None:
     numbering = [
         replace(each.proposed, role="identifier")
         for each in read
-        if each.found is not None and each.found.topic is not None and each.found.topic.name in _PERSON_NUMBER_TOPICS
+        if each.finding is not None
+        and each.finding.topic is not None
+        and each.finding.topic.name in _PERSON_NUMBER_TOPICS
     ]
     return _find_person(numbering, source.n_records) if numbering else None
 

@@ -116,13 +116,13 @@ class Files:
     source : Scan
     specs : mapping of column to ColumnSpec
         What was said of how columns are read.
-    numbered : NumberedRecords, optional
+    numbered_records : NumberedRecords, optional
         Which row of a release every record is, where it is told by its place and not by its cells.
     """
 
     source: Scan
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    numbered: NumberedRecords | None = field(default=None, repr=False)
+    numbered_records: NumberedRecords | None = field(default=None, repr=False)
 
     # Every record passes through here.
     engine_name: ClassVar[str] = "stream"
@@ -154,12 +154,12 @@ class Files:
     @property
     def is_row_by_row(self) -> bool:
         """Whether every record is told by its place."""
-        return self.numbered is not None
+        return self.numbered_records is not None
 
     @property
     def margins(self) -> Frame | None:
         """How frequent the cells of the judged columns are, where records are numbered."""
-        return None if self.numbered is None else self.numbered.records.margins().frame
+        return None if self.numbered_records is None else self.numbered_records.records.margins().frame
 
     @property
     def n_records(self) -> int:
@@ -204,7 +204,7 @@ class Files:
 
     def with_row_of_record(self, records: RowCodes, row_of_record: CodeArray) -> Files:
         """Return the files with the row of a release that each record is, told by its place."""
-        return replace(self, numbered=NumberedRecords(records, row_of_record))
+        return replace(self, numbered_records=NumberedRecords(records, row_of_record))
 
     def publish_lazily(self, cells: PublishedCells) -> Any:
         """Return what is published as a LazyFrame of polars.
@@ -214,7 +214,7 @@ class Files:
         InputError
             It is a CSV or a database, or its records are told by their places.
         """
-        if self.numbered is not None:
+        if self.numbered_records is not None:
             raise InputError(
                 "there is no lazy frame of a release whose rows hardly repeat: its records are told by their places.",
                 hint="write the release, and scan it.",
@@ -262,13 +262,13 @@ class Files:
 
         A row of a class holds the cells of one of its records, which say nothing of the others.
         """
-        assert self.numbered is not None
-        records, row_of_record = self.numbered
+        assert self.numbered_records is not None
+        records, row_of_record = self.numbered_records
         margins, position = records.margins(), records.cells.names.index(column.name)
         table = encode_table(margins.frame.with_specs(specs), [column.name], specs)
         value_of_cell = np.full(records.cells.widths[position], column.n_values, dtype=np.int64)
         codes = table.codes[table.index(column.name)]
-        value_of_cell[margins.places[position]] = np.where(codes < 0, column.n_values, codes)
+        value_of_cell[margins.positions[position]] = np.where(codes < 0, column.n_values, codes)
         width = column.n_values + 1
         counts = np.zeros(n_groups * width, dtype=np.int64)
         for begin in range(0, records.n_records, _RECORDS_PER_COUNT):
@@ -292,7 +292,7 @@ class Files:
         """
         check_columns(tuple(dict.fromkeys((*cells.keys.columns, *cells.kept))), self.names, "columns")
         n_rows = len(cells.is_published)
-        if self.numbered is not None and cells.is_published.all():
+        if self.numbered_records is not None and cells.is_published.all():
             # Hardly two classes publish equal rows: finding those takes more memory than it saves.
             rows, number_of_row = cells.published, np.arange(n_rows, dtype=np.int32)
         else:
@@ -308,7 +308,7 @@ class Files:
         """Yield the number of each record's published row, and its kept columns."""
         key_columns, kept_columns = cells.keys.columns, cells.kept
         names = list(dict.fromkeys((*key_columns, *kept_columns)))
-        rows = RawRows(cells.keys) if self.numbered is None else None
+        rows = RawRows(cells.keys) if self.numbered_records is None else None
         counts, n_before = np.zeros(len(number_of_row), dtype=np.int64), 0
         # Kept columns are read as they are: a dictionary may hold cells of records that are left out.
         coded = [name for name in key_columns if name not in kept_columns]
@@ -317,8 +317,8 @@ class Files:
             if rows is not None:
                 row_numbers = rows.rows_of_batch(key_batch)
             else:
-                assert self.numbered is not None
-                row_numbers = self.numbered.rows_of_batch(key_batch, n_before)
+                assert self.numbered_records is not None
+                row_numbers = self.numbered_records.rows_of_batch(key_batch, n_before)
             n_before += batch.num_rows
             np.add.at(counts, row_numbers, 1)
             numbers = number_of_row[row_numbers]

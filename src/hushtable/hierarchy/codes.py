@@ -59,7 +59,7 @@ class CodeGrid:
     lengths: CountArray = field(repr=False)  # by level, the characters of its prefixes; level 0 is the values
     starts: CountArray = field(repr=False)  # (n_levels, n_values): the first value that shares the prefix of each value
     ends: CountArray = field(repr=False)  # (n_levels, n_values): one after the last that shares it
-    least: CountArray = field(repr=False)  # by level, the fewest values of a range that is rounded to it
+    min_sizes: CountArray = field(repr=False)  # by level, the fewest values of a range that is rounded to it
     # All lengths below a code's, or those of the user's rule: never taken from the data
     prefixes: tuple[int, ...] = ()
     # Whether a class under one prefix publishes it, even if a range of longer prefixes is narrower
@@ -95,7 +95,7 @@ class CodeGrid:
 
     def round_outwards(self, low: CodeArray, high: CodeArray) -> tuple[CountArray, CountArray]:
         """Round each run of values outwards; return the first value of the range, and one after its last."""
-        level = np.searchsorted(self.least, high - low + 1, side="right") - 1
+        level = np.searchsorted(self.min_sizes, high - low + 1, side="right") - 1
         if self.keeps_labels:
             shared = self.starts[:, low] == self.starts[:, high]
             level = np.where(shared.any(axis=0), shared.argmax(axis=0), level)

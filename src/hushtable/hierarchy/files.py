@@ -28,7 +28,7 @@ class LadderLines(NamedTuple):
     """The lines of a hierarchy: each value with its labels, and its place in the file."""
 
     rows: list[list[str]]
-    places: list[str]
+    locations: list[str]
 
     def build_levels(self) -> tuple[tuple[str, ...], list[Level]]:
         """Return the values and the levels between them and ``*``; raise HierarchyError if they do not nest."""
@@ -45,7 +45,7 @@ class LadderLines(NamedTuple):
         seen: dict[str, str] = {}
         if not self.rows:
             raise HierarchyError("the hierarchy is empty.", hint="give one line for every value.")
-        for row, where in zip(self.rows, self.places, strict=True):
+        for row, where in zip(self.rows, self.locations, strict=True):
             if not all(text.strip() for text in row):
                 raise HierarchyError(
                     f"{where}: an empty value or label.",
@@ -67,7 +67,7 @@ class LadderLines(NamedTuple):
                 other = first.setdefault(node, index)
                 if coarse.codes[other] != parent:
                     raise HierarchyError(
-                        f"{self.places[index]}: shares its label at level {number} with {self.places[other]}, "
+                        f"{self.locations[index]}: shares its label at level {number} with {self.locations[other]}, "
                         f"but not the one at level {number + 1}.",
                         hint="values with one label must have one label at every level above (level 0 are the values).",
                     )

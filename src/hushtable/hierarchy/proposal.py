@@ -127,13 +127,13 @@ class Rounding:
         return max(self.n_cells - self.value_width, 1e-9)
 
     @property
-    def least(self) -> CountArray:
+    def min_cells(self) -> CountArray:
         """The fewest cells of an interval that is rounded to each level, shape (n_levels,)."""
         return np.asarray(_MIN_STEPS_PER_INTERVAL * self.steps)
 
     def round_outwards(self, low: CodeArray, high: CodeArray) -> tuple[CountArray, CountArray]:
         """Round each run of places outwards; return the first cell, and one after the last."""
-        level = np.searchsorted(self.least, self.cells[high] - self.cells[low] + 1, side="right") - 1
+        level = np.searchsorted(self.min_cells, self.cells[high] - self.cells[low] + 1, side="right") - 1
         level = np.maximum(level, 0)
         return self.starts[level, low], self.ends[level, high]
 

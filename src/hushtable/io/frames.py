@@ -51,7 +51,9 @@ class Frame:
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # what was said besides
     counts: CountArray | None = field(default=None, repr=False)  # (n_rows,), read-only: records of each
     variables: Mapping[str, Variable] = field(default_factory=dict, repr=False)  # of a statistics file
-    judged: frozenset[str] = field(default=frozenset(), repr=False)  # whose odd cells were looked for: not again
+    odd_cells_checked: frozenset[str] = field(
+        default=frozenset(), repr=False
+    )  # whose odd cells were looked for: not again
 
     def __post_init__(self) -> None:
         if self.counts is not None:
@@ -139,7 +141,7 @@ class Frame:
     def odd_cells(self, name: str) -> OddCells | None:
         """Find the few cells of a text column that are not of the kind of the others, see `columns.odd_cells`."""
         try:
-            text = None if name in self.judged else self.text(name)
+            text = None if name in self.odd_cells_checked else self.text(name)
         except ColumnError:
             # Cells of several types have no declared meaning: encoding the column will refuse them.
             return None
@@ -150,12 +152,12 @@ class Frame:
 
         Undecided ones are missing where text is typed by its looks; text of a dataframe and codes stay as they are.
         """
-        names = [name for name in (self.columns if names is None else names) if name not in self.judged]
+        names = [name for name in (self.columns if names is None else names) if name not in self.odd_cells_checked]
         found = {name: odd for name in names if (odd := self.odd_cells(name)) is not None}
         changed = {name: text for name, odd in found.items() if (text := self._drop_odd_cells(name, odd)) is not None}
         frame = self.with_columns(changed) if changed else self
         undecided = {name: odd for name, odd in found.items() if self.spec(name).odd_cells != "missing"}
-        return replace(frame, judged=self.judged.union(names)), undecided
+        return replace(frame, odd_cells_checked=self.odd_cells_checked.union(names)), undecided
 
     def _drop_odd_cells(self, name: str, odd: OddCells) -> pl.Series | None:
         """Return a column of text without its odd cells; None if they stay."""

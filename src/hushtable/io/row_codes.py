@@ -30,7 +30,7 @@ class Margins(NamedTuple):
     """How frequent the cells of each column are."""
 
     frame: Frame  # rows with counts; which cells stand beside each other says nothing
-    places: tuple[CountArray, ...]  # by column (n_rows,), which of the column's cells each row has
+    positions: tuple[CountArray, ...]  # by column (n_rows,), which of the column's cells each row has
 
 
 @dataclass(frozen=True, slots=True, eq=False)

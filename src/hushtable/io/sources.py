@@ -48,13 +48,13 @@ class Source(os.PathLike[str]):
     def __str__(self) -> str:
         """Return the part of the URL that may be shown: no user, no parameter, no text of a query."""
         if self.program is None:
-            return self._place
-        location = self._place
+            return self._location
+        location = self._location
         if self.file is None:
             scheme, _, rest = location.partition("://")
             host, slash, database = rest.rpartition("@")[2].partition("/")
             location = f"{scheme}://{host}{slash}{database}" if _HOST.fullmatch(host) else f"{scheme}:"
-        kind, text = self._asked
+        kind, text = self._request
         return f"{location}?{f'{kind}={text}' if kind == 'table' else 'query=...'}" if kind else location
 
     __repr__ = __str__
@@ -73,14 +73,14 @@ class Source(os.PathLike[str]):
         """The file of a database that is one."""
         if self.program not in ("SQLite", "DuckDB"):
             return None
-        return Path(unquote(self._place.partition(":")[2].removeprefix("///")))
+        return Path(unquote(self._location.partition(":")[2].removeprefix("///")))
 
     @property
     def name(self) -> str:
         """The name of the table or the file, ``query`` for a query."""
         if self.program is None:
-            return self._place.rstrip("/").rpartition("/")[2]
-        return self.names[-1] if self._asked[0] == "table" and self.names else "query"
+            return self._location.rstrip("/").rpartition("/")[2]
+        return self.names[-1] if self._request[0] == "table" and self.names else "query"
 
     @property
     def suffix(self) -> str:
@@ -90,7 +90,7 @@ class Source(os.PathLike[str]):
     @property
     def names(self) -> tuple[str, ...]:
         """The parts of the table's name: schema and table; empty for a query."""
-        kind, text = self._asked
+        kind, text = self._request
         if kind != "table":
             return ()
         if self.program == "SQLite":
@@ -100,11 +100,11 @@ class Source(os.PathLike[str]):
     @property
     def query(self) -> str:
         """The SQL that the database is asked."""
-        kind, text = self._asked
+        kind, text = self._request
         assert self.program is not None
-        if self.file is not None and self._others:
+        if self.file is not None and self._parameters:
             raise InputError(f"{self} has parameters that mean nothing.", hint=f"write {_URL_FORMS[self.program]}.")
-        has_file = self.file is None or self._place.partition(":")[2].startswith("///")
+        has_file = self.file is None or self._location.partition(":")[2].startswith("///")
         if not text.strip() or not has_file or (kind == "table" and not self.names):
             raise InputError(f"{self} names no table of {self.program}.", hint=f"write {_URL_FORMS[self.program]}.")
         if kind == "table":
@@ -114,7 +114,9 @@ class Source(os.PathLike[str]):
     @property
     def connection(self) -> str:
         """The URL for the library of PostgreSQL: without table and query."""
-        return f"postgresql:{self._place.partition(':')[2]}" + (f"?{'&'.join(self._others)}" if self._others else "")
+        return f"postgresql:{self._location.partition(':')[2]}" + (
+            f"?{'&'.join(self._parameters)}" if self._parameters else ""
+        )
 
     @property
     def is_many(self) -> bool:
@@ -130,15 +132,15 @@ class Source(os.PathLike[str]):
         check_secrets([self.url])
         if self.program is None and "?" in self.url:
             raise InputError(
-                f"{self._place} is followed by parameters.", hint="name files alone; a pattern has * only."
+                f"{self._location} is followed by parameters.", hint="name files alone; a pattern has * only."
             )
 
     @property
-    def _place(self) -> str:
+    def _location(self) -> str:
         return self.url.partition("?")[0]
 
     @property
-    def _asked(self) -> tuple[str, str]:
+    def _request(self) -> tuple[str, str]:
         """Return ``table`` or ``query``, and its text, which goes to the end, so that it may hold any character.
 
         A query that holds a space was typed, and its percent signs are SQL's own.
@@ -152,7 +154,7 @@ class Source(os.PathLike[str]):
         return kind, unquote(text.partition("&")[0])
 
     @property
-    def _others(self) -> tuple[str, ...]:
+    def _parameters(self) -> tuple[str, ...]:
         found = _OUR_PARAMETERS.search(self.url)
         before = (self.url if found is None else self.url[: found.start()]).partition("?")[2]
         is_table = found is not None and found.group()[1:-1].lower() == "table"

@@ -69,8 +69,8 @@ def _is_allowed(checker: JudgedBlock | None, classes: CostedClasses, label: int,
 
 @jit_inner
 def _passes_rules(checker: JudgedBlock, classes: CostedClasses, label: int, row_out: int, row_in: int) -> bool:
-    checker.held[:] = 0
-    checker.n_held[:] = 0
+    checker.value_counts[:] = 0
+    checker.n_distinct[:] = 0
     size = 0
     row = int(classes.slots[label].first)
     for position in range(-1, classes.slots[label].n_rows):
@@ -82,9 +82,9 @@ def _passes_rules(checker: JudgedBlock, classes: CostedClasses, label: int, row_
         size += 1
         for s in range(checker.sensitive.shape[0]):
             code = checker.sensitive[s, member]
-            checker.n_held[s] += int(code > 0 and checker.held[s, code] == 0)
-            checker.held[s, code] += 1
-    return judge.passes(checker.rules, size, 0, checker.held, checker.n_held, checker.nodes)
+            checker.n_distinct[s] += int(code > 0 and checker.value_counts[s, code] == 0)
+            checker.value_counts[s, code] += 1
+    return judge.passes(checker.rules, size, 0, checker.value_counts, checker.n_distinct, checker.nodes)
 
 
 @jit_inner
@@ -247,7 +247,7 @@ def _try_dissolve(
 
 def adopt_rows(space: Space, classes: CostedClasses, check: Check, rows: CountArray) -> int:
     """Add rows without a class to the classes that grow least, until one fits in none; return how many were added."""
-    return int(_adopt_rows(space, classes, (check.min_size, check.room), check.judged, rows))
+    return int(_adopt_rows(space, classes, (check.min_size, check.room), check.checker, rows))
 
 
 @jit_bare
@@ -278,7 +278,7 @@ def _adopt_rows(
 def anneal(space: Space, classes: CostedClasses, near: Near, check: Check, schedule: Schedule) -> CountArray:
     """Change classes step by step; return the numbers of steps, exchanges, splits and dissolved classes."""
     counts = np.zeros(_N_COUNTS, dtype=np.int64)
-    anneal_steps(space, classes, near, (check.min_size, check.room), check.judged, schedule, counts)
+    anneal_steps(space, classes, near, (check.min_size, check.room), check.checker, schedule, counts)
     return counts
 
 

@@ -63,7 +63,7 @@ class LookedUp(NamedTuple):
 class Sought(NamedTuple):
     """Known records, grouped by trial."""
 
-    places: CountArray  # (n_records, n_columns, 3), what is known of each value, as in `LookedUp.runs`
+    runs: CountArray  # (n_records, n_columns, 3), what is known of each value, as in `LookedUp.runs`
     windows: CountArray  # (n_records, n_windows, 2), the runs of the index that hold every row which may be the record
     starts: CountArray  # (n_trials + 1,), where the records of a trial begin
 
@@ -153,10 +153,10 @@ def count_candidates(looked: LookedUp, sought: Sought, enough: int, counts: Coun
             for i in range(sought.windows[run[0], w, 0], sought.windows[run[0], w, 1]):
                 row = looked.order[i]
                 person = looked.persons[row]
-                if last_trial[person] == t or not _fits_record(looked, row, sought.places, run[0]):
+                if last_trial[person] == t or not _fits_record(looked, row, sought.runs, run[0]):
                     continue
                 last_trial[person] = t
-                if run[1] - run[0] == 1 or _has_all(looked, person, sought.places, run, room):
+                if run[1] - run[0] == 1 or _has_all(looked, person, sought.runs, run, room):
                     if counts[t] == 0:
                         first[t] = person
                     counts[t] += 1

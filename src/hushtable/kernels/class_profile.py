@@ -318,7 +318,7 @@ class Profile(NamedTuple):
     columns: NDArray[Any]  # COLUMN (n_columns,)
     entries: NDArray[Any]  # ENTRY (all codes,), at each column's begin
     bins: CountArray  # (all codes,), zero between uses
-    counted: CountArray  # uint64 (2, n_columns), the columns that vary, and where they begin
+    varying: CountArray  # uint64 (2, n_columns), the columns that vary, and where they begin
 
 
 @jit_inner
@@ -337,13 +337,13 @@ def profile_rows(rows: Rows, axes: Axes, profile: Profile, start: int, end: int,
         if low == high:
             continue
         if high - low < 4 * (end - start) + 64:
-            profile.counted[0, n_counted], profile.counted[1, n_counted] = j, begin
+            profile.varying[0, n_counted], profile.varying[1, n_counted] = j, begin
             n_counted += 1
         else:
             profile.columns[j].n_codes = _list_rows(rows, profile.entries[begin : begin + end - start], j, start)
-    tally_codes(rows, start, end, profile.counted[:, :n_counted], profile.bins)
+    tally_codes(rows, start, end, profile.varying[:, :n_counted], profile.bins)
     for c in range(n_counted):
-        j, begin = int(profile.counted[0, c]), int(profile.counted[1, c])
+        j, begin = int(profile.varying[0, c]), int(profile.varying[1, c])
         n_codes = 0
         for code in range(bounds[2 * j], bounds[2 * j + 1] + 1):
             n_records = profile.bins[begin + code]

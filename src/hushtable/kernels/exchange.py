@@ -52,8 +52,8 @@ class ClassScratch(NamedTuple):
     rest_high: CodeArray  # (n_columns,)
     rest_bits: CountArray  # (n_words,)
     growths: FloatArray  # (2 * window + 1,)
-    held: CountArray  # (n_sensitive, widest), zero between uses
-    n_held: CountArray  # (n_sensitive,)
+    value_counts: CountArray  # (n_sensitive, widest), zero between uses
+    n_distinct: CountArray  # (n_sensitive,)
     nodes: FloatArray  # (widest table of a rule,)
 
 
@@ -132,7 +132,7 @@ def _exchange_row(
             best, best_target, best_partner = gain, target, partner
     if best_target < 0:
         return 0.0
-    if (scratch.n_held.size > 0 or points.population.size > 0) and not (
+    if (scratch.n_distinct.size > 0 or points.population.size > 0) and not (
         _passes_rules(points, rules, classes, scratch, source, (row, best_partner))
         and _passes_rules(points, rules, classes, scratch, best_target, (best_partner, row))
     ):
@@ -372,7 +372,7 @@ def _passes_rules(
         if points.population.size > 0:
             population += points.population[added]
         _count_sensitive_values(points, scratch, added, 1)
-    holds = passes(rules, size, population, scratch.held, scratch.n_held, scratch.nodes)
+    holds = passes(rules, size, population, scratch.value_counts, scratch.n_distinct, scratch.nodes)
     row = classes.first[label]
     while row >= 0:
         if row != without:
@@ -385,10 +385,10 @@ def _passes_rules(
 
 @jit_inner
 def _count_sensitive_values(points: RowPoints, scratch: ClassScratch, row: int, sign: int) -> None:
-    for s in range(scratch.n_held.size):
+    for s in range(scratch.n_distinct.size):
         value = points.sensitive[s, row]
-        before = scratch.held[s, value]
+        before = scratch.value_counts[s, value]
         after = before + sign * points.counts[row]
-        scratch.held[s, value] = after
+        scratch.value_counts[s, value] = after
         if value > 0:
-            scratch.n_held[s] += int(after > 0) - int(before > 0)
+            scratch.n_distinct[s] += int(after > 0) - int(before > 0)

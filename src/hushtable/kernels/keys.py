@@ -41,7 +41,7 @@ class KeyRules(NamedTuple):
     """What a key is."""
 
     by_pairs: bool  # whether pairs of rows that agree are counted, else the rows that are not alone
-    most: int  # how many of them a key may leave over
+    max_left: int  # how many of them a key may leave over
     max_size: int  # the most columns of a key
     seed: int  # of the pairs that are drawn
 
@@ -105,7 +105,7 @@ class _Agreeing(NamedTuple):
     differences: ColumnWords  # pairs of rows as the columns in which they differ, level behind level
     difference_ends: CountArray  # where those of each level begin
     separating: ColumnWords  # by level: the columns in which all its pairs differ
-    known: CountArray  # (2,), the last level that is known, and the first one that is known as pairs
+    known_levels: CountArray  # (2,), the last level that is known, and the first one that is known as pairs
 
 
 @jit
@@ -127,7 +127,7 @@ def search_keys(
     touched = np.empty(min(rows.widths.max(), n_rows) + 1, np.int32)
     walk = _start_walk(n_columns)
     alive = _no_evidence(n_columns, n_log)
-    agreeing = _all_rows(rows, rules.most == 0)
+    agreeing = _all_rows(rows, rules.max_left == 0)
     is_cut = False
     level = 0
     while level >= 0:
@@ -139,17 +139,17 @@ def search_keys(
                 return keys[:n_keys].copy(), key_counts[:n_keys].copy(), log[:n_log].copy(), True, False
             pulse[0] += 1
             if alive.best[level] < 0:
-                if agreeing.known[0] < level:
+                if agreeing.known_levels[0] < level:
                     agreeing = _refine_agreeing(agreeing, rows, rules, walk, level, bins, touched)
                 n_pairs, n_repeated = _count_agreeing(agreeing, level)
-                if (n_pairs if rules.by_pairs else n_repeated) <= rules.most:
+                if (n_pairs if rules.by_pairs else n_repeated) <= rules.max_left:
                     keys, key_counts = _more_keys(keys, key_counts, n_keys)
                     keys[n_keys] = walk.chosen[level]
                     key_counts[n_keys, 0], key_counts[n_keys, 1] = n_pairs, n_repeated
                     n_keys += 1
                     level -= 1
                     continue
-                if rules.most == 0:
+                if rules.max_left == 0:
                     new_evidence = _draw_evidence(agreeing, rows.cells, level, state)
                 else:
                     new_evidence, agreeing = _complement_of_non_key(
@@ -172,18 +172,18 @@ def search_keys(
             walk.free[level, column >> 6] |= _column_bit(column)
             if level == 0:
                 pulse[2] += 1
-        agreeing.known[0] = min(agreeing.known[0], level)
+        agreeing.known_levels[0] = min(agreeing.known_levels[0], level)
         if walk.n_done[level] == walk.n_todo[level]:
             level -= 1
             continue
         column = walk.todo[level, walk.n_done[level]]
         walk.n_done[level] += 1
         word, bit = column >> 6, _column_bit(column)
-        if rules.most == 0 and alive.common[level, word] & bit:
+        if rules.max_left == 0 and alive.common[level, word] & bit:
             # With this column all evidence is hit. Where the pairs are known, they say at once whether it is a key.
-            if agreeing.known[0] < level:
+            if agreeing.known_levels[0] < level:
                 agreeing = _refine_agreeing(agreeing, rows, rules, walk, level, bins, touched)
-            if level >= agreeing.known[1] and agreeing.separating[level, word] & bit:
+            if level >= agreeing.known_levels[1] and agreeing.separating[level, word] & bit:
                 pulse[0] += 1
                 keys, key_counts = _more_keys(keys, key_counts, n_keys)
                 keys[n_keys] = walk.chosen[level]
@@ -377,7 +377,7 @@ def _descend(alive: _Alive, walk: _KeyWalk, level: int, column: int) -> None:
 @jit_inner
 def _count_agreeing(agreeing: _Agreeing, level: int) -> tuple[int, int]:
     """Return the pairs of rows that agree on a level, and the rows not alone: a lower bound, exact for keys."""
-    if level >= agreeing.known[1]:
+    if level >= agreeing.known_levels[1]:
         return agreeing.pairs[level], min(1, agreeing.pairs[level])
     return agreeing.pairs[level], agreeing.member_ends[level + 1] - agreeing.member_ends[level]
 
@@ -393,7 +393,7 @@ def _refine_agreeing(
     touched: CodeArray,
 ) -> _Agreeing:
     """Find the rows that agree on a level, from those of the levels above it."""
-    known_levels = agreeing.known
+    known_levels = agreeing.known_levels
     while known_levels[0] < level:
         last, column = known_levels[0], walk.path[known_levels[0]]
         if known_levels[1] > last:
@@ -403,7 +403,7 @@ def _refine_agreeing(
                 rows.codes[column], agreeing.members, agreeing.ends, at, bins, touched
             )
             known_levels[1] = len(agreeing.pairs)
-            if rules.most == 0 and agreeing.pairs[last + 1] <= _LISTED_PAIRS:
+            if rules.max_left == 0 and agreeing.pairs[last + 1] <= _LISTED_PAIRS:
                 _list_pairs(agreeing, rows.cells, last + 1)
         else:
             needed = 2 * agreeing.difference_ends[last + 1] - agreeing.difference_ends[last]
@@ -439,7 +439,7 @@ def _more_members(agreeing: _Agreeing, at: tuple[int, int, int, int]) -> _Agreei
         agreeing.differences,
         agreeing.difference_ends,
         agreeing.separating,
-        agreeing.known,
+        agreeing.known_levels,
     )
 
 
@@ -456,7 +456,7 @@ def _more_differences(agreeing: _Agreeing, needed: int) -> _Agreeing:
         _more_words(agreeing.differences, needed),
         agreeing.difference_ends,
         agreeing.separating,
-        agreeing.known,
+        agreeing.known_levels,
     )
 
 
@@ -472,7 +472,7 @@ def _list_pairs(agreeing: _Agreeing, cells: KeyCodes, level: int) -> None:
                 n += 1
         begin = ends[c]
     agreeing.difference_ends[level], agreeing.difference_ends[level + 1] = 0, n
-    agreeing.known[1] = level
+    agreeing.known_levels[1] = level
     _set_common_columns(agreeing, level)
 
 
@@ -505,7 +505,7 @@ def _set_common_columns(agreeing: _Agreeing, level: int) -> None:
 def _draw_evidence(agreeing: _Agreeing, cells: KeyCodes, level: int, state: ColumnWords) -> ColumnWords:
     """Return the minimal difference sets of some pairs of rows that agree on a level, or of all where they are few."""
     n_pairs = agreeing.pairs[level]
-    if level < agreeing.known[1]:
+    if level < agreeing.known_levels[1]:
         return draw_pairs(cells, agreeing.members, agreeing.ends, _level_bounds(agreeing, level), n_pairs, state)
     begin = agreeing.difference_ends[level]
     pairs = agreeing.differences[begin : begin + n_pairs]
@@ -535,7 +535,7 @@ def _complement_of_non_key(
             continue
         agreeing = _more_members(agreeing, at)
         to, n_ends, n_pairs = split_classes(rows.codes[j], agreeing.members, agreeing.ends, at, bins, touched)
-        if (n_pairs if rules.by_pairs else to - at[1]) > rules.most:
+        if (n_pairs if rules.by_pairs else to - at[1]) > rules.max_left:
             at = (at[1], to, at[3], n_ends)
         else:
             complement[0, j >> 6] |= _column_bit(j)
@@ -553,7 +553,7 @@ def add_until_key(rows: KeyRows, rules: KeyRules, columns: CountArray) -> tuple[
     ends[0] = n_rows
     n, n_ends, pairs, n_used = n_rows, 1, n_rows * (n_rows - 1) // 2, 0
     for column in columns:
-        if (pairs if rules.by_pairs else n) <= rules.most:
+        if (pairs if rules.by_pairs else n) <= rules.max_left:
             break
         to, last, pairs = split_classes(rows.codes[column], members, ends, (0, n, 0, n_ends), bins, touched)
         n, n_ends = _keep_last(members, ends, (n, to, n_ends, last))

@@ -40,7 +40,7 @@ def rank_cuts(
 ) -> int:
     """Choose the candidate cuts of one class, and return how many; the median rule has one, the best.
 
-    They are the first of ``work.choice.cuts``, and what the class holds is in ``work.held``; bounds are tightened.
+    They are the first of ``work.choice.cuts``, and what the class holds is in ``work.profile``; bounds are tightened.
     """
     size = 0
     for i in range(rows.order.size):
@@ -48,11 +48,11 @@ def rank_cuts(
     if size < 2 * options.min_size or rows.order.size < 2:
         return 0
     node = CutNode(0, rows.order.size, size)
-    profile_rows(rows, axes, work.held, 0, rows.order.size, bounds)
+    profile_rows(rows, axes, work.profile, 0, rows.order.size, bounds)
     if by_gain is not None:
-        return rank_by_gain(rows, axes, checker, options, work.held, work.choice, node)
+        return rank_by_gain(rows, axes, checker, options, work.profile, work.choice, node)
     if deals_ties is not None:
-        return 1 + best_by_median(rows, axes, checker, options, work.held, work.choice, node, deals_ties)
+        return 1 + best_by_median(rows, axes, checker, options, work.profile, work.choice, node, deals_ties)
     return 0
 
 
@@ -60,7 +60,7 @@ def rank_cuts(
 def best_by_marks(axes: Axes, profile: Profile, choice: Choice, n_cuts: int, marks: ByteArray, size: int) -> int:
     """Return the ranked cut that gains most over all columns; marks are the sides of codes, two bits a cut."""
     n_varying = varying_columns(axes, profile)
-    varying = profile.counted[:, :n_varying]
+    varying = profile.varying[:, :n_varying]
     best, best_gain = 0, -1.0
     for group in range(marks.shape[0]):
         first = group * CUTS_PER_BYTE

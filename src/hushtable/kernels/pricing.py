@@ -31,10 +31,10 @@ class Wanted(NamedTuple):
 
     k: int  # blocks hold k to 2 k - 1 rows
     duals: FloatArray  # (n_rows,), what each row pays
-    least: FloatArray  # (n_rows,), what a row costs at least in any block
+    min_costs: FloatArray  # (n_rows,), what a row costs at least in any block
     below: float  # the reduced cost from which on a block is of no use
     is_all: bool  # whether all blocks below are wanted, else for every first row ever better ones
-    most_nodes: int  # where to pause
+    max_nodes: int  # where to pause
 
 
 class FoundBlocks(NamedTuple):
@@ -53,7 +53,7 @@ class BlockStack(NamedTuple):
     limit: FloatArray  # (1,), the reduced cost that the first row's next block has to go below
     depths: NDArray[Any]  # DEPTH (2 k - 1,)
     spans: CodeArray  # (2 k - 1, 2, n_columns), the lowest and highest codes of the rows so far
-    listed: NDArray[Any]  # LISTED (2 k - 1, n_rows), the rows that may join
+    candidates: NDArray[Any]  # LISTED (2 k - 1, n_rows), the rows that may join
     top: FloatArray  # (2 k - 1,), scratch
 
 
@@ -65,7 +65,7 @@ def new_stack(n_rows: int, n_columns: int, k: int) -> BlockStack:
         limit=np.zeros(1),
         depths=np.zeros(max_size, dtype=DEPTH),
         spans=np.empty((max_size, 2, n_columns), dtype=np.int32),
-        listed=np.empty((max_size, n_rows), dtype=LISTED),
+        candidates=np.empty((max_size, n_rows), dtype=LISTED),
         top=np.empty(max_size),
     )
 
@@ -77,13 +77,13 @@ def price_blocks(codes: CodeArray, costs: Costs, query: Wanted, stack: BlockStac
     A block costs each of its rows what all cost together: a reduced cost is a sum over rows, and only rises with rows.
     """
     n_rows, n_columns = codes.shape
-    depths, spans, candidates, cursor = stack.depths, stack.spans, stack.listed, stack.cursor
+    depths, spans, candidates, cursor = stack.depths, stack.spans, stack.candidates, stack.cursor
     while cursor[0] < n_rows:
         root = cursor[0]
         if cursor[1] < 0:
             cursor[1], stack.limit[0] = 0, query.below
             root_node = depths[0]
-            root_node.row, root_node.paid, root_node.floor = root, query.duals[root], query.least[root]
+            root_node.row, root_node.paid, root_node.floor = root, query.duals[root], query.min_costs[root]
             root_node.n_listed, root_node.at = n_rows - root - 1, -1
             for j in range(n_columns):
                 spans[0, 0, j] = spans[0, 1, j] = codes[root, j]
@@ -98,7 +98,7 @@ def price_blocks(codes: CodeArray, costs: Costs, query: Wanted, stack: BlockStac
                     codes, costs, query, spans[depth], state, may_join[: node.n_listed], stack.top
                 )
                 node.at = 0
-            if blocks.counts[0] == blocks.reduced.size or blocks.counts[1] > query.most_nodes:
+            if blocks.counts[0] == blocks.reduced.size or blocks.counts[1] > query.max_nodes:
                 return False
             t = node.at
             if _bound_blocks(query.k, size, node.floor * size - node.paid, may_join, t, node.n_listed) >= limit:
@@ -116,7 +116,7 @@ def price_blocks(codes: CodeArray, costs: Costs, query: Wanted, stack: BlockStac
                 total += cell_cost(costs, j, low, high)
             child = depths[depth + 1]
             child.row, child.paid = row, node.paid + query.duals[row]
-            child.floor = max(total, max(node.floor, query.least[row]))
+            child.floor = max(total, max(node.floor, query.min_costs[row]))
             if size >= query.k and size * total - child.paid < limit:
                 _store_block(blocks, depths[:size], size * total - child.paid)
                 if not query.is_all:
@@ -175,7 +175,7 @@ def _rank_rows(
         for j in range(codes.shape[1]):
             code = int(codes[row, j])
             total += cell_cost(costs, j, min(int(span[0, j]), code), max(int(span[1, j]), code))
-        cost = max(floor, max(total, query.least[row]))
+        cost = max(floor, max(total, query.min_costs[row]))
         gain = query.duals[row] - cost
         candidates[i].gain, candidates[i].rise = gain, size * (cost - floor)
         rank = n_more - 1

@@ -44,8 +44,8 @@ class JudgedBlock(NamedTuple):
 
     sensitive: CodeArray  # (n_sensitive, n_rows), codes + 1
     rules: judge.Rules
-    held: CountArray
-    n_held: CountArray
+    value_counts: CountArray
+    n_distinct: CountArray
     nodes: FloatArray
 
 
@@ -54,7 +54,7 @@ class Check(NamedTuple):
 
     min_size: int  # the least size
     room: int  # the largest size
-    judged: JudgedBlock | None  # what else, None where the size decides
+    checker: JudgedBlock | None  # what else, None where the size decides
 
 
 class DrawSchedule(NamedTuple):
@@ -65,7 +65,7 @@ class DrawSchedule(NamedTuple):
     hot: float  # temperature of the first step, in weighted cells
     cold: float  # of the last one
     share_big: float  # of the steps, those that merge or split
-    most: int = 2**62  # how many rows and counts of blocks may be looked at, about, before it pauses
+    max_looked: int = 2**62  # how many rows and counts of blocks may be looked at, about, before it pauses
     idle: int = 16  # how many could be looked at in the time of an idle step
 
 
@@ -125,8 +125,8 @@ def _is_allowed(
 
 @jit_inner
 def _passes_rules(checker: JudgedBlock, members: CodeArray, n_members: int, without: int, extra: int) -> bool:
-    checker.held[:] = 0
-    checker.n_held[:] = 0
+    checker.value_counts[:] = 0
+    checker.n_distinct[:] = 0
     size = 0
     for slot in range(-1, n_members):
         row = extra if slot < 0 else int(members[slot])
@@ -135,9 +135,9 @@ def _passes_rules(checker: JudgedBlock, members: CodeArray, n_members: int, with
         size += 1
         for s in range(checker.sensitive.shape[0]):
             code = checker.sensitive[s, row]
-            checker.n_held[s] += int(code > 0 and checker.held[s, code] == 0)
-            checker.held[s, code] += 1
-    return judge.passes(checker.rules, size, 0, checker.held, checker.n_held, checker.nodes)
+            checker.n_distinct[s] += int(code > 0 and checker.value_counts[s, code] == 0)
+            checker.value_counts[s, code] += 1
+    return judge.passes(checker.rules, size, 0, checker.value_counts, checker.n_distinct, checker.nodes)
 
 
 @jit_inner
@@ -302,9 +302,9 @@ def anneal(
 ) -> CountArray:
     """Change a partition step by step until it has looked at enough; return steps, moves, swaps, merges and splits."""
     counts = np.zeros(_N_COUNTS, dtype=np.int64)
-    if check.judged is not None:
-        draws = draws._replace(idle=draws.idle + check.judged.held.size)
-    _anneal(codes, costs, near, blocks, (check.min_size, check.room), check.judged, draws, counts)
+    if check.checker is not None:
+        draws = draws._replace(idle=draws.idle + check.checker.value_counts.size)
+    _anneal(codes, costs, near, blocks, (check.min_size, check.room), check.checker, draws, counts)
     return counts
 
 
@@ -324,7 +324,7 @@ def _anneal(
     state, temperature = draws.state, draws.hot
     cooling = (draws.cold / draws.hot) ** (1.0 / max(1, draws.n_steps))
     n_looked = 0
-    while counts[0] < draws.n_steps and n_looked < draws.most:
+    while counts[0] < draws.n_steps and n_looked < draws.max_looked:
         counts[0] += 1
         temperature *= cooling
         row = draw_number(state) % n_rows

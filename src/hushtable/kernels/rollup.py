@@ -21,7 +21,7 @@ class Groups(NamedTuple):
 
     rows: CountArray  # which of all distinct rows
     slots: CodeArray  # (n_rows,), the slot of each row
-    held: CountArray  # (n_slots,), records of each slot
+    slot_sizes: CountArray  # (n_slots,), records of each slot
     offsets: CountArray  # (n_distinct + 1,), where the records of every distinct row begin
     records: CodeArray
     first: CodeArray  # (n_slots,), scratch
@@ -70,25 +70,25 @@ def judge_groups(groups: Groups, checker: JudgedBlock, min_size: int) -> int:
         groups.after[i] = groups.first[groups.slots[i]]
         groups.first[groups.slots[i]] = i
     n_kept = 0
-    for slot in range(groups.held.size):
-        size = groups.held[slot]
+    for slot in range(groups.slot_sizes.size):
+        size = groups.slot_sizes[slot]
         if size < min_size:
             continue
-        checker.held[:] = 0
-        checker.n_held[:] = 0
+        checker.value_counts[:] = 0
+        checker.n_distinct[:] = 0
         i = int(groups.first[slot])
         while i >= 0:
             row = groups.rows[i]
             for position in range(groups.offsets[row], groups.offsets[row + 1]):
                 for s in range(checker.sensitive.shape[0]):
                     code = checker.sensitive[s, groups.records[position]]
-                    checker.n_held[s] += int(code > 0 and checker.held[s, code] == 0)
-                    checker.held[s, code] += 1
+                    checker.n_distinct[s] += int(code > 0 and checker.value_counts[s, code] == 0)
+                    checker.value_counts[s, code] += 1
             i = int(groups.after[i])
-        if judge.passes(checker.rules, size, 0, checker.held, checker.n_held, checker.nodes):
+        if judge.passes(checker.rules, size, 0, checker.value_counts, checker.n_distinct, checker.nodes):
             n_kept += size
         else:
-            groups.held[slot] = 0
+            groups.slot_sizes[slot] = 0
     return n_kept
 
 

@@ -98,8 +98,8 @@ _KEY: Final = record_dtype(
 class _Draws(NamedTuple):
     """The targets of each draw, the hits found, and scratch."""
 
-    drawn: NDArray[np.int64]  # (n_rows,), bits of draws
-    hit: NDArray[np.int64]  # (n_rows,), bits of draws
+    targets: NDArray[np.int64]  # (n_rows,), bits of draws
+    hits: NDArray[np.int64]  # (n_rows,), bits of draws
     keys: NDArray[Any]  # a record (widest,), all 0 between uses
     touched: CodeArray  # (n_rows,), the codes that a class holds
 
@@ -138,7 +138,7 @@ def _split_classes(grid: WalkGrid, draws: _Draws, stack: WalkStack, column: int,
     codes = grid.codes[column]
     lowest = -1 if grid.missing_matches else 0
     goes_on = size < grid.allowed.size - 1
-    targets, hits, keys, touched = draws.drawn, draws.hit, draws.keys, draws.touched
+    targets, hits, keys, touched = draws.targets, draws.hits, draws.keys, draws.touched
     rows, starts, above, level = stack.rows, stack.starts, stack.levels[size - 1], stack.levels[size]
     level.first = above.first + above.n_classes + 1
     level.next_column = column + 1

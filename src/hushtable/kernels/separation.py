@@ -55,14 +55,14 @@ class SeparationScratch(NamedTuple):
     high: CodeArray
     first: CodeArray  # (n_columns,) the largest one
     last: CodeArray
-    n_held: CodeArray  # (n_columns,) values of an unordered column in the least box
-    held: BoolArray  # (n_places,)
+    n_in_box: CodeArray  # (n_columns,) values of an unordered column in the least box
+    in_box: BoolArray  # (n_places,)
     barred: BoolArray  # (n_places,)
-    seen: CodeArray  # (n_places,) chosen records with a code
+    n_seen: CodeArray  # (n_places,) chosen records with a code
     chosen: CodeArray  # (n_rows,)
-    taken: CountArray  # (n_rows,)
+    n_taken: CountArray  # (n_rows,)
     best: CodeArray  # (n_rows,) members of the class found
-    best_taken: CountArray
+    n_best_taken: CountArray
     nodes: NDArray[Any]  # NODE (most nodes,)
     sizes: CountArray  # (3,) candidates, members of the best class, nodes of all searches
 
@@ -97,12 +97,12 @@ def gather_candidates(
 def _start_box(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
     """Make the least box that of one row, and the largest one everything."""
     for j in range(rows.unit.size):
-        code = rows.places[a, j]
+        code = rows.codes[a, j]
         scratch.low[j] = scratch.high[j] = code
         scratch.first[j], scratch.last[j] = 0, 2**31 - 1
-        scratch.n_held[j] = 1
+        scratch.n_in_box[j] = 1
         if not rows.is_ordered[j]:
-            scratch.held[rows.begins[j] + code] = True
+            scratch.in_box[rows.begins[j] + code] = True
 
 
 @jit_inner
@@ -114,9 +114,9 @@ def _apply_decisions(rows: SpacedRows, scratch: SeparationScratch, node: int, un
         if not rows.is_ordered[j]:
             flag = rows.begins[j] + code
             if side == 0:
-                if not undo and not scratch.held[flag]:
-                    scratch.n_held[j] += 1
-                scratch.held[flag] = not undo
+                if not undo and not scratch.in_box[flag]:
+                    scratch.n_in_box[j] += 1
+                scratch.in_box[flag] = not undo
             else:
                 scratch.barred[flag] = not undo
         elif side == 0:
@@ -133,7 +133,7 @@ def _clear_box(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
     """Clear the box of one row."""
     for j in range(rows.unit.size):
         if not rows.is_ordered[j]:
-            scratch.held[rows.begins[j] + rows.places[a, j]] = False
+            scratch.in_box[rows.begins[j] + rows.codes[a, j]] = False
 
 
 @jit_inner
@@ -143,8 +143,8 @@ def _least_share(rows: SpacedRows, scratch: SeparationScratch) -> float:
     for j in range(rows.unit.size):
         if rows.is_ordered[j]:
             total += column_share(rows, j, scratch.low[j], scratch.high[j])
-        elif scratch.n_held[j] > 1:
-            total += scratch.n_held[j] * rows.unit[j]
+        elif scratch.n_in_box[j] > 1:
+            total += scratch.n_in_box[j] * rows.unit[j]
     return total
 
 
@@ -153,7 +153,7 @@ def _share_with_row(rows: SpacedRows, scratch: SeparationScratch, q: int, limit:
     """Return the share of the least box with a row; inf where the largest box lacks it, or from a limit on."""
     total = 0.0
     for j in range(rows.unit.size):
-        code = rows.places[q, j]
+        code = rows.codes[q, j]
         if rows.is_ordered[j]:
             if code < scratch.first[j] or code > scratch.last[j]:
                 return np.inf
@@ -162,7 +162,7 @@ def _share_with_row(rows: SpacedRows, scratch: SeparationScratch, q: int, limit:
             flag = rows.begins[j] + code
             if scratch.barred[flag]:
                 return np.inf
-            n_held = scratch.n_held[j] + int(not scratch.held[flag])
+            n_held = scratch.n_in_box[j] + int(not scratch.in_box[flag])
             if n_held > 1:
                 total += n_held * rows.unit[j]
         if total >= limit:
@@ -285,11 +285,11 @@ def _choose_branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int)
     share, widest = 0.0, 0.0
     column, branch_code, side = -1, 0, 0
     for j in range(rows.unit.size):
-        own_code = rows.places[a, j]
+        own_code = rows.codes[a, j]
         if rows.is_ordered[j]:
             low = high = own_code
             for i in range(n):
-                code = rows.places[scratch.chosen[i], j]
+                code = rows.codes[scratch.chosen[i], j]
                 low, high = min(low, code), max(high, code)
             share += column_share(rows, j, low, high)
             width = column_share(rows, j, scratch.low[j], scratch.high[j])
@@ -304,23 +304,23 @@ def _choose_branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int)
         else:
             n_values = 1
             begin = rows.begins[j]
-            scratch.seen[begin + own_code] = 1
+            scratch.n_seen[begin + own_code] = 1
             for i in range(n):
-                flag = begin + rows.places[scratch.chosen[i], j]
-                n_values += int(scratch.seen[flag] == 0)
-                scratch.seen[flag] += scratch.taken[i]
+                flag = begin + rows.codes[scratch.chosen[i], j]
+                n_values += int(scratch.n_seen[flag] == 0)
+                scratch.n_seen[flag] += scratch.n_taken[i]
             if n_values > 1:
                 share += n_values * rows.unit[j]
-            grown = rows.unit[j] * (2.0 if scratch.n_held[j] == 1 else 1.0)
+            grown = rows.unit[j] * (2.0 if scratch.n_in_box[j] == 1 else 1.0)
             max_seen = 0
             for i in range(n):
-                code = rows.places[scratch.chosen[i], j]
-                if not scratch.held[begin + code] and scratch.seen[begin + code] > max_seen and grown >= widest:
+                code = rows.codes[scratch.chosen[i], j]
+                if not scratch.in_box[begin + code] and scratch.n_seen[begin + code] > max_seen and grown >= widest:
                     widest, column, branch_code, side = grown, j, code, 3
-                    max_seen = scratch.seen[begin + code]
+                    max_seen = scratch.n_seen[begin + code]
             for i in range(n):
-                scratch.seen[begin + rows.places[scratch.chosen[i], j]] = 0
-            scratch.seen[begin + own_code] = 0
+                scratch.n_seen[begin + rows.codes[scratch.chosen[i], j]] = 0
+            scratch.n_seen[begin + own_code] = 0
     return share, column, branch_code, side
 
 
@@ -367,16 +367,16 @@ def _bound_node(
         records, total = 1, own
         for i in range(size):
             scratch.chosen[i] = scratch.rows[scratch.heap[i]]
-            scratch.taken[i] = scratch.heap_copies[i]
-            records += scratch.taken[i]
-            total += scratch.taken[i] * scratch.heap_prices[i]
+            scratch.n_taken[i] = scratch.heap_copies[i]
+            records += scratch.n_taken[i]
+            total += scratch.n_taken[i] * scratch.heap_prices[i]
         share, current.next_column, current.next_code, current.next_side = _choose_branch(rows, scratch, a, size)
         value = total - records * share
         if value > goal:
             goal = value
             scratch.sizes[1] = size
             for i in range(size):
-                scratch.best[i], scratch.best_taken[i] = scratch.chosen[i], scratch.taken[i]
+                scratch.best[i], scratch.n_best_taken[i] = scratch.chosen[i], scratch.n_taken[i]
         current.is_open = current.next_column >= 0 and share > best_at and bound > goal
     _apply_decisions(rows, scratch, node, True)
     _clear_box(rows, scratch, a)
@@ -488,11 +488,11 @@ def raise_prices(
             own, squares = 1, 0
             for j in range(n):
                 if scratch.best[j] == a:
-                    own += scratch.best_taken[j]
+                    own += scratch.n_best_taken[j]
                 else:
-                    squares += scratch.best_taken[j] ** 2
+                    squares += scratch.n_best_taken[j] ** 2
             squares += own**2
             prices[a] -= value * own / squares
             for j in range(n):
                 if scratch.best[j] != a:
-                    prices[scratch.best[j]] -= value * scratch.best_taken[j] / squares
+                    prices[scratch.best[j]] -= value * scratch.n_best_taken[j] / squares

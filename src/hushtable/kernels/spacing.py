@@ -16,7 +16,7 @@ from hushtable.kernels._jit import jit_bare, jit_inner
 class SpacedRows(NamedTuple):
     """The distinct rows, and how far their codes lie apart."""
 
-    places: CodeArray  # (n_rows, n_columns), 0 is missing
+    codes: CodeArray  # (n_rows, n_columns), 0 is missing
     counts: CountArray
     is_ordered: BoolArray
     positions: FloatArray  # (n_columns, most codes), for ordered columns
@@ -38,7 +38,7 @@ def column_share(rows: SpacedRows, j: int, low: int, high: int) -> float:
 def pair_share(rows: SpacedRows, a: int, b: int, columns: tuple[int, int], total: float, limit: float) -> float:
     """Return the share of two rows in some columns, added to a total, or any number no less than the limit."""
     for j in range(columns[0], columns[1]):
-        p, q = rows.places[a, j], rows.places[b, j]
+        p, q = rows.codes[a, j], rows.codes[b, j]
         if p != q:
             total += column_share(rows, j, min(p, q), max(p, q)) if rows.is_ordered[j] else 2.0 * rows.unit[j]
             if total >= limit:

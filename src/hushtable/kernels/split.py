@@ -31,12 +31,12 @@ class JudgedCut(NamedTuple):
     rules: Rules
     sensitive: CodeArray  # (n_sensitive, n_table_rows), shifted by one, in the table's order
     population: CountArray  # (n_table_rows,), its records, in the table's order; empty where no rule asks
-    held: CountArray  # (2, n_sensitive, widest), records of each sensitive value
-    n_held: CountArray  # (2, n_sensitive), distinct known values
-    people: CountArray  # (2,), records of the population
+    value_counts: CountArray  # (2, n_sensitive, widest), records of each sensitive value
+    n_distinct: CountArray  # (2, n_sensitive), distinct known values
+    n_population: CountArray  # (2,), records of the population
     order: CodeArray  # (n_rows,), rows of a class by the profile of a column
-    places: CodeArray  # (widest column,), the position of a code in that profile
-    moved: CountArray  # (1,), how many of those rows are on the left; -1 between columns
+    position_of_code: CodeArray  # (widest column,), the position of a code in that profile
+    n_moved: CountArray  # (1,), how many of those rows are on the left; -1 between columns
     nodes: FloatArray  # (widest table of a rule,), as `hushtable.kernels.judge.passes` takes it
 
 
@@ -60,19 +60,24 @@ def passes_on_both_sides(
     n_left: int,
 ) -> bool:
     """Tell whether both sides of a cut of column j satisfy every rule; shorter cuts of a column must come first."""
-    if checker.moved[0] < 0:
+    if checker.n_moved[0] < 0:
         _start_sweep(rows, checker, entries, node, j)
     until = n_left - n_whole
     if length > 0:
         until += entries[length - 1].key
-    for i in range(checker.moved[0], until):
+    for i in range(checker.n_moved[0], until):
         _add_to_side(rows, checker, checker.order[i], 1, -1)
         _add_to_side(rows, checker, checker.order[i], 0, 1)
-    checker.moved[0] = until
+    checker.n_moved[0] = until
     for side in range(2):
         size = node.size - n_left if side else n_left
         if not passes(
-            checker.rules, size, checker.people[side], checker.held[side], checker.n_held[side], checker.nodes
+            checker.rules,
+            size,
+            checker.n_population[side],
+            checker.value_counts[side],
+            checker.n_distinct[side],
+            checker.nodes,
         ):
             return False
     return True
@@ -83,35 +88,35 @@ def _start_sweep(rows: Rows, checker: JudgedCut, entries: NDArray[Any], node: Cu
     """Put all rows on the right side, in the order in which cuts take them; a key is how many come up to its entry."""
     for position in range(entries.size):
         entries[position].key = 0
-        checker.places[entries[position].code] = position
+        checker.position_of_code[entries[position].code] = position
     for i in range(node.start, node.end):
-        position = checker.places[rows.codes[i, j]]
+        position = checker.position_of_code[rows.codes[i, j]]
         if position + 1 < entries.size:
             entries[position + 1].key += 1
         _add_to_side(rows, checker, i, 1, 1)
     for position in range(1, entries.size):
         entries[position].key += entries[position - 1].key
     for i in range(node.start, node.end):
-        position = checker.places[rows.codes[i, j]]
+        position = checker.position_of_code[rows.codes[i, j]]
         checker.order[entries[position].key] = i
         # In the end every start has moved to the end of its run.
         entries[position].key += 1
-    checker.moved[0] = 0
+    checker.n_moved[0] = 0
 
 
 @jit_inner
 def end_sweep(rows: Rows, checker: JudgedCut, node: CutNode) -> None:
     """Clear the sensitive counts of a column's cuts, touching only values that the class holds."""
-    if checker.moved[0] < 0:
+    if checker.n_moved[0] < 0:
         return
     for i in range(node.start, node.end):
-        for s in range(checker.n_held.shape[1]):
+        for s in range(checker.n_distinct.shape[1]):
             value = checker.sensitive[s, rows.order[i]]
-            checker.held[0, s, value] = 0
-            checker.held[1, s, value] = 0
-    checker.n_held[:] = 0
-    checker.people[:] = 0
-    checker.moved[0] = -1
+            checker.value_counts[0, s, value] = 0
+            checker.value_counts[1, s, value] = 0
+    checker.n_distinct[:] = 0
+    checker.n_population[:] = 0
+    checker.n_moved[0] = -1
 
 
 @jit_inner
@@ -120,14 +125,14 @@ def _add_to_side(rows: Rows, checker: JudgedCut, i: int, side: int, sign: int) -
     row = rows.order[i]
     count = rows.words[i, rows.words.shape[1] - 1] if rows.is_weighted else 1
     if checker.population.size > 0:
-        checker.people[side] += sign * checker.population[row]
-    for s in range(checker.n_held.shape[1]):
+        checker.n_population[side] += sign * checker.population[row]
+    for s in range(checker.n_distinct.shape[1]):
         value = checker.sensitive[s, row]
-        before = checker.held[side, s, value]
+        before = checker.value_counts[side, s, value]
         after = before + sign * count
-        checker.held[side, s, value] = after
+        checker.value_counts[side, s, value] = after
         if value > 0:
-            checker.n_held[side, s] += int(after > 0) - int(before > 0)
+            checker.n_distinct[side, s] += int(after > 0) - int(before > 0)
 
 
 _ABOVE_ALL_CODES = 2**31 - 1
@@ -259,7 +264,7 @@ def _insert_cut(
 def _best_of_all(rows: Rows, axes: Axes, profile: Profile, choice: Choice, node: CutNode) -> int:
     """Return the ranked cut that gains most over all columns."""
     cuts, n_varying = choice.cuts, varying_columns(axes, profile)
-    varying = profile.counted[:, :n_varying]
+    varying = profile.varying[:, :n_varying]
     best, best_gain = 0, -1.0
     for first in range(0, cuts.size, CUTS_PER_BYTE):
         last = first
@@ -284,7 +289,7 @@ def varying_columns(axes: Axes, profile: Profile) -> int:
     n_varying = 0
     for j in range(axes.columns.size):
         if profile.columns[j].n_codes > 1:
-            profile.counted[0, n_varying], profile.counted[1, n_varying] = j, axes.columns[j].begin
+            profile.varying[0, n_varying], profile.varying[1, n_varying] = j, axes.columns[j].begin
             n_varying += 1
     return n_varying
 
@@ -496,7 +501,7 @@ class Work(NamedTuple):
     """Scratch of a search; nothing in it outlives a class but the stack."""
 
     stack: CountArray  # (capacity, 3 + 2 * n_columns), runs to be cut: start, end, records, and each column's bounds
-    held: Profile
+    profile: Profile
     choice: Choice
     spare: Rows  # room for one class
 
@@ -530,12 +535,12 @@ def grow_tree(
         n_looked += end - start
         best = -1
         if size >= 2 * options.min_size and end - start > 1:
-            profile_rows(rows, axes, work.held, start, end, stack[top, 3:])
+            profile_rows(rows, axes, work.profile, start, end, stack[top, 3:])
             node = CutNode(start, end, size)
             if by_gain is not None:
-                best = best_by_gain(rows, axes, checker, options, work.held, work.choice, node)
+                best = best_by_gain(rows, axes, checker, options, work.profile, work.choice, node)
             if deals_ties is not None:
-                best = best_by_median(rows, axes, checker, options, work.held, work.choice, node, deals_ties)
+                best = best_by_median(rows, axes, checker, options, work.profile, work.choice, node, deals_ties)
         node_index = cursor[NODES]
         if best < 0:
             cursor[STACKED] -= 1
@@ -552,7 +557,7 @@ def grow_tree(
         tree.columns[node_index] = column
         tree.lengths[node_index] = length
         axis = axes.columns[column]
-        entries, goes_left = work.held.entries[axis.begin :], work.choice.sides[axis.begin :]
+        entries, goes_left = work.profile.entries[axis.begin :], work.choice.sides[axis.begin :]
         for i in range(length):
             code = entries[i].code
             tree.members[cursor[MEMBERS] + i] = code

@@ -28,7 +28,7 @@ class Levels(NamedTuple):
     tally: CountArray
     bins: CountArray  # (2, at least the widest column + 1), rows and records of each code; zero between uses
     touched: CodeArray  # as long as the bins, the codes that a class holds
-    held: CodeArray  # (n_rows,), the codes of the class that is split
+    row_codes: CodeArray  # (n_rows,), the codes of the class that is split
 
 
 @jit
@@ -138,7 +138,7 @@ def walk_subsets(
 def _split_level(levels: Levels, level: int, codes: CodeArray, counts: CountArray) -> None:
     """Split the classes of a level by one column; they become the next level."""
     rows, next_rows, ends = levels.rows[level], levels.rows[level + 1], levels.ends[level + 1]
-    bins, touched, row_codes = levels.bins, levels.touched, levels.held
+    bins, touched, row_codes = levels.bins, levels.touched, levels.row_codes
     n_single, single_pairs, smallest_single = levels.tally[level, 1], levels.tally[level, 2], levels.tally[level, 3]
     if n_single == 0:
         smallest_single = np.iinfo(np.int64).max

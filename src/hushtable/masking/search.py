@@ -40,7 +40,7 @@ class Programme:
     """
 
     types: Types
-    kept: FloatArray  # the weight of the cells that a pattern publishes
+    pattern_weights: FloatArray  # the weight of the cells that a pattern publishes
     room: CountArray  # the most groups that can publish it: the least number of its records in any cluster
     cluster: CountArray  # by edge: the cluster of the records
     member: CountArray  # by edge: their type
@@ -77,15 +77,15 @@ class Programme:
 
     def with_fewer_edges(self, n_edges: int) -> Programme:
         """Restrict the programme to the patterns with the most published weight per edge, up to so many edges."""
-        lengths = np.bincount(self.pattern, minlength=len(self.kept))
-        order = np.argsort(-self.room * self.kept / lengths, kind="stable")
-        is_chosen = np.zeros(len(self.kept), dtype=bool)
+        lengths = np.bincount(self.pattern, minlength=len(self.pattern_weights))
+        order = np.argsort(-self.room * self.pattern_weights / lengths, kind="stable")
+        is_chosen = np.zeros(len(self.pattern_weights), dtype=bool)
         is_chosen[order[np.cumsum(lengths[order]) <= n_edges]] = True
         edges = is_chosen[self.pattern]
         numbers = np.cumsum(is_chosen) - 1
         return Programme(
             self.types,
-            self.kept[is_chosen],
+            self.pattern_weights[is_chosen],
             self.room[is_chosen],
             self.cluster[edges],
             self.member[edges],
@@ -109,15 +109,15 @@ class Programme:
         )
         if solution.status != 0 or solution.x is None:
             return None
-        groups = solution.x[: len(self.kept)]
-        return groups, floor_of(self.cost(float(self.kept @ groups)), self.types)
+        groups = solution.x[: len(self.pattern_weights)]
+        return groups, floor_of(self.cost(float(self.pattern_weights @ groups)), self.types)
 
     def solve_exactly(self, n_nodes: int, seconds: float | None = None) -> tuple[CountArray | None, float, int]:
         """Solve the integer programme: groups of each pattern (None if none was found), a floor, and the nodes."""
         from scipy.optimize import Bounds, LinearConstraint
 
         matrix, right = self.build_constraints()
-        n_patterns = len(self.kept)
+        n_patterns = len(self.pattern_weights)
         solution = solver.milp(
             self.objective_weights(),
             integrality=np.repeat([1, 0], [n_patterns, self.n_edges]),
@@ -146,13 +146,13 @@ class Programme:
 
     def objective_weights(self) -> FloatArray:
         """Return the objective to minimise: minus the weight of the published cells."""
-        return np.concatenate((-self.kept, np.zeros(self.n_edges)))
+        return np.concatenate((-self.pattern_weights, np.zeros(self.n_edges)))
 
     def build_constraints(self) -> tuple[Any, FloatArray]:
         """Build the constraints: no type gives more records than it has, no pattern has more groups than records."""
         from scipy import sparse
 
-        n_patterns = len(self.kept)
+        n_patterns = len(self.pattern_weights)
         sources, source = np.unique(self.cluster * len(self.types.values) + self.member, return_inverse=True)
         sinks, sink = np.unique(self.cluster * n_patterns + self.pattern, return_inverse=True)
         edges = n_patterns + np.arange(self.n_edges)

@@ -115,7 +115,7 @@ class EntropyLDiversity(OneSensitive):
 
     name: ClassVar[str] = "entropy-l-diversity"
     higher_is_safer: ClassVar[bool] = True
-    _bounds = MappingProxyType({"l": ParameterBounds(least=1)})
+    _bounds = MappingProxyType({"l": ParameterBounds(minimum=1)})
 
     @property
     def min_size(self) -> int:
@@ -239,7 +239,7 @@ class TCloseness(OneSensitive):
     ground: GroundName = "auto"
 
     name: ClassVar[str] = "t-closeness"
-    _bounds = MappingProxyType({"t": ParameterBounds(least=0, most=1)})
+    _bounds = MappingProxyType({"t": ParameterBounds(minimum=0, maximum=1)})
     _compares_with_whole: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -245,9 +245,9 @@ class RuledModel(PrivacyModel, Protocol):
 class ParameterBounds:
     """Which finite numbers a parameter may be."""
 
-    least: float = -math.inf
+    minimum: float = -math.inf
     above: float = -math.inf
-    most: float = math.inf
+    maximum: float = math.inf
     is_whole: bool = False
 
     def check(self, model: str, parameter: str, number: Any) -> Any:
@@ -256,7 +256,7 @@ class ParameterBounds:
         is_number = (
             isinstance(number, kinds) and not isinstance(number, bool) and (self.is_whole or math.isfinite(number))
         )
-        if not is_number or not (self.above < number and self.least <= number <= self.most):
+        if not is_number or not (self.above < number and self.minimum <= number <= self.maximum):
             raise ModelError(
                 f"{model} was given {parameter} = {number!r}.", hint=f"{parameter} is {self._describe_bounds()}."
             )
@@ -264,12 +264,12 @@ class ParameterBounds:
 
     def _describe_bounds(self) -> str:
         if self.is_whole:
-            return f"a whole number, {self.least:g} or more (2 or more protects)"
-        bounds = (("above", self.above), ("at least", self.least), ("at most", self.most))
+            return f"a whole number, {self.minimum:g} or more (2 or more protects)"
+        bounds = (("above", self.above), ("at least", self.minimum), ("at most", self.maximum))
         return "a finite number, " + " and ".join(f"{word} {bound:g}" for word, bound in bounds if math.isfinite(bound))
 
 
-ONE_OR_MORE: Final = ParameterBounds(least=1, is_whole=True)
+ONE_OR_MORE: Final = ParameterBounds(minimum=1, is_whole=True)
 
 
 class BoundedModel:

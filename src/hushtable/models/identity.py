@@ -122,7 +122,7 @@ class AlphaKAnonymity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "alpha-k-anonymity"
-    _bounds = MappingProxyType({"alpha": ParameterBounds(above=0, most=1), "k": ONE_OR_MORE})
+    _bounds = MappingProxyType({"alpha": ParameterBounds(above=0, maximum=1), "k": ONE_OR_MORE})
 
     @property
     def min_size(self) -> int:
@@ -210,7 +210,9 @@ class DeltaPresence(BoundedModel):
     monotone_suppression: ClassVar[bool] = False
     higher_is_safer: ClassVar[bool] = False
     needs = Needs(population=True)
-    _bounds = MappingProxyType({"low": ParameterBounds(least=0, most=1), "high": ParameterBounds(least=0, most=1)})
+    _bounds = MappingProxyType(
+        {"low": ParameterBounds(minimum=0, maximum=1), "high": ParameterBounds(minimum=0, maximum=1)}
+    )
 
     def __post_init__(self) -> None:
         BoundedModel.__post_init__(self)

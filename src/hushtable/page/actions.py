@@ -106,7 +106,7 @@ def _set_role(desk: Desk, fields: FormFields) -> str:
 
 def _set_format(desk: Desk, fields: FormFields) -> str:
     name = desk.column_at(fields.integer("column"))
-    asked, (known, _) = fields.text("format"), desk.table().learned.doubts(name)
+    asked, (known, _) = fields.text("format"), desk.table().typed_frame.doubts(name)
     if asked not in known:
         raise InputError(f"{asked!r} is none of the formats that its cells fit.", hint="choose one of those shown.")
     desk.change_policy(desk.rules().with_entries({("columns", name, "format"): asked}))

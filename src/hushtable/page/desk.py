@@ -68,7 +68,7 @@ class FirstLook:
     path : path
     frame : Frame
         As the command reads it.
-    learned : Frame
+    typed_frame : Frame
         The same with the kinds that its texts tell.
     roles : Roles
         What was proposed.
@@ -82,7 +82,7 @@ class FirstLook:
 
     path: Path
     frame: Frame = field(repr=False)
-    learned: Frame = field(repr=False)
+    typed_frame: Frame = field(repr=False)
     roles: Roles = field(repr=False)
     risk: SaidSection = field(repr=False)
     snapshot: Snapshot = field(repr=False)
@@ -128,7 +128,7 @@ class SignedRelease:
 
     text: str
     files: tuple[Path, ...]
-    holds: bool
+    is_verified: bool
 
 
 class Desk:
@@ -138,7 +138,7 @@ class Desk:
     ----------
     folder : path
         Nothing outside is opened or written.
-    anywhere : bool
+    may_leave_folder : bool
         Other folders may be typed.
     policy : path, optional
         The file of the policy; else ``policy.yaml`` beside the table.
@@ -194,7 +194,7 @@ class Desk:
         return max((int(getattr(model, "k", 1)) for model in models), default=1)
 
     @property
-    def least(self) -> int:
+    def min_people(self) -> int:
         """How many people must share a cell that is shown."""
         return max(self.k, FEWEST_PEOPLE)
 
@@ -238,7 +238,7 @@ class Desk:
 
     def column_at(self, position: int) -> str:
         """Return the name of a column by its position; forms hold no names, which may hold any characters."""
-        names = self.table().learned.columns
+        names = self.table().typed_frame.columns
         if not 0 <= position < len(names):
             raise InputError(f"no column {position}.", hint=f"the table has {len(names)}.")
         return names[position]
@@ -449,7 +449,7 @@ class Desk:
         key = (name, repr(spec))
         if key not in self._coded:
             proposal = next(each for each in looked.roles.columns if each.name == name)
-            found = _encode_column(looked.learned, proposal, spec)
+            found = _encode_column(looked.typed_frame, proposal, spec)
             if found is None:
                 return None
             self._coded[key] = found
@@ -465,11 +465,11 @@ class Desk:
     def _find_shared_texts(self, name: str, cells: CodedCells) -> tuple[list[SharedText], int]:
         """Return the cells of a column that enough people share, counted once."""
         policy = self.rules()
-        key = (name, repr(policy.columns[name].spec), policy.person, self.least)
+        key = (name, repr(policy.columns[name].spec), policy.person, self.min_people)
         if key not in self._shared:
-            texts, records = cells.column.texts(), self.table().learned.records
+            texts, records = cells.column.texts(), self.table().typed_frame.records
             self._shared[key] = find_shared_texts(
-                cells.codes, texts, records, self._persons_of_rows(), min_people=self.least
+                cells.codes, texts, records, self._persons_of_rows(), min_people=self.min_people
             )
         return self._shared[key]
 
@@ -488,11 +488,11 @@ class Desk:
 
     def find_shared_groups(self, name: str, ladder: Hierarchy, level: int) -> tuple[list[SharedText], int]:
         """Return the groups of a level that enough people share, and the records of all others."""
-        cells, records = self.column_values(name), self.table().learned.records
+        cells, records = self.column_values(name), self.table().typed_frame.records
         assert cells is not None
         codes = np.append(ladder.level_codes[level], np.int32(-1))[cells.codes].astype(np.int32)
         shared, n_others = find_shared_texts(
-            codes, ladder.labels[level], records, self._persons_of_rows(), min_people=self.least
+            codes, ladder.labels[level], records, self._persons_of_rows(), min_people=self.min_people
         )
         if level == 0:
             return shared, n_others
@@ -501,7 +501,7 @@ class Desk:
         few = self._find_rare_values(name)
         # A label that lists values, or ends at some that the data chose, would show what few people share.
         return [
-            each._replace(text=f"… ({sizes[each.place]})") if few & _values_in_label(each.text, ends=ends) else each
+            each._replace(text=f"… ({sizes[each.code]})") if few & _values_in_label(each.text, ends=ends) else each
             for each in shared
         ], n_others
 
@@ -558,7 +558,7 @@ class Desk:
         """Return whose record each row is."""
         person = self.rules().person
         if self._persons is None or self._persons[0] != person:
-            self._persons = person, persons_of_rows(self.table().learned, person)
+            self._persons = person, persons_of_rows(self.table().typed_frame, person)
         return self._persons[1]
 
     def _read_frame(self, policy: Policy) -> Frame:
@@ -581,7 +581,7 @@ class Desk:
         policy = Policy.parse(text, self.versions.file.name, self.versions.file.parent)
         self._check_inputs(policy)
         if self.looked is not None:
-            policy.check_covers(self.looked.learned.columns)
+            policy.check_covers(self.looked.typed_frame.columns)
         return policy
 
     def _check_inputs(self, policy: Policy) -> None:

@@ -39,7 +39,7 @@ class PageJob:
     cautions: tuple[str, ...] = ()
     is_over: bool = False
     is_stopped: bool = False
-    began: float = field(default_factory=monotonic)
+    started_at: float = field(default_factory=monotonic)
     stop_requested: Event = field(default_factory=Event, repr=False)
 
     def tell(self, share: float) -> None:

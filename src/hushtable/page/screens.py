@@ -112,7 +112,7 @@ def _render_header(desk: Desk, screen: str, words: PageWords, name: str, *, is_o
     nav = tag("nav", tag("ol", *links), aria_label=words("Steps")) if is_open else None
     size = None
     if desk.looked is not None:
-        n_rows, n_columns = desk.looked.learned.n_rows, len(desk.looked.learned.columns)
+        n_rows, n_columns = desk.looked.typed_frame.n_rows, len(desk.looked.typed_frame.columns)
         size = tag("p", words("{n} records, {m} columns", n=f"{n_rows:,}", m=f"{n_columns:,}"), class_="note")
     return tag("header", tag("h1", name), size, nav)
 
@@ -274,9 +274,9 @@ def _render_opening(desk: Desk, words: PageWords) -> Html:
 def _render_columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     looked, policy = desk.table(), desk.rules()
     proposals = {each.name: each for each in looked.roles.columns}
-    names = looked.learned.columns
+    names = looked.typed_frame.columns
     undecided = [name for name in names if policy.columns[name].role == "ask"]
-    min_people = desk.least
+    min_people = desk.min_people
     rows = []
     for position, name in enumerate(names):
         proposal = proposals[name]
@@ -311,7 +311,7 @@ def _render_columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
 def _render_first_question(desk: Desk, undecided: list[str], words: PageWords) -> Html | None:
     """Render the first open question: a role, the format of dates, or the meaning of odd cells."""
     columns = desk.rules().columns
-    unformatted = [name for name in desk.table().learned.columns if columns[name].format == "ask"]
+    unformatted = [name for name in desk.table().typed_frame.columns if columns[name].format == "ask"]
     if undecided:
         return _render_role_question(desk, undecided, words)
     if unformatted:
@@ -363,7 +363,7 @@ def _render_role_question(desk: Desk, undecided: list[str], words: PageWords) ->
     looked = desk.table()
     name = undecided[0]
     proposal = next(each for each in looked.roles.columns if each.name == name)
-    position = looked.learned.columns.index(name)
+    position = looked.typed_frame.columns.index(name)
     choices = [
         tag(
             "button",
@@ -393,8 +393,8 @@ def _render_role_question(desk: Desk, undecided: list[str], words: PageWords) ->
 
 def _render_format_question(desk: Desk, name: str, words: PageWords) -> Html:
     looked = desk.table()
-    formats, _ = looked.learned.doubts(name)
-    position = looked.learned.columns.index(name)
+    formats, _ = looked.typed_frame.doubts(name)
+    position = looked.typed_frame.columns.index(name)
     choices = [
         tag("button", tag("strong", each), type="submit", name="format", value=each, class_="choice")
         for each in formats
@@ -437,14 +437,16 @@ def _render_odd_question(desk: Desk, name: str, words: PageWords) -> Html:
         tag("h3", words("What are the odd cells of {name}?", name=name), id="question"),
         tag("p", what),
         tag("p", words("9 stands for a digit, A and a for letters."), class_="note"),
-        _render_form("odd_cells", tag("div", *choices, class_="choices"), column=looked.learned.columns.index(name)),
+        _render_form(
+            "odd_cells", tag("div", *choices, class_="choices"), column=looked.typed_frame.columns.index(name)
+        ),
         class_="question",
         aria_labelledby="question",
     )
 
 
 def _render_person_form(desk: Desk, words: PageWords) -> Html:
-    policy, names = desk.rules(), desk.table().learned.columns
+    policy, names = desk.rules(), desk.table().typed_frame.columns
     able = [name for name in names if policy.columns[name].role in ("identifier", "other")]
     options = [("", words("every row is another person"))]
     options += [(str(names.index(name)), name) for name in able]
@@ -466,7 +468,7 @@ def _render_next_link(screen: str, words: PageWords) -> Html:
 
 
 def _render_groups(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
-    policy, names = desk.rules(), desk.table().learned.columns
+    policy, names = desk.rules(), desk.table().typed_frame.columns
     # A column with an undecided role may become one.
     judged_names = [name for name in names if policy.columns[name].role in ("quasi-identifier", "ask")]
     if not judged_names:
@@ -588,7 +590,7 @@ def _render_level(desk: Desk, position: int, name: str, ladder: Hierarchy, level
     visible = groups[:_MAX_BARS]
     rename = None
     if level and visible:
-        options = [(str(each.place), each.text) for each in visible]
+        options = [(str(each.code), each.text) for each in visible]
         rename = _render_form(
             "label",
             tag(
@@ -606,7 +608,7 @@ def _render_level(desk: Desk, position: int, name: str, ladder: Hierarchy, level
         boxes = [
             tag(
                 "label",
-                tag("input", type="checkbox", name="group", value=str(each.place)),
+                tag("input", type="checkbox", name="group", value=str(each.code)),
                 tag("span", each.text),
                 class_="box",
             )
@@ -632,7 +634,7 @@ def _render_choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     if not desk.is_decided:
         return tag("p", words("Answer what is asked first."), " ", tag("a", words("Columns"), href="/columns"))
     policy = desk.rules()
-    names = desk.table().learned.columns
+    names = desk.table().typed_frame.columns
     style = getattr(policy.method, "recoding", "")
     limits = policy.limits
     values = [
@@ -782,7 +784,7 @@ def _render_look(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     outcome = desk.outcome
     if outcome is None:
         return _render_unknown_outcome(desk, words)
-    names = desk.table().learned.columns
+    names = desk.table().typed_frame.columns
     published = outcome.release.edition.columns
     able = [(str(names.index(name)), name) for name in names if name in published]
     target = _render_form(
@@ -831,14 +833,14 @@ def _render_sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     if result is not None:
         items = [tag("li", desk.relative_path(path)) for path in result.files]
         tone = words("Written, read back and verified: the file holds what it claims.")
-        tone = tone if result.holds else words("Written, but not all that it claims was verified.")
+        tone = tone if result.is_verified else words("Written, but not all that it claims was verified.")
         old = None if result.text == desk.policy_text else tag("p", words("The policy has changed since."))
         files = tag(
             "div",
             tag("p", tone),
             old,
             tag("ul", *items),
-            class_="good" if result.holds else "careful",
+            class_="good" if result.is_verified else "careful",
             role="status",
             id="written",
         )
@@ -912,7 +914,7 @@ def _render_obstacles(desk: Desk, words: PageWords) -> Html | None:
         faults.append(exposure.linked_fault)
     if not faults:
         return None
-    names, policy = desk.table().learned.columns, desk.rules()
+    names, policy = desk.table().typed_frame.columns, desk.rules()
     able = [name for name in names if name not in (*policy.removed, *policy.fresh)]
     options = [(str(names.index(name)), name) for name in able]
     vouch = _render_form(

@@ -28,15 +28,15 @@ class _Words(NamedTuple):
     """The words of a step: those that are supported, those without effect, and those that are not built."""
 
     supported: tuple[str, ...] = ()
-    idle: tuple[str, ...] = ()
+    without_effect: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
 
 
 _WORDS_BY_STEP: Final[Mapping[str, _Words]] = {
     "missing": _Words(supported=("drop",), unsupported=("mean", "median", "mode", "simple")),
     "outlier": _Words(supported=("iqr", "zscore"), unsupported=("isolationforest", "lof")),
-    "encoder": _Words(idle=("uniform",), unsupported=("label", "onehot", "date", "datediff", "minguodate")),
-    "scaler": _Words(idle=("standard", "minmax", "zerocenter", "log", "log1p"), unsupported=("timeanchor",)),
+    "encoder": _Words(without_effect=("uniform",), unsupported=("label", "onehot", "date", "datediff", "minguodate")),
+    "scaler": _Words(without_effect=("standard", "minmax", "zerocenter", "log", "log1p"), unsupported=("timeanchor",)),
     "discretizing": _Words(unsupported=("kbins",)),
 }
 _STEP_PREFIX: Final = re.compile(r"(missing|outlier|encod(er|ing)|scaler|discretizing)[_-]")
@@ -65,8 +65,8 @@ class Cleaning(Record):
                 msg = f"{step} stands here and under config: keep one of them"
                 raise MisplacedError(msg, (step,))
             for column, word in self.parameters_by_column(step).items():
-                if word not in (None, *words.supported, *words.idle, *words.unsupported):
-                    known = ", ".join((*words.supported, *words.idle, *words.unsupported))
+                if word not in (None, *words.supported, *words.without_effect, *words.unsupported):
+                    known = ", ".join((*words.supported, *words.without_effect, *words.unsupported))
                     place = ("config", step) if step in self.config else (step,)
                     msg = f"no such word; known, with or without {step}_ before it: {known}"
                     raise MisplacedError(msg, place if column is None else (*place, column))
@@ -85,15 +85,17 @@ class Cleaning(Record):
         """What is asked and not built."""
         for step, words in _WORDS_BY_STEP.items():
             odd = [word for word in self.parameters_by_column(step).values() if word in words.unsupported]
-            if odd or (step in self.sequence and not words.supported and not words.idle):
+            if odd or (step in self.sequence and not words.supported and not words.without_effect):
                 instead = (
-                    f", or take {' or '.join((*words.supported, *words.idle))}" if words.supported or words.idle else ""
+                    f", or take {' or '.join((*words.supported, *words.without_effect))}"
+                    if words.supported or words.without_effect
+                    else ""
                 )
                 return f"{step} {odd[0] if odd else 'in sequence'} is not built: leave it out{instead}"
         return None
 
     @property
-    def idle(self) -> tuple[str, ...]:
+    def without_effect(self) -> tuple[str, ...]:
         """The steps that are named and change nothing here."""
         named = {step for step in _WORDS_BY_STEP if step in self.sequence or self.parameters_by_column(step)}
         return tuple(
@@ -105,7 +107,7 @@ class Cleaning(Record):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are named where nothing is done."""
-        named = (name for step in self.idle for name in self.parameters_by_column(step) if name is not None)
+        named = (name for step in self.without_effect for name in self.parameters_by_column(step) if name is not None)
         return tuple(dict.fromkeys(named))
 
 

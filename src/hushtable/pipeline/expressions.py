@@ -185,7 +185,7 @@ class _Token(NamedTuple):
     offset: int
 
     @property
-    def shown(self) -> str:
+    def description(self) -> str:
         """What messages call the token; numbers and texts are not quoted: they may be a person's."""
         if self.kind in ("word", "column"):
             return f"the name {quote_names([self.value])}"
@@ -294,7 +294,9 @@ class _ExpressionReader:
         sign = "IS NOT" if self.take_sign("NOT") else "IS"
         if self.token.kind == "word" and self.token.value.lower() in _MISSING_WORDS:
             self.fail(
-                self.token.offset, f"expected pd.NA, found {self.token.shown}", "a column of that name is in backticks"
+                self.token.offset,
+                f"expected pd.NA, found {self.token.description}",
+                "a column of that name is in backticks",
             )
         return sign
 
@@ -349,7 +351,9 @@ class _ExpressionReader:
             return _Part(NoCell(), token.offset)
         if token.kind not in ("word", "column", "number", "text"):
             what = "expected a column, number, text in quotes, DATE(2020-01-31), pd.NA or ("
-            self.fail(token.offset, f"{what}, found {token.shown}", "names that hold spaces or signs are in backticks")
+            self.fail(
+                token.offset, f"{what}, found {token.description}", "names that hold spaces or signs are in backticks"
+            )
         self.place += 1
         if token.kind == "word" and token.value == "DATE" and self.take_sign("("):
             return _Part(self.parse_day(), token.offset)
@@ -380,7 +384,7 @@ class _ExpressionReader:
             self.fail(token.offset, "expected a day that exists", "year, month and day: DATE(2020-01-31)")
         if not self.take_sign(")"):
             self.fail(
-                self.token.offset, f"expected ) after the day, found {self.token.shown}", "write DATE(2020-01-31)"
+                self.token.offset, f"expected ) after the day, found {self.token.description}", "write DATE(2020-01-31)"
             )
         return Day(day)
 
@@ -394,7 +398,7 @@ class _ExpressionReader:
         """Raise PipelineError that says what could stand here instead."""
         signs = _JOINING_SIGNS if part.is_condition else (*_COMPARISON_SIGNS, "IS", "IS NOT")
         known = ", ".join(signs) + (f" or {closing}" if closing else "")
-        self.fail(self.token.offset, f"expected {known}, found {self.token.shown}", _hint_for(self.token.value))
+        self.fail(self.token.offset, f"expected {known}, found {self.token.description}", _hint_for(self.token.value))
 
     def fail_at_sign(self, at: int) -> NoReturn:
         sign = self.text[at]

@@ -143,7 +143,7 @@ def _run_step(step: Step, granularities: Sequence[str], doing: Doing, done: _Don
     is_kept = doing.store.find(doing.key) is not None or doing.key in done.by_key
     start, began = dt.datetime.now().astimezone(), perf_counter()
     before = done.tables.get(step.parent)
-    if not step.looks:
+    if not step.is_evaluation:
         done.tables[step.path] = make_tables(step, before, doing)
     else:
         assert before is not None, "a pipeline begins with a table"
@@ -306,7 +306,7 @@ def _table_files(path: Path, tables: Tables, step: Step, what: str) -> reports.W
         return reports.file_of_frame(path, tables.control, is_internal=True)
     if isinstance(step.parameters, Releasing) and tables.release is not None:
         return reports.files_of_release(path, tables.release, is_external=step.parameters.external)
-    return reports.file_of_frame(path, tables.current, is_internal=not tables.is_made)
+    return reports.file_of_frame(path, tables.current, is_internal=not tables.is_synthetic)
 
 
 Tell = Callable[[str], None]
@@ -390,8 +390,8 @@ class Pipeline:
         lines = [f"{experiment} is left out: {method} is not built" for experiment, _, method in self._not_built()]
         for module, experiments in self.modules.items():
             for name, each in experiments.items():
-                if isinstance(each, Cleaning) and each.idle:
-                    what = ", ".join(each.idle)
+                if isinstance(each, Cleaning) and each.without_effect:
+                    what = ", ".join(each.without_effect)
                     lines.append(f"{module}[{name}]: {what} has no effect: synthesizers take columns as they are here")
         return tuple(lines)
 
@@ -536,7 +536,7 @@ class Pipeline:
 
     def granularities_of(self, step: Step) -> list[str]:
         """Return the granularities that reporters ask of a step."""
-        if not step.looks:
+        if not step.is_evaluation:
             return []
         requested = {
             granularity

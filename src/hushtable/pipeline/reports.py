@@ -152,7 +152,7 @@ class Timing:
 def data_files(reporter: SaveData, steps: Sequence[Step], naming: ReportNaming) -> Iterator[tuple[str, Step, str]]:
     """Yield the name of each file of tables, the step whose table it is, and which of its tables."""
     for step in steps:
-        if step.looks or not {step.module, step.label} & set(reporter.source):
+        if step.is_evaluation or not {step.module, step.label} & set(reporter.source):
             continue
         yield _data_name(reporter, step.path, naming, ""), step, "current"
         if step.module == "Splitter":

@@ -88,7 +88,7 @@ class Step:
         return self.experiment.rpartition("_[")[0] if self.module == "Splitter" else self.experiment
 
     @property
-    def looks(self) -> bool:
+    def is_evaluation(self) -> bool:
         """Whether it looks at tables, and makes none."""
         return self.module in _LOOKING_MODULES
 
@@ -113,7 +113,7 @@ def _expand_below(path: Branch, modules: Sequence[tuple[str, Mapping[str, Record
             name = f"{label}_[{n_samples}-{sample + 1}]" if module == "Splitter" else label
             step = Step((*path, (module, name)), parameters, sample)
             yield step
-            if not step.looks:
+            if not step.is_evaluation:
                 yield from _expand_below(step.path, rest)
     if module in _LOOKING_MODULES:
         yield from _expand_below(path, rest)
@@ -368,8 +368,8 @@ def _read_given_table(parameters: GivenTable, before: Tables | None, files: Name
     if parameters.sample_num_rows is not None:
         frame = frame.take(np.arange(min(parameters.sample_num_rows, frame.n_rows)))
     if before is None:
-        return Tables(frame, is_made=True)
-    return replace(before, current=frame, is_made=True, protected=None, release=None, redraw=None)
+        return Tables(frame, is_synthetic=True)
+    return replace(before, current=frame, is_synthetic=True, protected=None, release=None, redraw=None)
 
 
 def _split_table(parameters: Splitting, before: Tables, sample: int, seed: int) -> Tables:
@@ -420,7 +420,7 @@ def _synthesize_table(parameters: Any, before: Tables, doing: Doing) -> Tables:
             with doing.store.create_result(doing.key) as folder:
                 frames.write(table, folder / _TABLE_FILE)
     # A table synthesized from a release has no claim.
-    return replace(before, current=table, is_made=True, protected=None, release=None, redraw=draw)
+    return replace(before, current=table, is_synthetic=True, protected=None, release=None, redraw=draw)
 
 
 def _load_kept_table(source: Frame, doing: Doing) -> Frame | None:
@@ -448,7 +448,7 @@ def _protect_table(parameters: Releasing, before: Tables, doing: Doing) -> Table
     return replace(
         before,
         current=current,
-        is_made=True,
+        is_synthetic=True,
         protected=before.current,
         release=path,
         removed=(*before.removed, *removed),

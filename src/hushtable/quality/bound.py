@@ -220,7 +220,7 @@ def run_in_batches(work: Callable[[tuple[int, int]], None], n_rows: int, is_over
 
 
 def _build_scratch(rows: spacing.SpacedRows) -> separation.SeparationScratch:
-    n_rows, n_columns = rows.places.shape
+    n_rows, n_columns = rows.codes.shape
     n_places = int(rows.begins[-1])
 
     def zero_codes(n: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
@@ -240,14 +240,14 @@ def _build_scratch(rows: spacing.SpacedRows) -> separation.SeparationScratch:
         high=zero_codes(n_columns),
         first=zero_codes(n_columns),
         last=zero_codes(n_columns),
-        n_held=zero_codes(n_columns),
-        held=np.zeros(n_places, dtype=bool),
+        n_in_box=zero_codes(n_columns),
+        in_box=np.zeros(n_places, dtype=bool),
         barred=np.zeros(n_places, dtype=bool),
-        seen=zero_codes(n_places),
+        n_seen=zero_codes(n_places),
         chosen=zero_codes(n_rows),
-        taken=np.zeros(n_rows, dtype=np.int64),
+        n_taken=np.zeros(n_rows, dtype=np.int64),
         best=zero_codes(n_rows),
-        best_taken=np.zeros(n_rows, dtype=np.int64),
+        n_best_taken=np.zeros(n_rows, dtype=np.int64),
         nodes=np.zeros(_NODES_OF_LAST_PROOF + 2, dtype=separation.NODE),
         sizes=np.zeros(3, dtype=np.int64),
     )

@@ -117,7 +117,7 @@ class Standing:
     column: Column  # of the original
     axis: ValueAxis
     original: Spread
-    published: Spread
+    released: Spread
 
 
 def with_claim_spelling(original: Frame, claim: Classes | Matchings) -> Frame:
@@ -324,7 +324,7 @@ class Spread:
     """What the cells of a column stand for."""
 
     rows: CodeArray = field(repr=False)  # (n_rows,), the cell of every row, one of the distinct ones
-    is_told: BoolArray = field(repr=False)  # (n_cells,), false for ``*``, which says nothing
+    is_informative: BoolArray = field(repr=False)  # (n_cells,), false for ``*``, which says nothing
     # (n_cells,), the share of the missing value in each cell; the runs have the rest
     missing: FloatArray = field(repr=False)
     cell: CountArray = field(repr=False)  # (n_runs,), which cell a run is of
@@ -341,24 +341,24 @@ class Spread:
     @property
     def n_cells(self) -> int:
         """How many distinct cells there are."""
-        return len(self.is_told)
+        return len(self.is_informative)
 
     @property
     def counts(self) -> FloatArray:
         """Records of every cell that says something."""
-        return _sum_by_place(self.rows, self.told_records, self.n_cells)
+        return _sum_by_place(self.rows, self.informative_records, self.n_cells)
 
     @property
-    def told_records(self) -> FloatArray:
+    def informative_records(self) -> FloatArray:
         """How many records each row stands for, none where its cell says nothing."""
-        is_told = self.is_told[self.rows].astype(np.float64)
+        is_told = self.is_informative[self.rows].astype(np.float64)
         return is_told if self.records is None else is_told * self.records
 
     @property
     def untold_rate(self) -> float:
         """The share of the records whose cell says nothing; 0 without records."""
         n_records = len(self.rows) if self.records is None else int(self.records.sum())
-        return float(1 - self.told_records.sum() / n_records) if n_records else 0.0
+        return float(1 - self.informative_records.sum() / n_records) if n_records else 0.0
 
     def weights_of_runs(self, counts: FloatArray) -> FloatArray:
         """Return the share of every run in the mass of all, from the rows of every cell; zeros where there is none."""
@@ -425,7 +425,7 @@ def mean_and_variance(spread: Spread) -> tuple[float, float]:
 def mean_of_cells(spread: Spread) -> FloatArray:
     """Return the mean place of every cell; NaN where it says nothing, or missing."""
     sums = _sum_by_place(spread.cell, spread.share * spread.centres, spread.n_cells)
-    has_value = spread.is_told & (spread.missing < 1)
+    has_value = spread.is_informative & (spread.missing < 1)
     return np.where(has_value, sums / np.where(has_value, 1 - spread.missing, 1.0), np.nan)
 
 
@@ -475,7 +475,7 @@ def rank_correlation(first: Spread, second: Spread) -> float | None:
     Over the rows with a value in both. A place has the mean rank of its records; a cell has the mean rank of its
     places, and within cells the two columns are taken to be independent.
     """
-    has_value = [(each.is_told * (1 - each.missing))[each.rows] for each in (first, second)]
+    has_value = [(each.is_informative * (1 - each.missing))[each.rows] for each in (first, second)]
     rows = has_value[0] * has_value[1]
     rows = rows if first.records is None else rows * first.records
     if not rows.any():

@@ -51,14 +51,14 @@ class ModelColumn:
     rows_of_cell: tuple[CountArray, ...] = field(repr=False)
     ends: HeldEnds | None = field(repr=False)
     tails: tuple[Tail, ...] = field(repr=False)  # of open cells
-    places: tuple[FloatArray, ...] = field(repr=False)  # of the points
+    axis_points: tuple[FloatArray, ...] = field(repr=False)  # of the points
     is_whole: bool
     has_scale: bool  # false of numbers whose cells name a single bound: how wide anything is, they do not tell
 
     @classmethod
     def from_standing(cls, standing: Standing, ends: HeldEnds | None, *, is_flag: bool) -> ModelColumn:
         """Lay out a column; a category that is a flag is the number 0 or 1."""
-        column, released = standing.column, standing.published
+        column, released = standing.column, standing.released
         is_number = column.is_measured or is_flag
         if not is_number and column.n_values > _MAX_CATEGORIES:
             raise InputError(
@@ -105,7 +105,7 @@ class ModelColumn:
         base = [each.copy() for each in self.base]
         for tail in self.tails:
             shape = -max(_MIN_SHAPE, rng.random())
-            for at, shares in zip(self.places, base, strict=True):
+            for at, shares in zip(self.axis_points, base, strict=True):
                 beyond = tail.holds(at)
                 densities = tail.densities(at[beyond], shape, is_whole=self.is_whole)
                 if densities.any():
@@ -126,20 +126,20 @@ class ModelColumn:
 def points_of(standing: Standing) -> list[FloatArray]:
     """Return the places that each cell may be, open ones as far as they may reach."""
     reach = _extend_open_cells(standing)
-    return _points_of_cells(standing.published if reach is None else reach[0])
+    return _points_of_cells(standing.released if reach is None else reach[0])
 
 
 def _extend_open_cells(standing: Standing) -> tuple[Spread, tuple[Tail, ...]] | None:
     """Return a column with open cells as far as they may reach, and its tails; None where its scale is not told."""
     if not standing.column.is_measured:
-        return standing.published, ()
+        return standing.released, ()
     is_dated = standing.column.kind in ("date", "datetime", "time")
-    return extend_open_cells(standing.published, None if is_dated else standing.axis.zero)
+    return extend_open_cells(standing.released, None if is_dated else standing.axis.zero)
 
 
 def features_of_cells(standing: Standing) -> FloatArray:
     """Return what cells tell of each record, (n_rows, n_features): means, or shares of frequent categories."""
-    column, released = standing.column, standing.published
+    column, released = standing.column, standing.released
     if column.is_measured:
         return mean_of_cells(released)[released.rows][:, None]
     points = points_of(standing)
@@ -160,7 +160,9 @@ def _points_of_cells(released: Spread) -> list[FloatArray]:
     everything = np.unique(np.concatenate(known_points)) if known_points else np.empty(0)
     if len(everything) > _MAX_POINTS_PER_CELL:
         everything = everything[np.linspace(0, len(everything) - 1, _MAX_POINTS_PER_CELL).astype(int)]
-    return [everything if not told_ else each for each, told_ in zip(points, released.is_told.tolist(), strict=True)]
+    return [
+        everything if not told_ else each for each, told_ in zip(points, released.is_informative.tolist(), strict=True)
+    ]
 
 
 def _points_of_run(low: float, width: float, *, is_whole: bool) -> FloatArray:

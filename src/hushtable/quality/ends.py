@@ -59,10 +59,12 @@ class HeldEnds:
         then a record lies in the first step of an interval, and one in its last, but nobody knows where an open one
         ends.
         """
-        released, column = standing.published, standing.column
+        released, column = standing.released, standing.column
         sizes = np.array([len(each) for each in points])
         # A class that names two categories holds both; what is named with more may be a group.
-        is_held = released.is_told & (released.missing == 0) & ((sizes > 1) if column.is_measured else (sizes == 2))
+        is_held = (
+            released.is_informative & (released.missing == 0) & ((sizes > 1) if column.is_measured else (sizes == 2))
+        )
         parts, needed_of_cell = np.ones((len(points), 2), dtype=np.int64), np.where(is_held, _NEEDS_BOTH, 0)
         if column.is_measured and not released.is_whole:
             return None

@@ -142,7 +142,7 @@ class NonUniformEntropy(WeightedLoss):
     def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Raise InputError: cells alone do not say how frequent values are; see `measure_rows`."""
         del recoding, sizes, n_suppressed
-        raise InputError("non-uniform entropy is of rows, and only cells were given.", hint="call of_rows.")
+        raise InputError("non-uniform entropy is of rows, and only cells were given.", hint="call measure_rows.")
 
     def measure_rows(self, recoding: Recoding, labels: CodeArray, table: Table) -> float:
         """Return the loss of a release whose rows have these classes; -1: suppressed."""

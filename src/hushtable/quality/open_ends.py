@@ -80,7 +80,9 @@ def extend_open_cells(released: Spread, zero: float | None) -> tuple[Spread, tup
 
 def open_rate(released: Spread) -> float:
     """Return the share of the records whose cell is open, or says nothing."""
-    is_open = ~released.is_told if released.open_ends is None else ~released.is_told | (released.open_ends > 0)
+    is_open = (
+        ~released.is_informative if released.open_ends is None else ~released.is_informative | (released.open_ends > 0)
+    )
     return float(is_open[released.rows].mean()) if len(released.rows) else 0.0
 
 

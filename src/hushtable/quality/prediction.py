@@ -71,8 +71,8 @@ def compare_on_rows(
     is_test[test] = True
     features = _Features.from_columns(read, target)
     original_rows = features.encode_rows({name: each.original for name, each in read.items()})
-    released_rows = features.encode_rows({name: each.published for name, each in read.items()})
-    answers, released = features.encode_target(read[target].original), features.encode_target(read[target].published)
+    released_rows = features.encode_rows({name: each.released for name, each in read.items()})
+    answers, released = features.encode_target(read[target].original), features.encode_target(read[target].released)
     in_test = is_test[source_rows]
     models = (
         features.train_model(original_rows[~is_test], answers[~is_test], seed),
@@ -88,8 +88,8 @@ def compare_on_originals(read: Mapping[str, Standing], target: str, held_out: Fr
     features = _Features.from_columns(read, target)
     tests = {name: read_alike(each, held_out) for name, each in read.items()}
     before = {name: each.original for name, each in read.items()}
-    after = {name: each.published for name, each in read.items()}
-    released = features.encode_target(read[target].published)
+    after = {name: each.released for name, each in read.items()}
+    released = features.encode_target(read[target].released)
     models = (
         features.train_model(features.encode_rows(before), features.encode_target(read[target].original), seed),
         features.train_model(features.encode_rows(after), released, seed),
@@ -128,7 +128,7 @@ class _Features:
                 by_cell = mean_of_cells(spread)[:, None]
             else:
                 by_cell = shares_by_value(spread, values)[:, :-1]
-                by_cell[~spread.is_told] = np.nan
+                by_cell[~spread.is_informative] = np.nan
             parts.append(by_cell[spread.rows])
         return np.concatenate(parts, axis=1)
 

@@ -296,7 +296,7 @@ def fit_both(
             for j, name in enumerate(baseline.names)
         ),
         {
-            name: open_rate(used[name].published) if each.has_scale else 1.0
+            name: open_rate(used[name].released) if each.has_scale else 1.0
             for name, each in variables.items()
             if used[name].column.is_measured
         },

@@ -44,7 +44,7 @@ class Distribution:
 
 def distribution(standing: Standing) -> Distribution | None:
     """Count the records of the original and of the release by place; None where a side says nothing."""
-    sides = standing.original, standing.published
+    sides = standing.original, standing.released
     if standing.column.is_measured:
         edges, labels = _bin_edges(standing)
         counts = [_count_by_place(each, spreads.shares_by_bin(each, edges)) for each in sides]
@@ -275,7 +275,7 @@ class Utility:
 class SampledRows(NamedTuple):
     """Which rows of an original a release publishes, and how some are held out."""
 
-    published: CountArray  # (n_published_rows,), the row of the original of every published one
+    source_rows: CountArray  # (n_published_rows,), the row of the original of every published one
     held_out: float  # the share of the original's rows that no model is trained on
 
 
@@ -320,7 +320,7 @@ def measure_utility(
             reason = next(each.reason for each in columns if each.name == target)
             raise InputError(f"target {target!r} is not judged: {reason}", hint="predict another column.")
         if rows is not None:
-            predicted = compare_on_rows(read, target, rows.published, rows.held_out, seed)
+            predicted = compare_on_rows(read, target, rows.source_rows, rows.held_out, seed)
         elif held_out is not None:
             predicted = compare_on_originals(read, target, with_claim_spelling(held_out, claim), seed)
         else:
@@ -340,7 +340,7 @@ def with_all_columns(utility: Utility, names: Sequence[str]) -> Utility:
 
 def _measure_column(standing: Standing) -> ColumnUtility:
     """Measure one column."""
-    column, axis, original, released = standing.column, standing.axis, standing.original, standing.published
+    column, axis, original, released = standing.column, standing.axis, standing.original, standing.released
     rate = released.untold_rate
     if not column.is_measured:
         distance = spreads.total_variation(original, released)
@@ -378,20 +378,20 @@ def _measure_pairs(read: Iterable[Standing]) -> Iterable[PairUtility]:
     for a, b in combinations(columns, 2):
         names = a.column.name, b.column.name
         figures = []
-        for side, (first, second) in enumerate([(a.original, b.original), (a.published, b.published)]):
+        for side, (first, second) in enumerate([(a.original, b.original), (a.released, b.released)]):
             figures.append(spreads.cramers_v(_count_joint_bins(first, second, *(bins[name][side] for name in names))))
         yield PairUtility(*names, "Cramer's V", *figures)
         if a.column.is_measured and b.column.is_measured:
             ranks = [
                 spreads.rank_correlation(a.original, b.original),
-                spreads.rank_correlation(a.published, b.published),
+                spreads.rank_correlation(a.released, b.released),
             ]
             yield PairUtility(*names, "Spearman", *ranks)
 
 
 def _shares_in_bins(standing: Standing) -> tuple[FloatArray, FloatArray]:
     """Return the shares of each cell in the bins of a pair: of the original's cells and of the published ones."""
-    sides = standing.original, standing.published
+    sides = standing.original, standing.released
     if standing.column.is_measured:
         edges = np.linspace(0, standing.axis.length, _N_BINS + 1)[1:-1]
         return spreads.shares_by_bin(sides[0], edges), spreads.shares_by_bin(sides[1], edges)
@@ -401,7 +401,7 @@ def _shares_in_bins(standing: Standing) -> tuple[FloatArray, FloatArray]:
 
 def _n_values(standing: Standing) -> int:
     """Count the values of a category, those that only the release has among them."""
-    return int(max(each.low.max(initial=-1) for each in (standing.original, standing.published))) + 1
+    return int(max(each.low.max(initial=-1) for each in (standing.original, standing.released))) + 1
 
 
 def _count_joint_bins(first: Spread, second: Spread, first_shares: FloatArray, second_shares: FloatArray) -> FloatArray:
@@ -410,7 +410,7 @@ def _count_joint_bins(first: Spread, second: Spread, first_shares: FloatArray, s
 
     rows, columns, counts = _pairs_of_cells(first, second)
     # Whether cells say something is asked of distinct pairs, which are fewer than rows.
-    used = first.is_told[rows] & second.is_told[columns]
+    used = first.is_informative[rows] & second.is_informative[columns]
     joint_counts = sparse.csr_array((counts[used], (rows[used], columns[used])), shape=(first.n_cells, second.n_cells))
     return np.asarray(first_shares.T @ (joint_counts @ second_shares))
 

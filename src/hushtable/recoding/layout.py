@@ -38,7 +38,7 @@ class Lists(NamedTuple):
     max_listed: int  # values
     max_length: int  # characters
     names_groups: bool = True
-    least: int = 1  # the fewest people who have a value that may name its group
+    min_people: int = 1  # the fewest people who have a value that may name its group
     person: str | None = None  # says whose record a row is; without it every record is a person's own
     language: str = "en"  # of the names of groups
 
@@ -54,7 +54,7 @@ class Listing:
     texts: tuple[str | None, ...] = field(repr=False)  # of every entry
     lengths: CountArray = field(repr=False)  # how many characters each adds to a list
     widths: FloatArray = field(repr=False)  # the share of the column under each
-    most: Lists
+    lists: Lists
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,10 +187,10 @@ def pack_axes(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
         if axis.rounding:
             # Compared with last cell - first cell, one less than their number; half a cell less for float noise.
             rounded = levels[: len(axis.rounding.steps), run]
-            rounded["step"] = ((axis.rounding.least - 1.5) / axis.rounding.width)[:, None]
+            rounded["step"] = ((axis.rounding.min_cells - 1.5) / axis.rounding.width)[:, None]
             rounded["start"][:, 1:], rounded["end"][:, 1:] = _unit_edges(axis.column, axis.rounding)
         if axis.codes:
-            _set_code_ranges(axis.codes, levels[: len(axis.codes.least), run])
+            _set_code_ranges(axis.codes, levels[: len(axis.codes.min_sizes), run])
     to_read = [_LIST_WEIGHT if axis.listing and not axis.is_ordered else 1.0 for axis in axes]
     weight_by_axis = [weights.get(axis.column.name, 1.0) for axis in axes]
     columns["weight"] = scale_weights([weight * more for weight, more in zip(weight_by_axis, to_read, strict=True)])
@@ -203,7 +203,7 @@ def _tree_depth(axis: Axis) -> int:
 
 def _n_rounds(axis: Axis) -> int:
     if axis.codes:
-        return len(axis.codes.least)
+        return len(axis.codes.min_sizes)
     return len(axis.rounding.steps) if axis.rounding else 0
 
 
@@ -215,7 +215,7 @@ def _build_header(axis: Axis, begin: int) -> NDArray[Any]:
     header["keeps_labels"] = axis.codes is not None and axis.codes.keeps_labels
     if axis.listing:
         # A list is one character longer than the sum of its entries' lengths.
-        header["most_units"], header["most_chars"] = axis.listing.most.max_listed, axis.listing.most.max_length - 1
+        header["most_units"], header["most_chars"] = axis.listing.lists.max_listed, axis.listing.lists.max_length - 1
     elif not axis.is_ordered:
         header["most_units"] = axis.n_places
     return header
@@ -244,7 +244,7 @@ def _set_tree_nodes(axis: Axis, tree: Hierarchy, levels: NDArray[Any]) -> None:
 def _set_code_ranges(codes: CodeGrid, levels: NDArray[Any]) -> None:
     """Set the share of the values that ranges of codes cover, by level; a single value, level 0, has none."""
     n_values = len(codes.texts)
-    levels["step"] = ((codes.least - 1.5) / n_values)[:, None]
+    levels["step"] = ((codes.min_sizes - 1.5) / n_values)[:, None]
     levels["start"][:, 1:], levels["end"][:, 1:] = codes.starts / n_values, codes.ends / n_values
     levels["end"][0] = levels["start"][0]
 
@@ -278,7 +278,9 @@ def count_frequencies(table: Table, column: Column, lists: Lists) -> tuple[Count
     codes = table.codes[table.index(column.name)]
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
     counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
-    return counts, (counts if lists.person is None else _n_persons(table, codes, column, lists.person)) >= lists.least
+    return counts, (
+        counts if lists.person is None else _n_persons(table, codes, column, lists.person)
+    ) >= lists.min_people
 
 
 def _n_persons(table: Table, codes: CodeArray, column: Column, person: str) -> CountArray:

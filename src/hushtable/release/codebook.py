@@ -280,7 +280,7 @@ class Codebook:
             n_by_value = (
                 self._count_values(column, rewritten.codes == code) if of_group is None else of_group[position + 1]
             )
-            is_common = n_by_value >= self._least
+            is_common = n_by_value >= self._min_people
             groups[str(rewritten.texts[code])] = {
                 "covers": [texts[i] for i in np.flatnonzero(is_common)],
                 "n_rare": int(((n_by_value > 0) & ~is_common).sum()),
@@ -292,7 +292,7 @@ class Codebook:
         published = [cells.parse_cell(text) for text in rewritten.texts if text is not None]
         in_use = {*rewritten.texts, *(member for cell in published for member in cell.members)}
         n_by_value = self._count_values(column)
-        is_common, entries = n_by_value >= self._least, {}
+        is_common, entries = n_by_value >= self._min_people, {}
         for level in range(1, ladder.n_levels - 1):
             for node, label in enumerate(ladder.labels[level]):
                 under = (ladder.level_codes[level] == node) & (n_by_value > 0)
@@ -320,7 +320,7 @@ class Codebook:
         return np.bincount(pairs[0], minlength=column.n_values)
 
     @property
-    def _least(self) -> int:
+    def _min_people(self) -> int:
         """How many people must share a value that is listed."""
         return least_of(self.claim)
 

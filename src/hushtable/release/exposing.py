@@ -89,7 +89,7 @@ def _expose_rows(
         release.source,
         np.where(suppressed, np.int32(-1), classes) if release.drops_suppressed else classes,
         KeptColumns(
-            others=insensitive,
+            insensitive=insensitive,
             sensitive=release.sensitive,
             identifiers=[name for name in names if name in removed],
             generalized=release.generalized,

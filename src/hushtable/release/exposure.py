@@ -391,7 +391,7 @@ class KeptColumns:
 
     Attributes
     ----------
-    others : sequence of str
+    insensitive : sequence of str
         Columns that are published as they are.
     sensitive : sequence of str
         Columns that are told of, and never counted alone.
@@ -401,7 +401,7 @@ class KeptColumns:
         Quasi-identifiers that lost something: hushtable looks for kept columns that follow from them or tell them.
     """
 
-    others: Sequence[str]
+    insensitive: Sequence[str]
     sensitive: Sequence[str] = ()
     identifiers: Sequence[str] = ()
     generalized: Sequence[str] = ()
@@ -458,7 +458,7 @@ def measure_exposure(
     >>> found.told[0]
     Uniques(columns=('ward',), n_records=2)
     """
-    all_codes = {name: _encode_cells(source, name) for name in (*columns.others, *columns.sensitive)}
+    all_codes = {name: _encode_cells(source, name) for name in (*columns.insensitive, *columns.sensitive)}
     names_in_text = look_for_names(
         source,
         tuple(all_codes),
@@ -474,7 +474,7 @@ def measure_exposure(
         for name in columns.sensitive:
             codes[name] = np.where(starred[rows], codes[name].max(initial=-1) + 1, codes[name])
     reasons = dict(accepted or {})
-    tested = {name: codes[name] for name in columns.others if name not in reasons}
+    tested = {name: codes[name] for name in columns.insensitive if name not in reasons}
     persons = None if person is None else persons_of(source, person)[rows]
     n_unique, sets, complete_to = (
         _count_uniques(tested, counts, limit.columns)
@@ -504,7 +504,7 @@ def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[D
 
     Of sensitive columns numbers and dates alone, which are never a model's few categories.
     """
-    insensitive, sensitive, generalized = columns.others, columns.sensitive, columns.generalized
+    insensitive, sensitive, generalized = columns.insensitive, columns.sensitive, columns.generalized
     if source.n_rows < FEWEST_RECORDS or not generalized or not (insensitive or sensitive):
         return ()
     rows = enough_rows(source.n_rows)

@@ -84,7 +84,7 @@ class Filled:
         How a CSV spells it.
     rows : ndarray of int32, shape (n_records,), optional
         The published row that each record is, where these are in memory.
-    with_comma : tuple of str
+    comma_columns : tuple of str
         Columns whose numbers have decimal commas.
     """
 
@@ -92,7 +92,7 @@ class Filled:
     claim: Claim
     dialect: Dialect | None = None
     rows: CodeArray | None = field(default=None, repr=False)
-    with_comma: tuple[str, ...] = ()
+    comma_columns: tuple[str, ...] = ()
 
 
 class Content(Protocol):
@@ -231,7 +231,7 @@ class TableContent:
             from hushtable.io import hive
 
             written = hive.read_frame(draft, filled.n_records, self.edition.columns)
-        self.edition.check_kept(written, filled.rows, filled.with_comma, program_of(to.path))
+        self.edition.check_kept(written, filled.rows, filled.comma_columns, program_of(to.path))
         return filled.claim.verify(written, original=self.original).raise_if_failed(), {}
 
 

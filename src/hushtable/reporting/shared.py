@@ -17,13 +17,13 @@ class SharedText(NamedTuple):
 
     Attributes
     ----------
-    place : int
+    code : int
         Its code.
     text : str
     n_records : int
     """
 
-    place: int
+    code: int
     text: str
     n_records: int
 

@@ -48,9 +48,9 @@ class _Population:
     size: float | None  # how many people
     theta: Estimate | None  # the chance that a match with a unique is right
     uniqueness: dict[str, Estimate]  # the share of people who are unique, by estimator
-    individual: FloatArray = field(repr=False)  # (n_classes,): the expected chance of a right guess
+    individual_risk: FloatArray = field(repr=False)  # (n_classes,): the expected chance of a right guess
     rank: CountArray | None = field(default=None, repr=False)  # (n_classes,): of classes of one, 1 the rarest; else 0
-    people: CountArray | None = field(default=None, repr=False)  # (n_classes,), where counted
+    people_by_class: CountArray | None = field(default=None, repr=False)  # (n_classes,), where counted
 
 
 def _count_population(classes: Counted, people: People) -> _Population:
@@ -61,7 +61,9 @@ def _count_population(classes: Counted, people: People) -> _Population:
         theta = _exact_estimate(float(is_unique.sum()) / float(people.by_class[is_unique].sum()))
     uniqueness = {"counted": _exact_estimate(people.n_unique / people.n_people)} if people.n_people else {}
     individual = 1 / np.maximum(people.by_class, 1)
-    return _Population("population", float(people.n_people), theta, uniqueness, individual, people=people.by_class)
+    return _Population(
+        "population", float(people.n_people), theta, uniqueness, individual, people_by_class=people.by_class
+    )
 
 
 def _estimate_population(classes: Counted, size: float, weighted: FloatArray | None) -> _Population:
@@ -240,7 +242,7 @@ def assess(
         classes.partition.labels,
         table.counts,
         classes.sizes,
-        measured_population.individual,
+        measured_population.individual_risk,
         measured_population.rank,
         None if households is None else households[0],
     )
@@ -312,13 +314,13 @@ def _count_star_records(classes: Counted) -> int:
 
 def _figures_of_population(classes: Counted, population: _Population, below: tuple[int, ...]) -> dict[str, Any]:
     """Return the figures of the population, and those that follow from it."""
-    people, n_both = population.people, None
+    people, n_both = population.people_by_class, None
     journalist = None if people is None else _measure_attack_risk(classes.records, people, below)
     if people is not None:
         n_both = int(classes.records[(classes.sizes == 1) & (people == 1)].sum())
     marketer = journalist or _measure_attack_risk(classes.records, classes.sizes, ())
     n_records = classes.table.n_records
-    mean = math.fsum((population.individual * classes.records).tolist()) / n_records if n_records else 1.0
+    mean = math.fsum((population.individual_risk * classes.records).tolist()) / n_records if n_records else 1.0
     return {
         "journalist_risk": journalist,
         "marketer_risk": marketer.average,
@@ -356,7 +358,7 @@ def _measure_household_risk(classes: Counted, population: _Population, column: s
     table = classes.table
     households = household_codes(table.codes[table.index(column)], table.counts)
     labels = np.repeat(classes.partition.labels, table.counts)
-    risks = household_risk(population.individual[labels], households) if len(labels) else np.empty(0)
+    risks = household_risk(population.individual_risk[labels], households) if len(labels) else np.empty(0)
     sizes = household_classes(households, labels)
     # Without a record, the risk is 1.
     highest, average = (float(risks.max()), float(risks.mean())) if len(risks) else (1.0, 1.0)

@@ -30,7 +30,7 @@ _CLOCK_FORMATS: Final = ("%H:%M", "%-H:%M", "%H:%M:%S", "%H:%M:%S%.3f", "%H:%M:%
 class _Numbers:
     """A style of numbers."""
 
-    least: int  # decimals that every number has, zeros where it needs none
+    min_decimals: int  # decimals that every number has, zeros where it needs none
     decimal: str
     thousands: str  # what groups digits; empty where nothing does
 
@@ -40,7 +40,7 @@ class _Numbers:
 
     def _format_number(self, plain: str) -> str:
         whole, _, decimals = plain.partition(".")
-        decimals = decimals.ljust(self.least, "0")
+        decimals = decimals.ljust(self.min_decimals, "0")
         whole = _THOUSANDS_PATTERN.sub(self.thousands, whole) if self.thousands else whole
         return whole + self.decimal + decimals if decimals else whole
 

@@ -398,7 +398,7 @@ def find_all_keys(
         )
     if _is_key(n_rows * (n_rows - 1) // 2, n_rows if n_rows > 1 else 0, rules):
         # Even no column at all would be a key; a key has one.
-        alone, rows = rules._replace(most=-1, max_size=1), _columns_only(codes, widths)
+        alone, rows = rules._replace(max_left=-1, max_size=1), _columns_only(codes, widths)
         singles = np.array([kernel.add_until_key(rows, alone, np.array([j]))[1:] for j in range(n_columns)])
         return _restore_column_order(
             np.eye(n_columns, dtype=np.bool_), np.arange(n_columns), singles, n_columns, rules.max_size
@@ -407,7 +407,7 @@ def find_all_keys(
     rows = _build_key_rows(codes[order], widths[order])
     say_if_first_run(kernel.search_keys, 8)
     n_words = (n_columns + 63) // 64
-    evidence = first_evidence(rows, rules.seed) if rules.most == 0 else np.zeros((0, n_words), dtype=np.uint64)
+    evidence = first_evidence(rows, rules.seed) if rules.max_left == 0 else np.zeros((0, n_words), dtype=np.uint64)
     stages = [rules.max_size] if budget is None else [*range(1, rules.max_size + 1)]
     watch = Watch(budget, progress, n_columns, 1)
     complete_to = 0
@@ -456,7 +456,7 @@ def find_key_in_sample(codes: CodeArray, widths: CountArray, rules: KeyRules, n_
         n_sets += 1
         if _is_key(pairs, repeated, rules):
             key = fewer
-    key_counts = kernel.add_until_key(rows, rules._replace(most=-1), key)[1:]
+    key_counts = kernel.add_until_key(rows, rules._replace(max_left=-1), key)[1:]
     members = np.isin(np.arange(n_columns), key)[None]
     result = members[: int(is_key and len(key) <= rules.max_size)]
     return _restore_column_order(result, np.arange(n_columns), np.array([key_counts])[: len(result)], n_sets, 0)
@@ -473,7 +473,7 @@ def _columns_only(codes: CodeArray, widths: CountArray) -> KeyRows:
 
 
 def _is_key(pairs: int, repeated: int, rules: KeyRules) -> bool:
-    return (pairs if rules.by_pairs else repeated) <= rules.most
+    return (pairs if rules.by_pairs else repeated) <= rules.max_left
 
 
 def _order_by_agreement(codes: CodeArray) -> CountArray:

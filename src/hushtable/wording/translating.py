@@ -142,7 +142,7 @@ class TranslatedText(NamedTuple):
     """A translation, and how many letters of the text the catalogue knows."""
 
     translation: str
-    n_known: int
+    n_known_letters: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class Catalogue:
         if not count_letters(text) or _NUMBER.fullmatch(text):
             return TranslatedText(_NUMBER.sub(_swap_marks, text), 0)
         readings = [*self._translate_by_forms(text), *self._translate_by_sentences(text)]
-        return max(readings, key=lambda each: each.n_known, default=TranslatedText(text, 0))
+        return max(readings, key=lambda each: each.n_known_letters, default=TranslatedText(text, 0))
 
     def _translate_by_forms(self, text: str) -> Iterator[TranslatedText]:
         """Translate a text by the first form that fits, and by the first one whose places hold no end of a sentence.
@@ -201,7 +201,9 @@ class Catalogue:
                 TranslatedText(part, 0) if place % 2 else self._translate_sentence(part)
                 for place, part in enumerate(parts)
             ]
-            yield TranslatedText("".join(each.translation for each in readings), sum(each.n_known for each in readings))
+            yield TranslatedText(
+                "".join(each.translation for each in readings), sum(each.n_known_letters for each in readings)
+            )
         if text[-1:] in (".", ";", ":"):
             translation, n_known = self._translate_sentence(text[:-1])
             yield TranslatedText(translation + text[-1], n_known)
@@ -212,8 +214,8 @@ class Catalogue:
             words = "" if place is None else found[int(place) + 1]
             if kind == "t":
                 reading = self._translate_sentence(words)
-                n_known += reading.n_known
-                words = reading.translation if reading.n_known else _NUMBER.sub(_swap_marks, words)
+                n_known += reading.n_known_letters
+                words = reading.translation if reading.n_known_letters else _NUMBER.sub(_swap_marks, words)
             elif kind == "l":
                 words = self._translate_names(words)
             elif kind == "w":

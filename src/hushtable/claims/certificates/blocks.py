@@ -42,12 +42,12 @@ _IS_BEST: Final = "no partition into blocks costs less"
 class _CandidateCosts:
     """Costs of cells of one column, each of which covers a range of places; place 0 is the missing value."""
 
-    places: CountArray = field(repr=False)  # (n_rows,), leaves of a hierarchy in the order of its branches
+    positions: CountArray = field(repr=False)  # (n_rows,), leaves of a hierarchy in the order of its branches
     star: float
     # (n_places,), positions of the values of an ordered column, times what its whole range costs
     position_costs: FloatArray | None = field(repr=False)
     nodes: CountArray = field(repr=False)  # (n_levels, n_places), the node above each, levels of values apart
-    least: FloatArray = field(repr=False)  # (n_levels, n_places), what the cheapest of a node and all above it costs
+    cheapest: FloatArray = field(repr=False)  # (n_levels, n_places), what the cheapest of a node and all above it costs
 
     def cost(self, low: CountArray, high: CountArray) -> FloatArray:
         """Return what cells cost."""
@@ -55,7 +55,7 @@ class _CandidateCosts:
             costs = self.position_costs[high] - self.position_costs[low]
         else:
             costs = np.full(low.shape, self.star)
-            for node, least in zip(self.nodes[::-1], self.least[::-1], strict=True):
+            for node, least in zip(self.nodes[::-1], self.cheapest[::-1], strict=True):
                 costs = np.where(node[low] == node[high], least[low], costs)
         return np.asarray(np.where(low == high, 0.0, np.where(low == 0, self.star, costs)))
 
@@ -133,7 +133,7 @@ class _StatedBlocks:
 
     models: tuple[PrivacyModel, ...]
     columns: tuple[_CandidateCosts, ...] = field(repr=False)
-    held: Mapping[str, CodeArray] = field(repr=False)
+    judged_codes: Mapping[str, CodeArray] = field(repr=False)
     reference: ClassStats = field(repr=False)
     labels: CountArray = field(repr=False)
     prices: FloatArray = field(repr=False)
@@ -151,19 +151,19 @@ class _StatedBlocks:
         ((loss, options),) = entries["loss"].items()
         if loss not in ("ncp", "certainty", "minimal_distortion"):
             raise InputError(f"a certificate of blocks by the loss {loss!r}.", hint="no checker knows it.")
-        codes = [read.coded[name][1] for name in (*read.columns, *read.judged)]
+        codes = [read.encoded[name][1] for name in (*read.columns, *read.judged_columns)]
         order = np.lexsort(tuple(codes[::-1])) if read.frame.n_rows else np.empty(0, dtype=np.int64)
         n, weights = len(order), weights_in(options, read.columns)
         factor = 1 / max(1e-300, n * math.fsum(weights)) if loss == "ncp" else 1.0
         columns = []
         for name, weight in zip(read.columns, weights, strict=True):
-            column, of_rows = read.coded[name]
+            column, of_rows = read.encoded[name]
             is_tree = name in entries["hierarchies"]
             hierarchy = read.build_hierarchy(name, of_rows, None, entries) if is_tree else None
             columns.append(
                 _cells_of(column, of_rows[order].astype(np.int64), hierarchy, loss, options, weight * factor)
             )
-        judged_codes = {name: read.coded[name][1][order] for name in read.judged}
+        judged_codes = {name: read.encoded[name][1][order] for name in read.judged_columns}
         reference = read.reference_stats(judged_codes, None, entries["hierarchies"])
         labels = np.array(entries["classes"], dtype=np.int64)
         prices = np.array([float(price) for price in entries["prices"]])
@@ -184,7 +184,7 @@ class _StatedBlocks:
 
     @property
     def n_rows(self) -> int:
-        return len(self.columns[0].places)
+        return len(self.columns[0].positions)
 
     @property
     def slack(self) -> float:
@@ -237,7 +237,7 @@ class _StatedBlocks:
         if not self._passes([tuple(rows.tolist()) for rows in members]).all():
             yield Failure(f"{_IS_RELEASE}: a class does not satisfy the models")
         cost = math.fsum(
-            len(rows) * float(cells.cost(cells.places[rows].min(), cells.places[rows].max()))
+            len(rows) * float(cells.cost(cells.positions[rows].min(), cells.positions[rows].max()))
             for rows in members
             for cells in self.columns
         )
@@ -251,7 +251,7 @@ class _StatedBlocks:
         sizes = np.array([len(block) for block in blocks], dtype=np.int64)
         rows = np.array([row for block in blocks for row in block], dtype=np.int64)
         labels = np.repeat(np.arange(len(blocks)), sizes)
-        histograms = {name: count_values(labels, codes[rows], len(blocks)) for name, codes in self.held.items()}
+        histograms = {name: count_values(labels, codes[rows], len(blocks)) for name, codes in self.judged_codes.items()}
         stats = ClassStats(sizes, histograms, self.reference.totals, grounds=self.reference.grounds)
         return np.asarray(np.all([model.passes(stats) for model in self.models], axis=0))
 
@@ -259,7 +259,7 @@ class _StatedBlocks:
         """Tell whether no price is above what the row costs beside its k - 1 nearest: then no block is cheaper."""
         if self.k == 1:
             return bool((self.prices <= self.slack).all())
-        places = np.column_stack([cells.places for cells in self.columns])
+        places = np.column_stack([cells.positions for cells in self.columns])
         step = max(1, _CELLS_PER_STEP // self.n_rows)
         for begin in range(0, self.n_rows, step):
             some = slice(begin, begin + step)
@@ -291,7 +291,7 @@ class _BlockSearch:
         self.order = np.argsort(-prices, kind="stable")
         self.columns, self.k, self.most, self.above = columns, k, most, above
         self.prices = prices[self.order]
-        self.places = np.column_stack([cells.places for cells in columns])[self.order]
+        self.places = np.column_stack([cells.positions for cells in columns])[self.order]
         self.blocks: list[tuple[int, ...]] = []
         self.reduced: list[float] = []
 

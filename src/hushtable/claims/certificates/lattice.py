@@ -123,8 +123,8 @@ class ClassCosts:
 
     counts: CountArray = field(repr=False)
     is_squared: bool  # the sum of squares, or else the mean
-    most: int  # records that may be suppressed
-    least: int  # records that every class holds
+    max_suppressed: int  # records that may be suppressed
+    min_size: int  # records that every class holds
 
     def node_loss(self, levels: Sequence[int], labels: CountArray, gone: BoolArray) -> float:
         """Return the loss of a node with some rows suppressed."""
@@ -139,12 +139,12 @@ class ClassCosts:
         del levels
         sizes, n = self._class_sizes(labels, gone)
         if self.is_squared:
-            return float(sum(size * max(size, self.least) for size in sizes) + (n - sum(sizes)) * n)
-        n_left = first = max(1, min(sum(sizes), n - self.most))
+            return float(sum(size * max(size, self.min_size) for size in sizes) + (n - sum(sizes)) * n)
+        n_left = first = max(1, min(sum(sizes), n - self.max_suppressed))
         shared = 0.0
         for size in sorted(sizes):
             n_taken = min(size, n_left)
-            shared, n_left = shared + n_taken / max(size, self.least), n_left - n_taken
+            shared, n_left = shared + n_taken / max(size, self.min_size), n_left - n_taken
         return first / shared if shared else math.inf
 
     def _class_sizes(self, labels: CountArray, gone: BoolArray) -> tuple[list[int], int]:
@@ -285,8 +285,8 @@ class ReadColumns:
     columns: tuple[str, ...]
     models: tuple[PrivacyModel, ...]
     sensitive: tuple[str, ...]
-    judged: tuple[str, ...]
-    coded: Mapping[str, tuple[Column, CodeArray]] = field(repr=False)
+    judged_columns: tuple[str, ...]
+    encoded: Mapping[str, tuple[Column, CodeArray]] = field(repr=False)
     readings: Mapping[str, str]
     failures: tuple[Failure, ...]
 
@@ -309,7 +309,7 @@ class ReadColumns:
         self, codes: Mapping[str, CodeArray], counts: CountArray | None, hierarchies: Mapping[str, Any]
     ) -> ClassStats:
         """Return what models compare classes with: the sensitive values of all rows, and no class."""
-        columns = {name: self.coded[name][0] for name in self.sensitive}
+        columns = {name: self.encoded[name][0] for name in self.sensitive}
         return ClassStats(
             np.empty(0, dtype=np.int64),
             totals={name: count_records(codes[name] + 1, each.n_values + 1, counts) for name, each in columns.items()},
@@ -320,7 +320,7 @@ class ReadColumns:
         self, name: str, codes: CodeArray, counts: CountArray | None, entries: Mapping[str, Any]
     ) -> Hierarchy:
         """Return the hierarchy of a column, whose rows have these codes."""
-        column = self.coded[name][0]
+        column = self.encoded[name][0]
         totals = count_records(codes + 1, column.n_values + 1, counts)
         return Hierarchy.build(entries["hierarchies"][name], column, totals[1:], unknown=entries["unknown"])
 
@@ -333,7 +333,7 @@ class _Checked:
     columns: tuple[str, ...]
     ladders: tuple[PublishedLadder, ...] = field(repr=False)
     counts: CountArray = field(repr=False)
-    held: Mapping[str, CodeArray] = field(repr=False)
+    judged_codes: Mapping[str, CodeArray] = field(repr=False)
     reference: ClassStats = field(repr=False)
     models: tuple[PrivacyModel, ...]
     costs: CellCosts | ClassCosts = field(repr=False)
@@ -342,8 +342,8 @@ class _Checked:
 
     @classmethod
     def from_entries(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _Checked:
-        columns, judged_columns = read.columns, read.judged
-        codes = np.array([read.coded[name][1] for name in (*columns, *judged_columns)])
+        columns, judged_columns = read.columns, read.judged_columns
+        codes = np.array([read.encoded[name][1] for name in (*columns, *judged_columns)])
         labels, first = label_rows(codes)
         counts = count_records(labels, len(first), read.frame.counts)
         rows = codes[:, first]
@@ -367,7 +367,7 @@ class _Checked:
         return int(self.counts.sum())
 
     @property
-    def most(self) -> int:
+    def max_suppressed(self) -> int:
         return int(self.entries["most_suppressed"])
 
     @property
@@ -386,7 +386,7 @@ class _Checked:
     def find_failures(self) -> Iterator[Failure]:
         """Yield the failures; what depends on a failed condition is not checked."""
         limit = float(self.entries["suppression_limit"])
-        stated = (tuple(self.entries["n_levels"]), int(self.entries["n_records"]), self.most)
+        stated = (tuple(self.entries["n_levels"]), int(self.entries["n_records"]), self.max_suppressed)
         if stated != (self.heights, self.n_records, int(limit * self.n_records)):
             yield Failure(f"{_IS_INPUT}: it has other records, levels, or another limit")
             return
@@ -418,12 +418,12 @@ class _Checked:
             tagged = _failing_classes(closed, stats)
             failing = tagged | _failing_classes(self.models, stats)
             n_tagged, n_failing = (int(stats.sizes[classes].sum()) for classes in (tagged, failing))
-            if self.most:
-                is_hopeless = n_tagged > self.most or (self.person is None and self._exceeds_bound(stats))
+            if self.max_suppressed:
+                is_hopeless = n_tagged > self.max_suppressed or (self.person is None and self._exceeds_bound(stats))
             else:
                 # A union of classes that pass passes, so that one of the parts of a class that fails does too.
                 is_hopeless = n_failing > 0 and (n_tagged > 0 or all(m.monotone_coarsening for m in self.models))
-            is_feasible = n_failing <= self.most and not failing.all()
+            is_feasible = n_failing <= self.max_suppressed and not failing.all()
             self.node_classes[levels] = _NodeClasses(
                 labels, failing[labels], tagged[labels], n_tagged, is_hopeless, is_feasible
             )
@@ -431,7 +431,9 @@ class _Checked:
 
     def _class_stats(self, labels: CountArray, n_classes: int) -> ClassStats:
         sizes = np.bincount(labels, weights=self.counts, minlength=n_classes).astype(np.int64)
-        histograms = {name: count_values(labels, codes, n_classes, self.counts) for name, codes in self.held.items()}
+        histograms = {
+            name: count_values(labels, codes, n_classes, self.counts) for name, codes in self.judged_codes.items()
+        }
         persons = None if self.person is None else histograms[self.person].n_distinct()
         return ClassStats(sizes, histograms, self.reference.totals, grounds=self.reference.grounds, persons=persons)
 
@@ -448,7 +450,7 @@ class _Checked:
                 single = ClassStats(ones, {name: alone}, self.reference.totals, grounds=self.reference.grounds)
                 highest = _excess(model, single)
                 assert highest is not None
-                if excess.sum() > self.most * highest.max(initial=0.0) + _LOSS_TOLERANCE * self.n_records:
+                if excess.sum() > self.max_suppressed * highest.max(initial=0.0) + _LOSS_TOLERANCE * self.n_records:
                     return True
         return False
 

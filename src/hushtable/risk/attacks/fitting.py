@@ -99,14 +99,14 @@ def number_by_value(tables: Sequence[Frame], name: str) -> list[CountArray]:
 class PlaceAxis:
     """What the cells and the known values of a column stand for, as places on one axis.
 
-    ``runs`` has a row for every cell, ``places`` one for every value that may be known, the last one for the missing
+    ``cell_runs`` has a row for every cell, ``known_runs`` one for every value that may be known, the last one for the missing
     value: from one place to below another, and where in ``bits`` the bytes of several runs begin; -1 where it is one
     run.
     """
 
-    runs: CountArray  # (n_cells, 3)
+    cell_runs: CountArray  # (n_cells, 3)
     bits: ByteArray
-    places: CountArray  # (n_values + 1, 3)
+    known_runs: CountArray  # (n_values + 1, 3)
     n_places: int
 
 
@@ -169,7 +169,7 @@ def common_axes(
             parts.append(part)
         axis = _axis_of(parts, _column_of(pair, parts, tables), 0)
         n_first = len(parts[0].cells)
-        axes.append(PlaceAxis(axis.runs[:n_first], axis.bits, axis.runs[n_first:], axis.n_places))
+        axes.append(PlaceAxis(axis.cell_runs[:n_first], axis.bits, axis.cell_runs[n_first:], axis.n_places))
     return axes, cells[0], cells[1]
 
 
@@ -483,7 +483,7 @@ def count_suspects(
     whose = persons[by_person]
     n_bits = np.cumsum([0, *(len(axis.bits) for axis in axes)]).tolist()
     known_runs = np.stack(
-        [_shift_runs(axis.places, n)[codes] for axis, codes, n in zip(axes, known_codes, n_bits[:-1], strict=True)],
+        [_shift_runs(axis.known_runs, n)[codes] for axis, codes, n in zip(axes, known_codes, n_bits[:-1], strict=True)],
         axis=1,
     )
     best = min(
@@ -496,15 +496,15 @@ def count_suspects(
     sizes = (best.windows[:, :, 1] - best.windows[:, :, 0]).sum(axis=1)
     # Of a trial, the record that leaves the fewest rows comes first.
     order = np.lexsort((sizes, np.repeat(np.arange(len(starts) - 1), np.diff(starts))))
-    offsets = np.cumsum([0, *(len(axis.runs) for axis in axes)])
+    offsets = np.cumsum([0, *(len(axis.cell_runs) for axis in axes)])
     rows = np.empty((len(by_person), len(axes)), dtype=np.int32)
     for j, (axis, codes) in enumerate(zip(axes, cells, strict=True)):
         cell_codes = codes[by_person]
-        rows[:, j] = np.where(cell_codes < 0, len(axis.runs) - 1, cell_codes) + offsets[j]
+        rows[:, j] = np.where(cell_codes < 0, len(axis.cell_runs) - 1, cell_codes) + offsets[j]
     n_persons = int(whose[-1]) + 1 if len(whose) else 0
     lookup = LookedUp(
         rows,
-        np.concatenate([_shift_runs(axis.runs, n) for axis, n in zip(axes, n_bits[:-1], strict=True)]),
+        np.concatenate([_shift_runs(axis.cell_runs, n) for axis, n in zip(axes, n_bits[:-1], strict=True)]),
         np.concatenate([axis.bits for axis in axes]),
         whose,
         np.searchsorted(whose, np.arange(n_persons + 1)),
@@ -541,7 +541,7 @@ class _Windows:
 
 def _build_windows(axis: PlaceAxis, cells: CodeArray, known_runs: CountArray) -> _Windows:
     """Order rows by how wide their cells are, in powers of two, then by where those begin."""
-    low, width = axis.runs[:, 0], np.maximum(axis.runs[:, 1] - axis.runs[:, 0], 1)
+    low, width = axis.cell_runs[:, 0], np.maximum(axis.cell_runs[:, 1] - axis.cell_runs[:, 0], 1)
     level = np.ceil(np.log2(width)).astype(np.int64)
     keys = level * (axis.n_places + 1) + low
     distinct, ranks = np.unique(keys, return_inverse=True)
@@ -558,7 +558,7 @@ def _build_windows(axis: PlaceAxis, cells: CodeArray, known_runs: CountArray) ->
 
 def relate_cells(axis: PlaceAxis, ours: CodeArray, theirs: CodeArray) -> tuple[BoolArray, BoolArray, BoolArray]:
     """Tell which cells of two tables share a place, which of theirs lie in ours, and which of ours lie in theirs."""
-    a, b = axis.runs[ours], axis.places[theirs]
+    a, b = axis.cell_runs[ours], axis.known_runs[theirs]
     if (a[:, 2] < 0).all() and (b[:, 2] < 0).all():
         (low, high), (first, last) = (each[:, :2].T for each in (a, b))
         low, high = low[:, None], high[:, None]

@@ -308,7 +308,7 @@ def _warn_where_nothing_fits(
     rows = np.arange(cells.shape[1], dtype=np.int32)
     mismatches = []
     for j, names in enumerate(pairs):
-        counts = np.bincount(known_codes[j][known_codes[j] >= 0], minlength=len(axes[j].places))
+        counts = np.bincount(known_codes[j][known_codes[j] >= 0], minlength=len(axes[j].known_runs))
         values = np.arange(len(counts), dtype=np.int32)[None]
         fits = count_suspects(axes[j : j + 1], cells[j : j + 1], rows, values, np.arange(len(counts) + 1), 1).counts > 0
         n_records = int(counts.sum())

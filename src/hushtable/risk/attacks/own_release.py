@@ -312,7 +312,7 @@ class _Publication:
     @property
     def rows(self) -> CountArray:
         """Rows of the published table that are in classes."""
-        return np.flatnonzero(~self.groups.hidden)
+        return np.flatnonzero(~self.groups.is_suppressed)
 
     @property
     def labels(self) -> CountArray:
@@ -322,7 +322,7 @@ class _Publication:
     @property
     def classes(self) -> CountArray:
         """The class of every row of the published table; suppressed rows are one more."""
-        classes = np.full(len(self.groups.hidden), self.groups.n_classes, dtype=np.int64)
+        classes = np.full(len(self.groups.is_suppressed), self.groups.n_classes, dtype=np.int64)
         classes[self.rows] = self.labels
         return classes
 
