@@ -83,7 +83,7 @@ def check_published(frame, opened, data):
     native = collected(opened.publish_lazily(cells))
     assert tuple(native.columns) == cells.columns
     assert texts(native) == expected
-    batches = [pl.from_arrow(batch) for batch in opened.batches(cells)]
+    batches = [pl.from_arrow(batch) for batch in opened.publish_batches(cells)]
     assert sorted(row for batch in batches for row in texts(batch)) == expected
     counted = opened.collapse(cells.columns, cells)
     assert counted.n_records == len(expected)

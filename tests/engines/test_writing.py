@@ -211,8 +211,7 @@ from hushtable.io import drafts
 from hushtable.release import manifest
 from hushtable.release import batches, writing
 
-for name in ("_MOST_ROWS", "_BUCKETS"):
-    setattr(batches, name, 10 if name == "_MOST_ROWS" else 3)
+batches._MAX_ROWS_IN_MEMORY, batches._N_BUCKETS = 10, 3
 module, name, when = {module}, {name!r}, {when!r}
 real = getattr(module, name)
 

@@ -307,26 +307,24 @@ def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Va
     described = {name: variables[name] for name in cells.columns if name in variables}
     labels = {name: _cut_text(each.label, _MAX_LABEL_BYTES[program]) for name, each in described.items() if each.label}
     # A rewritten column holds texts instead of numbers: the variable's format no longer applies.
-    unchanged = {name: each for name, each in described.items() if each.is_number != isinstance(types[name], pl.String)}
-    formats = {name: each.format for name, each in unchanged.items() if each.format and each.program == program}
+    intact = {name: each for name, each in described.items() if each.is_number != isinstance(types[name], pl.String)}
+    formats = {name: each.format for name, each in intact.items() if each.format and each.program == program}
     options: dict[str, Any] = {"column_labels": labels, "variable_format": formats}
     if program != "sas":
-        options["variable_format"] = {name: each for name, each in formats.items() if unchanged[name].is_number}
+        options["variable_format"] = {name: each for name, each in formats.items() if intact[name].is_number}
         value_labels = {name: _labels_to_write(types[name], each, program) for name, each in described.items()}
         options["variable_value_labels"] = {name: each for name, each in value_labels.items() if each}
     if program == "spss":
-        options["variable_measure"] = {
-            name: each.measure for name, each in unchanged.items() if each.measure != "unknown"
-        }
+        options["variable_measure"] = {name: each.measure for name, each in intact.items() if each.measure != "unknown"}
         options["missing_ranges"] = {
             name: [{"lo": each[0], "hi": each[1]} if isinstance(each, tuple) else each for each in variable.missing]
-            for name, variable in unchanged.items()
+            for name, variable in intact.items()
             if variable.missing and not any(str(each).startswith(".") for each in variable.missing)
         }
         options |= {"compress": True} if path.suffix.lower() == ".zsav" else {"row_compress": True}
         write = library.write_sav
     elif program == "stata":
-        tags = {name: [each[1:] for each in _missing_tags(variable)] for name, variable in unchanged.items()}
+        tags = {name: [each[1:] for each in _missing_tags(variable)] for name, variable in intact.items()}
         options["missing_user_values"] = {name: each for name, each in tags.items() if each}
         clocks = {name: _CLOCK_FORMAT for name in cells.columns if isinstance(cells[name].dtype, pl.Time)}
         options["variable_format"] = clocks | options["variable_format"]

@@ -99,9 +99,9 @@ def number_by_value(tables: Sequence[Frame], name: str) -> list[CountArray]:
 class PlaceAxis:
     """What the cells and the known values of a column stand for, as places on one axis.
 
-    ``cell_runs`` has a row for every cell, ``known_runs`` one for every value that may be known, the last one for the missing
-    value: from one place to below another, and where in ``bits`` the bytes of several runs begin; -1 where it is one
-    run.
+    ``cell_runs`` has a row for every cell, ``known_runs`` one for every value that may be known, the last one for the
+    missing value: from one place to below another, and where in ``bits`` the bytes of several runs begin; -1 where it
+    is one run.
     """
 
     cell_runs: CountArray  # (n_cells, 3)
