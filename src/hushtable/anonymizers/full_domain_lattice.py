@@ -36,10 +36,11 @@ class PublishedLevels:
     """The levels of one column, as they are published."""
 
     ladder: Hierarchy
-    # (n_levels, n_values + 1), entry 0 is the missing value; dense in each level: equal texts are one node
+    # (n_levels, n_values + 1): the node of each code (entry 0: missing); numbered from 0 in each level. Equal texts
+    # are one node.
     nodes: CodeArray = field(repr=False)
     n_nodes: tuple[int, ...]  # by level
-    # (n_levels, n_values): the published level, higher where a value must not be published lower
+    # (n_levels, n_values): the level at which each value is published; above the row's level if the value needs it
     level: CodeArray = field(repr=False)
 
     @property
@@ -60,11 +61,12 @@ def levels_of(table: Table, columns: Sequence[str], ladders: Mapping[str, Hierar
 
 
 def _build_levels(ladder: Hierarchy, name: str) -> PublishedLevels:
+    """Number the nodes of every level; raise HierarchyError if a node has more than one parent."""
     n_levels, n_values = ladder.n_levels, ladder.n_values
     level = np.repeat(np.arange(n_levels, dtype=np.int32)[:, None], n_values, axis=1)
     if ladder.lowest is not None:
         level = np.maximum(level, ladder.lowest[None, :])
-    # Number the labels: equal texts of levels share a number, values have their own.
+    # Number the labels: equal texts of levels above 0 share a number; those of level 0, the values, have their own.
     number_of_text: dict[tuple[int, str], int] = {}
     numbers = [
         np.array([number_of_text.setdefault((min(i, 1), text), len(number_of_text)) for text in labels], dtype=np.int64)
@@ -73,13 +75,14 @@ def _build_levels(ladder: Hierarchy, name: str) -> PublishedLevels:
     nodes = np.empty((n_levels, n_values + 1), dtype=np.int32)
     n_nodes = []
     codes = np.arange(n_values)
-    at_level = np.stack([number[ladder.level_codes[i]] for i, number in enumerate(numbers)])
+    text_at_level = np.stack([number[ladder.level_codes[i]] for i, number in enumerate(numbers)])
     for i in range(n_levels):
-        texts = at_level[level[i], codes]
+        published_texts = text_at_level[level[i], codes]
+        # Below the top, the missing value is a node of its own; at the top, it is published like all others.
         missing = -1 if i < n_levels - 1 else int(numbers[-1][0])
-        used, dense = np.unique(np.append(missing, texts), return_inverse=True)
+        texts_used, dense = np.unique(np.append(missing, published_texts), return_inverse=True)
         nodes[i] = dense.ravel()
-        n_nodes.append(len(used))
+        n_nodes.append(len(texts_used))
     for i in range(n_levels - 1):
         parents = np.zeros(n_nodes[i], dtype=np.int32)
         parents[nodes[i]] = nodes[i + 1]
@@ -91,19 +94,21 @@ def _build_levels(ladder: Hierarchy, name: str) -> PublishedLevels:
     return PublishedLevels(ladder, nodes, tuple(n_nodes), level)
 
 
-_MOST_ADDRESSES: Final = 2**20
-_MOST_KEYS: Final = 2**62
-_LAST_STAMP: Final = 2**30
+_MOST_ADDRESSES: Final = (
+    2**20
+)  # with more keys than this and twice the rows, keys are hashed instead of used as addresses
+_MOST_KEYS: Final = 2**62  # the most different keys, so that they fit 64 bits
+_LAST_STAMP: Final = 2**30  # the slots are cleared when the stamp is larger, so that stamps fit 32 bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeSnapshot:
-    """The classes of a node, with all statistics that the models need."""
+    """The classes of a node, with the value counts and sizes that the models need."""
 
     levels: Vector  # the node
-    rows: CodeArray = field(repr=False)  # one of every class, ascending
+    rows: CodeArray = field(repr=False)  # a row of every class, ascending
     sizes: CountArray = field(repr=False)
-    # Of everything that is counted in classes
+    # By column whose values the models count
     histograms: Mapping[str, Histogram] = field(default_factory=dict, repr=False)
     population: CountArray | None = field(default=None, repr=False)
 
@@ -114,7 +119,7 @@ class NodeSnapshot:
 
 
 class Roller:
-    """Makes snapshots; its scratch arrays are reused by every roll-up."""
+    """Merges classes of a node to those of a node above; every roll-up reuses the scratch arrays."""
 
     def __init__(self, judge: Judge, names: Sequence[str], columns: tuple[PublishedLevels, ...]) -> None:
         table = judge.table
@@ -127,18 +132,22 @@ class Roller:
         self._slots = np.full(max(n_addresses, _n_slots(n_rows)), -1, dtype=np.int32)
         self._stamp = 0
         self._reference = judge.reference_stats()
-        one_by_one = Partition.from_labels(np.arange(n_rows, dtype=np.int32), n_rows, table.counts)
-        rows = NodeSnapshot(
+        rows_as_classes = Partition.from_labels(np.arange(n_rows, dtype=np.int32), n_rows, table.counts)
+        all_rows = NodeSnapshot(
             (0,) * len(columns),
             np.arange(n_rows, dtype=np.int32),
             table.counts,
-            {name: one_by_one.histogram(table, name) for name in judge.counted},
+            {name: rows_as_classes.histogram(table, name) for name in judge.counted},
             judge.population,
         )
-        self.base, _ = self.roll_up(rows, rows.levels)
+        self.base, _ = self.roll_up(all_rows, all_rows.levels)
 
     def roll_up(self, source: NodeSnapshot, levels: Vector) -> tuple[NodeSnapshot, CodeArray]:
-        """Roll up to a node; return its classes, and, until the next roll-up, which each class of the source became."""
+        """Merge the classes of a node below to those of the node ``levels``.
+
+        Return the new classes, and for each class of the source the number of its new class. The next roll-up
+        overwrites these numbers.
+        """
         labels, n_classes = self.group_rows(source.rows, source.sizes, levels)
         first = self._first[:n_classes]
         rows, sizes = source.rows[first], self._sizes[:n_classes].copy()
@@ -156,11 +165,13 @@ class Roller:
         return NodeSnapshot(levels, rows, sizes, histograms, population), labels
 
     def group_rows(self, rows: CodeArray, counts: CountArray, levels: Vector) -> tuple[CodeArray, int]:
-        """Label rows by the classes of a node; return the labels, which the next call overwrites, and their number."""
+        """Return the class of each row at a node, and the number of classes; the next call overwrites the classes."""
         keys = np.zeros(len(rows), dtype=np.int64)
         labels, n_found = self._labels[: len(rows)], 1
         picked: list[int] = []
         n_keys = 1
+        # Columns are combined to one key while it fits 64 bits; then rows are grouped, and their labels begin the next
+        # key. The entry of column -1 groups the rows at the end.
         for j, level in [*enumerate(levels), (-1, 0)]:
             width = self.columns[j].n_nodes[level] if j >= 0 else 1
             if j < 0 or n_keys * width >= _MOST_KEYS:
@@ -174,27 +185,31 @@ class Roller:
         return labels, n_found
 
     def _add_keys(self, rows: CodeArray, levels: Vector, picked: list[int], factor: int, keys: CountArray) -> None:
-        """Add the nodes of some columns to keys below a factor."""
-        table = np.zeros((len(picked), max([1, *(self.columns[j].nodes.shape[1] for j in picked)])), dtype=np.int64)
+        """Extend keys, all below ``factor``, by the nodes of some columns: each is a digit of the key."""
+        key_of_code = np.zeros(
+            (len(picked), max([1, *(self.columns[j].nodes.shape[1] for j in picked)])), dtype=np.int64
+        )
         for row, j in enumerate(picked):
             column = self.columns[j]
-            table[row, : column.nodes.shape[1]] = column.nodes[levels[j]] * np.int64(factor)
+            key_of_code[row, : column.nodes.shape[1]] = column.nodes[levels[j]] * np.int64(factor)
             factor *= column.n_nodes[levels[j]]
-        rollup.add_node_keys(self.codes, rows, np.array(picked, dtype=np.int64), table, keys)
+        rollup.add_node_keys(self.codes, rows, np.array(picked, dtype=np.int64), key_of_code, keys)
 
     def _group_keys(self, keys: CountArray, counts: CountArray, n_keys: int, labels: CodeArray) -> int:
+        """Label equal keys by one number, and return how many keys differ."""
+        # A slot below the stamp is empty: the slots need not be cleared for every call.
         if self._stamp > _LAST_STAMP:
             self._slots[:], self._stamp = -1, 0
-        n_slots, group_ = _n_slots(len(keys)), rollup.group_by_hash
+        n_slots, group_equal_keys = _n_slots(len(keys)), rollup.group_by_hash
         if n_keys <= max(_MOST_ADDRESSES, 2 * len(keys)) and n_keys <= len(self._slots):
-            n_slots, group_ = n_keys, rollup.group_by_address
+            n_slots, group_equal_keys = n_keys, rollup.group_by_address
         slots = self._slots[:n_slots]
-        n_found = group_(keys, counts, slots, self._stamp, labels, self._first, self._sizes)
+        n_found = group_equal_keys(keys, counts, slots, self._stamp, labels, self._first, self._sizes)
         self._stamp += n_found
         return n_found
 
     def class_stats(self, snapshot: NodeSnapshot) -> ClassStats:
-        """Return the statistics that models need of the classes."""
+        """Return the statistics of the classes for the models."""
         person, histograms = self.judge.person, snapshot.histograms
         return ClassStats(
             snapshot.sizes,
@@ -217,10 +232,10 @@ class NodeObjective(Protocol):
 
     @property
     def by_class(self) -> bool:
-        """Whether a bound needs exactly the classes of the lower end, not those of a node below it."""
+        """Whether `bound_from_classes` needs the classes of the node itself, not only those of a node below it."""
 
     def bound_from_levels(self, levels: Vector) -> float:
-        """Return a lower bound of the cost of a node and all above it; look-ups only."""
+        """Return a lower bound of the cost of a node and all above it, from sums by level: fast, no row is read."""
 
     def node_cost(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
@@ -231,7 +246,7 @@ class NodeObjective(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostsByColumn:
-    """What cells cost, by column."""
+    """The costs of cells, by column."""
 
     # (n_levels, n_values + 1): by code, the extra cost of a suppressed cell over a published one
     extras: tuple[FloatArray, ...]
@@ -250,18 +265,18 @@ class CostsByColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Additive:
-    """A sum over cells, aggregated over columns."""
+    """A loss that adds the costs of cells in each column, and then combines the columns."""
 
     codes: CodeArray = field(repr=False)  # (n_rows, n_columns), code + 1
     cells: CostsByColumn = field(repr=False)
-    # The least cost at a level or above; differs from `cells` only where a wider node costs less
+    # The least cost of a cell at a level or above; differs from `cells` only if a higher level costs less
     floors: CostsByColumn = field(repr=False)
     finish: Callable[[Sequence[float]], float] = field(repr=False)  # the loss, from the sums by column
 
     by_class = False
 
     def bound_from_levels(self, levels: Vector) -> float:
-        """Return what a node costs whose records are all published."""
+        """Return the least cost of a node or one above it if no record is suppressed."""
         return self.finish([sums[level] for sums, level in zip(self.floors.sums, levels, strict=True)])
 
     def node_cost(self, node: NodeSnapshot, failing: BoolArray) -> float:
@@ -269,27 +284,28 @@ class Additive:
         return self._sum_costs(self.cells, node.levels, node, failing)
 
     def bound_from_classes(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
-        """Return the cost at the lowest levels, with failing records suppressed."""
+        """Return the least cost of a node or one above it if the failing records of a node below are suppressed."""
         return self._sum_costs(self.floors, levels, source, tagged)
 
     def _sum_costs(self, cells: CostsByColumn, levels: Vector, source: NodeSnapshot, failing: BoolArray) -> float:
-        table = np.zeros((len(levels), max(extra.shape[1] for extra in cells.extras)))
+        """Return the loss if failing classes are suppressed: the costs of published cells, and the extra costs."""
+        cost_of_code = np.zeros((len(levels), max(extra.shape[1] for extra in cells.extras)))
         for j, (extra, level) in enumerate(zip(cells.extras, levels, strict=True)):
-            table[j, : extra.shape[1]] = extra[level]
+            cost_of_code[j, : extra.shape[1]] = extra[level]
         added = np.zeros(len(levels))
-        rollup.add_costs(self.codes, source.rows, source.sizes, failing, table, added)
+        rollup.add_costs(self.codes, source.rows, source.sizes, failing, cost_of_code, added)
         pairs = zip(cells.sums, levels, added.tolist(), strict=True)
-        return self.finish([sums[level] + more for sums, level, more in pairs])
+        return self.finish([sums[level] + suppressed_cost for sums, level, suppressed_cost in pairs])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByClass:
-    """A loss of the sizes of classes."""
+    """A loss that depends on class sizes alone: discernibility, or the average class size."""
 
     n_records: int
     max_suppressed: int  # records that may be suppressed
     min_size: int  # of every class, in records
-    is_squared: bool  # the sum of squares, or else the mean
+    is_squared: bool  # the loss is the sum of squared sizes, else the mean size
 
     by_class = True
 
@@ -306,7 +322,7 @@ class ByClass:
         return n_kept / len(sizes) if len(sizes) else math.inf
 
     def bound_from_classes(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
-        """Return the cost of the lowest levels, where each record costs its class's size, or as suppressed."""
+        """Return a lower bound from the classes of the node itself; each class grows at least to the smallest size."""
         if source.levels != levels:
             return self.bound_from_levels(levels)
         sizes = source.sizes[~tagged & (source.sizes > 0)]
@@ -315,7 +331,8 @@ class ByClass:
             # A class that is kept has to grow at least to the smallest size.
             grown = int((sizes * np.maximum(0, self.min_size - sizes)).sum())
             return float(discernibility(sizes, self.n_records - n_kept) + grown)
-        # Mean size = n kept / sum of 1 / size over them. Least: keep as few as allowed, those in the smallest classes.
+        # The mean size is the number of kept records divided by the sum of 1 / size over them. It is least if as few
+        # records as allowed are kept, those in the smallest classes.
         sizes = np.sort(sizes)
         reached = np.maximum(sizes, self.min_size)
         n_needed = max(1, min(n_kept, self.n_records - self.max_suppressed))
@@ -347,29 +364,29 @@ def objective_of(
 
 
 def _price_levels(loss: Loss, column: PublishedLevels, counts: CountArray) -> tuple[FloatArray, FloatArray]:
-    """Return the cost of a cell by level and code (the missing one first), and of a suppressed one by code."""
+    """Return the cost of a published cell by level and code (missing first), and of a suppressed cell by code."""
     ladder, shape = column.ladder, column.nodes.shape
     codes = np.arange(ladder.n_values)
-    costs, star = np.zeros(shape), np.ones(shape[1])
+    costs, suppressed = np.zeros(shape), np.ones(shape[1])
     shares = np.stack([ladder.shares[i][ladder.level_codes[i]] for i in range(ladder.n_levels)])
     shares = shares[column.level, codes]
     if isinstance(loss, ArxLoss):
         unit, leaf = _n_leaves(ladder.leaf_share), ladder.leaf_share
         costs[:, 1:], costs[:-1, 0], costs[-1, 0] = np.maximum(shares, leaf), leaf, 1.0
-        return _round_to_integers(costs * unit) * loss.for_generalization, star * unit
+        return _round_to_integers(costs * unit) * loss.for_generalization, suppressed * unit
     if isinstance(loss, SetNCP):
         costs[:, 1:], costs[-1, 0] = np.where(column.level == 0, 0.0, shares), 1.0
         unit = _n_leaves(ladder.leaf_share)
-        return _round_to_integers(costs * unit), star * unit
+        return _round_to_integers(costs * unit), suppressed * unit
     if isinstance(loss, Precision):
         costs[:, 1:], costs[-1, 0] = column.level, column.top
-        return costs, star * column.top
+        return costs, suppressed * column.top
     assert isinstance(loss, NonUniformEntropy)
-    own = np.log2(np.maximum(1, counts))
+    bits_of_value = np.log2(np.maximum(1, counts))
     for level, nodes in enumerate(column.nodes):
         covered = np.bincount(nodes, weights=counts)[nodes]
-        costs[level] = np.where(counts > 0, np.log2(np.maximum(1, covered)) - own, 0.0)
-    return costs, np.where(counts > 0, math.log2(max(1, int(counts.sum()))) - own, 0.0)
+        costs[level] = np.where(counts > 0, np.log2(np.maximum(1, covered)) - bits_of_value, 0.0)
+    return costs, np.where(counts > 0, math.log2(max(1, int(counts.sum()))) - bits_of_value, 0.0)
 
 
 def _build_loss_of_sums(
@@ -389,15 +406,17 @@ def _build_loss_of_sums(
         )
     if isinstance(loss, NonUniformEntropy):
         return lambda sums: math.fsum(weight * sum_ for weight, sum_ in zip(weights, sums, strict=True))
-    rooms = [
+    largest_sums = [
         n_records * (column.top if isinstance(loss, Precision) else unit)
         for column, unit in zip(columns, units, strict=True)
     ]
-    return lambda sums: mean_loss([sum_ / room for sum_, room in zip(sums, rooms, strict=True)], weights)
+    return lambda sums: mean_loss(
+        [sum_ / largest_sum for sum_, largest_sum in zip(sums, largest_sums, strict=True)], weights
+    )
 
 
 def _n_leaves(leaf: float) -> float:
-    """Return the number of leaves if shares are counts of leaves; else 1."""
+    """Return how many leaves of this share make the whole domain, if that is a whole number; else 1."""
     return float(round(1 / leaf)) if leaf > 0 and abs(1 / leaf - round(1 / leaf)) < 1e-6 else 1.0
 
 

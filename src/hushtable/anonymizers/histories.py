@@ -22,40 +22,42 @@ from hushtable.tables import Partition
 _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 15_000
 _FEWEST_STEPS: Final = 600
-_HEAT_SHARE: Final = 0.02  # of the mean cost of a group
-_MAX_GROUPS_APART: Final = 3  # exchange only with groups this near in number: neighbours are similar
-_MOST_PAIRS: Final = 10**7  # pairs of records that are compared for a floor, at most
-_TIME_WEIGHT: Final = 1e3  # times the weight of other columns when records are aligned: time goes first
+_HEAT_SHARE: Final = 0.02  # the start temperature, as a share of the mean cost of a group
+_MAX_GROUPS_APART: Final = (
+    3  # how far apart the numbers of two groups that exchange persons may be: neighbours are similar
+)
+_MOST_PAIRS: Final = 10**7  # the most pairs of records that are compared for a lower bound
+_TIME_WEIGHT: Final = 1e3  # a factor on the weight of the time column in alignments, so that time decides first
 
 
 @dataclass(frozen=True, slots=True)
 class Histories:
     """Make the histories of at least k persons equal, so that a pseudonym links records and finds nobody.
 
-    Persons come into groups. Within a group records are aligned, one of each person, and every row of the alignment
-    publishes one cell a column for all of them. A record without a partner is left out.
+    Persons are grouped. Within a group, records are aligned into lines: a line has one record of each person, and
+    publishes the same cells for all of them. A record without a line is suppressed.
 
     Parameters
     ----------
     time : str, optional
-        A quasi-identifier by which records are aligned: those nearest in it, and then by the other columns.
+        A quasi-identifier by which records are aligned first; the other columns come second.
     seed : int
 
     Notes
     -----
-    Persons are cut at medians of how many records they have and where these lie in each column, as Mondrian cuts
-    records; or, where that leaves out more than may be suppressed, they are grouped so that as few records as possible
-    are left out, which takes O(k persons). A simulated annealing then exchanges and moves persons between groups that
-    are alike: 30 steps a person, from 600 to 15,000, which ``Budget(nodes=)`` counts. The person with the fewest
-    records begins the alignment of a group; the records of each other are assigned so that the published cells grow
-    least.
+    Two first groupings are tried. One cuts persons at medians, as Mondrian cuts records: of their number of records,
+    and of where these lie in each column. The other suppresses the fewest records; it takes O(k persons). The cheaper
+    one that suppresses no more than is allowed is improved by simulated annealing, which exchanges and moves persons
+    between similar groups. It takes 30 steps a person, from 600 to 15,000, which ``Budget(nodes=)`` counts. The
+    alignment of a group begins with the person who has the fewest records. The records of every other person are
+    assigned so that the published cells grow least.
 
-    Where linked k-anonymity is asked without hierarchies, of up to 3,000 records, the trace has a floor under the loss
-    of every release: the records of a person lie beside those of k - 1 others, so each person costs at least what the
-    (k-1)-th nearest history costs, and each record at least what the (k-1)-th nearest person's costs.
+    For linked k-anonymity without hierarchies, of up to 3,000 records, the trace has a lower bound (floor) of the loss
+    of every release. The records of a person share their cells with those of k - 1 others. So each person costs at
+    least what the (k-1)-th nearest history costs, and each record at least what the (k-1)-th nearest person's costs.
 
-    Where nothing says whose record a row is, every record is a person. Hierarchies are published, and taken for
-    intervals of their order in the search. The idea of groups of equal records of several is that of Gong et al.,
+    Without a column of the person, every record is a person. Labels of hierarchies are published; the search treats
+    them as intervals of the hierarchy's order. The idea to group equal records of several persons is from Gong et al.,
     "Anonymizing 1:M microdata with high utility", Knowledge-Based Systems 115, 2017.
 
     Examples
@@ -115,27 +117,27 @@ class Histories:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Crowd:
-    """Persons, and the positions of their records in every column."""
+    """The persons, and the positions of their records in every column."""
 
     axes: Sequence[Axis] = field(repr=False)
-    # (n_rows, n_columns): of ordered columns in [0, 1], of others the code; NaN is missing
+    # (n_rows, n_columns): in [0, 1] for an ordered column, else the code; NaN is missing
     positions: FloatArray = field(repr=False)
     # What each further value of an unordered column costs; 0 for an ordered column
     shares: FloatArray = field(repr=False)
     weights: FloatArray = field(repr=False)
     alignment_weights: FloatArray = field(repr=False)  # how much each column decides which records are aligned
-    rows: list[CountArray] = field(repr=False)  # of every person
+    rows: list[CountArray] = field(repr=False)  # the rows of every person
     n_without_person: int
 
     @property
     def n_cells(self) -> float:
-        """The weighted number of cells: the cost of losing all."""
-        # With weights of 0 nothing is lost; 1 avoids a division by 0.
+        """The weighted number of cells: the cost if all are suppressed."""
+        # If all weights are 0, every cost is 0; 1 avoids a division by 0.
         return float(len(self.positions) * self.weights.sum()) or 1.0
 
 
 class _HistoryGroups(NamedTuple):
-    """Groups of persons, what each costs, and how many records it leaves out."""
+    """Groups of persons, the cost of each, and how many records all of them leave out."""
 
     groups: list[CountArray]
     costs: list[float]
@@ -147,17 +149,18 @@ class _HistoryGroups(NamedTuple):
 
 
 def _build_crowd(problem: Problem, time: str | None) -> _Crowd:
+    """Collect the persons of a table, and where their records lie in every column."""
     table, judge = problem.table, problem.judge
     axes = lay_out(judge.laid_out, problem.columns, problem.ladders, {})
     weights = scale_weights([problem.loss.weights.get(name, 1.0) for name in problem.columns])
     columns, shares = [], []
     for axis in axes:
         codes = table.codes[table.index(axis.column.name)]
-        place = axis.place[codes + 1]
+        ranks = axis.place[codes + 1]
         if axis.is_cut_in_order:
-            positions = axis.positions[place]
+            positions = axis.positions[ranks]
         else:
-            positions = place / max(1, axis.n_places - 1) if axis.is_ordered else codes.astype(np.float64)
+            positions = ranks / max(1, axis.n_places - 1) if axis.is_ordered else codes.astype(np.float64)
         positions = np.where(codes < 0, np.nan, positions)
         columns.append(positions)
         shares.append(0.0 if axis.is_ordered else 1.0 / max(1, axis.domain))
@@ -185,18 +188,23 @@ def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], 
     low = high = crowd.positions[first]
     for person in order[1:]:
         rows = crowd.rows[person]
-        new = crowd.positions[rows]
+        candidates = crowd.positions[rows]
         # By how much each record widens each line, shape (n_lines, n_records, n_columns).
-        wide, narrow = np.fmax(high[:, None], new[None]), np.fmin(low[:, None], new[None])
+        wide, narrow = np.fmax(high[:, None], candidates[None]), np.fmin(low[:, None], candidates[None])
         growth = (wide - narrow) - (high - low)[:, None]
         aligned = crowd.positions[lines]
-        has_value = ((aligned[:, :, None] == new) | (np.isnan(aligned[:, :, None]) & np.isnan(new))).any(axis=0)
+        has_value = ((aligned[:, :, None] == candidates) | (np.isnan(aligned[:, :, None]) & np.isnan(candidates))).any(
+            axis=0
+        )
+        # A set grows by a value that it lacks. A missing cell among others makes the whole domain the cell: share 1.
         growth = np.where(is_set, np.where(has_value, 0.0, crowd.shares), growth)
-        growth = np.where(np.isnan(new)[None] != np.isnan(aligned[0])[:, None], np.where(has_value, 0.0, 1.0), growth)
+        growth = np.where(
+            np.isnan(candidates)[None] != np.isnan(aligned[0])[:, None], np.where(has_value, 0.0, 1.0), growth
+        )
         growth = np.nan_to_num(growth)
         _, chosen = linear_sum_assignment((growth * crowd.alignment_weights).sum(axis=2))
         lines = np.vstack([lines, rows[chosen]])
-        low, high = np.fmin(low, new[chosen]), np.fmax(high, new[chosen])
+        low, high = np.fmin(low, candidates[chosen]), np.fmax(high, candidates[chosen])
     n_left_out = sum(len(crowd.rows[person]) for person in order) - lines.size
     shares = _shares_of_lines(crowd, crowd.positions[lines], is_set)
     cost = float((shares * crowd.weights).sum() * len(order) + n_left_out * crowd.weights.sum())
@@ -204,7 +212,10 @@ def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], 
 
 
 def _shares_of_lines(crowd: _Crowd, positions: FloatArray, is_set: BoolArray) -> FloatArray:
-    """Return the share of each column that each line publishes, from positions (n_members, n_lines, n_columns)."""
+    """Return the share of each column's domain that each line publishes.
+
+    ``positions`` has the shape (n_members, n_lines, n_columns).
+    """
     missing = np.isnan(positions)
     # Positions and codes are 0 or more, so -1 makes the missing value a value of its own.
     values = np.sort(np.where(missing, -1.0, positions), axis=0)
@@ -215,7 +226,7 @@ def _shares_of_lines(crowd: _Crowd, positions: FloatArray, is_set: BoolArray) ->
 
 
 def _list_starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
-    """Build first groups, by cuts and by length; keep those that leave out no more than may be suppressed."""
+    """Build two first groupings, by cuts and by length; return those that suppress no more than is allowed."""
     judge, k = problem.judge, problem.judge.min_size
     if not any(map(len, crowd.rows)):
         raise InfeasibleError(
@@ -247,16 +258,19 @@ def _person_features(crowd: _Crowd, n_records: CountArray) -> FloatArray:
     """Return the mean, lowest and highest position of every person's records in every column."""
     owner = np.repeat(np.arange(len(n_records)), n_records)
     rows, starts = np.concatenate(crowd.rows), np.cumsum(n_records) - n_records
-    of_columns = []
+    features = []
     for j, share in enumerate(crowd.shares):
         positions = np.nan_to_num(crowd.positions[rows, j]) * (share or 1.0)
         mean = np.bincount(owner, weights=positions) / n_records
-        of_columns += [mean, np.minimum.reduceat(positions, starts), np.maximum.reduceat(positions, starts)]
-    return np.column_stack(of_columns)
+        features += [mean, np.minimum.reduceat(positions, starts), np.maximum.reduceat(positions, starts)]
+    return np.column_stack(features)
 
 
 def _cut_persons(features: FloatArray, n_records: CountArray, k: int) -> list[CountArray]:
-    """Cut groups at the median of the widest feature, or of the number of records, until they hold less than 2 k."""
+    """Halve groups until they have fewer than 2 k persons.
+
+    A group is cut at the median of its widest feature, or of the number of records if that varies more.
+    """
     groups, waiting = [], [np.arange(len(features))]
     while waiting:
         persons = waiting.pop()
@@ -274,21 +288,24 @@ def _cut_persons(features: FloatArray, n_records: CountArray, k: int) -> list[Co
 
 
 def _group_by_length(order: CountArray, n_records: CountArray, k: int) -> list[CountArray]:
-    """Cut persons, sorted by number of records, into groups that leave out the fewest records (dynamic programme)."""
+    """Cut persons, sorted by number of records, into groups that leave out the fewest records (dynamic programme).
+
+    The first person of a group has the fewest records: the others lose what they have beyond that number.
+    """
     counts = n_records[order]
     n = len(counts)
-    before = np.append(0, np.cumsum(counts)).tolist()
-    lowest = counts.tolist()
-    best, came_from = [0.0] + [np.inf] * n, [0] * (n + 1)
+    n_before = np.append(0, np.cumsum(counts)).tolist()
+    n_by_person = counts.tolist()
+    fewest_left_out, begin_of_last = [0.0] + [np.inf] * n, [0] * (n + 1)
     for end in range(k, n + 1):
         for begin in range(max(0, end - 2 * k + 1), end - k + 1):
-            cost = best[begin] + before[end] - before[begin] - lowest[begin] * (end - begin)
-            if cost < best[end]:
-                best[end], came_from[end] = cost, begin
+            n_left_out = fewest_left_out[begin] + n_before[end] - n_before[begin] - n_by_person[begin] * (end - begin)
+            if n_left_out < fewest_left_out[end]:
+                fewest_left_out[end], begin_of_last[end] = n_left_out, begin
     groups, end = [], n
     while end:
-        groups.append(order[came_from[end] : end])
-        end = came_from[end]
+        groups.append(order[begin_of_last[end] : end])
+        end = begin_of_last[end]
     return groups[::-1]
 
 
@@ -316,6 +333,7 @@ def _merge_failing_groups(crowd: _Crowd, groups: list[CountArray], judge: Judge)
 
 
 def _is_by_size(judge: Judge) -> bool:
+    """Tell whether the number of persons alone decides if a group passes."""
     return all(model.needs.histories or type(model) is KAnonymity for model in judge.models)
 
 
@@ -333,13 +351,18 @@ def _group_passes(crowd: _Crowd, group: CountArray, judge: Judge) -> bool:
 def _anneal_groups(
     crowd: _Crowd, start: _HistoryGroups, problem: Problem, clock: Clock, seed: int
 ) -> tuple[_HistoryGroups, int, bool]:
-    """Anneal: exchange or move persons. Return the best groups, the steps, and whether a budget ended the search."""
+    """Exchange and move persons by simulated annealing.
+
+    Return the best groups, the number of steps, and whether a budget ended the search.
+    """
     n_steps = min(max(_STEPS_PER_PERSON * len(crowd.rows), _FEWEST_STEPS), _MOST_STEPS)
     groups, costs, n_left_out = list(start.groups), list(start.costs), start.n_left_out
-    best, reached, rng = start, start.cost, np.random.default_rng(seed)
-    left_out = [sum(len(crowd.rows[p]) for p in g) - len(g) * min(len(crowd.rows[p]) for p in g) for g in groups]
+    best, cost, rng = start, start.cost, np.random.default_rng(seed)
+    left_out_by_group = [
+        sum(len(crowd.rows[p]) for p in g) - len(g) * min(len(crowd.rows[p]) for p in g) for g in groups
+    ]
     judge, max_left_out = problem.judge, problem.most_suppressed - crowd.n_without_person
-    heat, lowest = _HEAT_SHARE * start.cost / len(groups), start.cost
+    start_temperature, lowest_cost = _HEAT_SHARE * start.cost / len(groups), start.cost
     for step in range(n_steps if len(groups) > 1 and start.cost > 0 else 0):
         if clock.is_over(step + 1):
             return best, step, True
@@ -350,17 +373,24 @@ def _anneal_groups(
         (first_group, first_cost, first_out), (second_group, second_cost, second_out) = (
             (each, *_align_records(crowd, each)[1:]) for each in candidates
         )
-        n_after = n_left_out - left_out[first] - left_out[second] + first_out + second_out
+        n_after = n_left_out - left_out_by_group[first] - left_out_by_group[second] + first_out + second_out
         gain = costs[first] + costs[second] - first_cost - second_cost
-        if n_after > max_left_out or rng.random() >= np.exp(min(0.0, gain / (heat * (1 - step / n_steps) + 1e-12))):
+        if n_after > max_left_out or rng.random() >= np.exp(
+            min(0.0, gain / (start_temperature * (1 - step / n_steps) + 1e-12))
+        ):
             continue
         if not all(_group_passes(crowd, each, judge) for each in candidates):
             continue
         groups[first], groups[second] = first_group, second_group
-        costs[first], costs[second], left_out[first], left_out[second] = first_cost, second_cost, first_out, second_out
-        n_left_out, reached = n_after, reached - gain
-        if reached < lowest - 1e-9:
-            lowest, best = reached, _HistoryGroups(list(groups), list(costs), n_left_out)
+        costs[first], costs[second], left_out_by_group[first], left_out_by_group[second] = (
+            first_cost,
+            second_cost,
+            first_out,
+            second_out,
+        )
+        n_left_out, cost = n_after, cost - gain
+        if cost < lowest_cost - 1e-9:
+            lowest_cost, best = cost, _HistoryGroups(list(groups), list(costs), n_left_out)
     return best, n_steps if len(groups) > 1 and start.cost > 0 else 0, False
 
 
@@ -375,7 +405,7 @@ def _exchange_persons(
 
 
 def _number_lines(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
-    """Label every record with the number of its line, over all groups; -1 without a line."""
+    """Return for every record the number of its line, counted over all groups; -1 if it has none."""
     labels, n_lines = np.full(len(crowd.positions), -1, dtype=np.int32), 0
     for group in groups:
         for line in _align_records(crowd, group)[0]:
@@ -385,7 +415,7 @@ def _number_lines(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
 
 
 def _find_floor(crowd: _Crowd, problem: Problem) -> float | None:
-    """Return a lower bound of the loss if k persons have equal histories; None if none is known."""
+    """Return a lower bound of the loss of every release in which k persons have equal histories; None if not known."""
     k = max((model.k for model in problem.judge.models if isinstance(model, LinkedKAnonymity)), default=0)
     n_records = np.array([len(rows) for rows in crowd.rows])
     is_own_cost = (
@@ -395,32 +425,38 @@ def _find_floor(crowd: _Crowd, problem: Problem) -> float | None:
     )
     if k < 2 or not is_own_cost or int(n_records.sum()) ** 2 > _MOST_PAIRS:
         return None
-    places, starts = crowd.positions[np.concatenate(crowd.rows)], np.cumsum(n_records) - n_records
+    positions, starts = crowd.positions[np.concatenate(crowd.rows)], np.cumsum(n_records) - n_records
     return (
-        sum(_person_floor(crowd, person, places, starts, n_records, k) for person in range(len(starts))) / crowd.n_cells
+        sum(_person_floor(crowd, person, positions, starts, n_records, k) for person in range(len(starts)))
+        / crowd.n_cells
     )
 
 
 def _person_floor(
     crowd: _Crowd, person: int, positions: FloatArray, starts: CountArray, n_records: CountArray, k: int
 ) -> float:
-    """Return the least cost of a person's records: by nearest records, or by nearest histories."""
+    """Return a lower bound of the cost of a person's records.
+
+    Two bounds are computed, one from the nearest persons of each record, one from the nearest histories; the higher
+    one is returned.
+    """
     from scipy.optimize import linear_sum_assignment
 
     own = crowd.positions[crowd.rows[person]]
-    both = np.stack(np.broadcast_arrays(own[:, None], positions[None]))
-    costs = (_shares_of_lines(crowd, both, crowd.shares > 0) * crowd.weights).sum(axis=2)
+    pairs = np.stack(np.broadcast_arrays(own[:, None], positions[None]))
+    costs = (_shares_of_lines(crowd, pairs, crowd.shares > 0) * crowd.weights).sum(axis=2)
     nearest = np.minimum.reduceat(costs, starts, axis=1)
     nearest[:, person] = np.inf
     by_record = float(np.partition(nearest, k - 2, axis=1)[:, k - 2].sum())
     n_aligned = np.minimum(len(own), n_records)
     left_out = (len(own) - n_aligned) * crowd.weights.sum()
-    low = np.cumsum(np.sort(nearest, axis=0), axis=0)[n_aligned - 1, np.arange(len(starts))] + left_out
+    floors = np.cumsum(np.sort(nearest, axis=0), axis=0)[n_aligned - 1, np.arange(len(starts))] + left_out
+    # Histories by their own lower bounds: the exact cost is needed only until no bound is below the (k-1)-th.
     nearest_costs: list[float] = []
-    for candidate in np.argsort(low, kind="stable").tolist():
-        if len(nearest_costs) >= k - 1 and low[candidate] >= nearest_costs[k - 2]:
+    for candidate in np.argsort(floors, kind="stable").tolist():
+        if len(nearest_costs) >= k - 1 and floors[candidate] >= nearest_costs[k - 2]:
             break
-        block = costs[:, starts[candidate] : starts[candidate] + n_records[candidate]]
-        chosen = linear_sum_assignment(block)
-        insort(nearest_costs, float(block[chosen].sum() + left_out[candidate]))
+        costs_of_pairs = costs[:, starts[candidate] : starts[candidate] + n_records[candidate]]
+        chosen = linear_sum_assignment(costs_of_pairs)
+        insort(nearest_costs, float(costs_of_pairs[chosen].sum() + left_out[candidate]))
     return max(by_record, nearest_costs[k - 2])

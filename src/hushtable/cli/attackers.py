@@ -1,4 +1,4 @@
-"""attack, unicity, link, join-risk, attack-release: whom others find by what they know roughly, or have besides."""
+"""attack, unicity, link, join-risk, attack-release: attack tables with approximate knowledge or with other tables."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def attack(
     inputs = drafts.paths_among(place_of(original), synthetic, control)
     drafts.check_outputs(report_outputs(results.report), inputs, overwrite=results.force)
     with show_step("reading"):
-        first = reading.table(original)
-        second, third = (reading.optional_table(path) for path in (synthetic, control))
-    attacks = _run_attacks(first, second, third, attacking)
+        original_table = reading.table(original)
+        synthetic_table, control_table = (reading.optional_table(path) for path in (synthetic, control))
+    attacks = _run_attacks(original_table, synthetic_table, control_table, attacking)
     with show_step("counting copies"):
-        counted = count_copies(first, second, control=third)
-    figures = _measure_figures(first, second, third, attacking.secret or [], attacking.seed)
-    attacks = replace(attacks, copies=counted, figures=figures)
+        copies = count_copies(original_table, synthetic_table, control=control_table)
+    figures = _measure_figures(original_table, synthetic_table, control_table, attacking.secret or [], attacking.seed)
+    attacks = replace(attacks, copies=copies, figures=figures)
     failed = judge_figures(synthetic_figures(attacks, limits), limits)
     print_result(attacks, {"file": original.name, **attacks.to_dict()}, failed, results, lambda: attack_tables(attacks))
 
@@ -94,8 +94,8 @@ def _run_attacks(original: Any, synthetic: Any, control: Any, attacking: Attacki
     halves = _choose_halves(attacking.aux, names)
     options: dict[str, Any] = {"control": control, "n_attacks": attacking.attacks, "seed": attacking.seed}
     with show_step("singling out"):
-        n_used = min(3, len(names)) if attacking.n_cols is None else attacking.n_cols
-        attacks = [singling_out(original, synthetic, n_cols=n_used, **options)]
+        n_cols = min(3, len(names)) if attacking.n_cols is None else attacking.n_cols
+        attacks = [singling_out(original, synthetic, n_cols=n_cols, **options)]
     if len(names) > 1:
         n_neighbors = attacking.neighbors
         with show_step("linking"):
@@ -107,11 +107,11 @@ def _run_attacks(original: Any, synthetic: Any, control: Any, attacking: Attacki
 
 
 def _measure_figures(original: Any, synthetic: Any, control: Any, secrets: list[str], seed: int) -> tuple[Any, ...]:
-    """Return the figures of distances, and of the attribution of the secrets that were named."""
+    """Measure distances (DCR, NNDR), and attribution (TCAP, RAPID) of the named secrets."""
     from hushtable.risk import dcr, nndr, rapid, tcap
 
     with show_step("measuring distances"):
-        figures = [each(original, synthetic, control=control, seed=seed) for each in (dcr, nndr)]
+        figures = [measure(original, synthetic, control=control, seed=seed) for measure in (dcr, nndr)]
     with show_step("attributing"):
         for name in secrets if len(original.columns) > 1 else []:
             figures.append(tcap(original, synthetic, target=name, control=control))
@@ -122,6 +122,7 @@ def _measure_figures(original: Any, synthetic: Any, control: Any, secrets: list[
 
 
 def _choose_halves(aux: list[str] | None, columns: list[str]) -> tuple[list[str], list[str]]:
+    """Return the two sets of columns to link by: those given, or every other column."""
     if aux is None:
         return columns[::2], columns[1::2]
     if len(aux) != 2:
@@ -180,7 +181,7 @@ def unicity(
     limits = limits_of(fail, _UNICITY_FIGURES)
     check_report(results, place_of(file), records.original)
     with show_step("reading"):
-        frame, meaning = _read_release(file, reading)
+        frame, declared = _read_release(file, reading)
         source = reading.optional_table(records.original)
     with show_step("looking for persons"):
         result = unicity_(
@@ -193,7 +194,7 @@ def unicity(
             n_trials=draws.trials,
             few=draws.few,
             seed=draws.seed,
-            **meaning,
+            **declared,
         )
     worst = max(result.known, key=lambda each: each.rate)
     figures = attack_figures(worst.rate, worst.n_found, f"of the persons who are found by {worst.n_known} records")
@@ -230,7 +231,7 @@ def link(
         raise InputError("--fail-above excess has no effect without --control.", hint="give that too, or leave it out.")
     check_report(results, release, outside, control)
     with show_step("reading"):
-        frame, meaning = _read_release(release, reading)
+        frame, declared = _read_release(release, reading)
         tables = [reading.optional_table(path) for path in (outside, control)]
     with show_step("looking up records"):
         result = link_(
@@ -241,7 +242,7 @@ def link(
             truth=linked.truth,
             control=tables[1],
             few=linked.few,
-            **meaning,
+            **declared,
         )
     excess = None if result.excess_interval is None else result.excess_interval[1]
     what = "of the outside records that fit one released record alone"
@@ -265,14 +266,14 @@ def join_risk(
     limits = limits_of(fail, _JOIN_FIGURES)
     check_report(results, first, second)
     with show_step("reading"):
-        one, meaning = _read_release(first, reading)
-        two, others = _read_release(second, reading)
+        first_table, first_declared = _read_release(first, reading)
+        second_table, second_declared = _read_release(second, reading)
     with show_step("joining"):
-        told = {name: {**others[name], **meaning[name]} for name in meaning}
-        found = join_risk_(one, two, on=_parse_pairs(on), truth=truth, **told)
-    figures = attack_figures(found.rate, found.n_rebuilt, "of the records that the join rebuilds")
-    entries = {"first": first.name, "second": second.name, **found.to_dict()}
-    print_result(found, entries, judge_figures(figures, limits), results)
+        declared = {name: {**second_declared[name], **first_declared[name]} for name in first_declared}
+        result = join_risk_(first_table, second_table, on=_parse_pairs(on), truth=truth, **declared)
+    figures = attack_figures(result.rate, result.n_rebuilt, "of the records that the join rebuilds")
+    entries = {"first": first.name, "second": second.name, **result.to_dict()}
+    print_result(result, entries, judge_figures(figures, limits), results)
 
 
 def attack_release(
@@ -301,14 +302,14 @@ def attack_release(
         frame = reading.table(release, manifest.dialect_of(release))
         others = [reading.optional_table(path) for path in (earlier, original)]
     with show_step("attacking"):
-        found = attack_written(frame, claim, others[0], original=others[1], seed=seed)
-    figures = {"count": LimitedFigure(len(found.fell), "the number of attacks to which the release falls")}
-    entries = {"release": release.name, **found.to_dict("external" if external else "internal")}
-    print_result(found, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(found))
+        result = attack_written(frame, claim, others[0], original=others[1], seed=seed)
+    figures = {"count": LimitedFigure(len(result.fell), "the number of attacks to which the release falls")}
+    entries = {"release": release.name, **result.to_dict("external" if external else "internal")}
+    print_result(result, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(result))
 
 
 def _read_release(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
-    """Read a released table, and its specs and hierarchies from the manifest beside it."""
+    """Read a released table; return it with the specs and hierarchies that its manifest declares, if it has one."""
     from hushtable.release import manifest
 
     claim = manifest.claim_of(path)
@@ -317,7 +318,7 @@ def _read_release(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str,
 
 
 def _parse_pairs(on: str) -> dict[str, str]:
-    """Parse columns, each with its name in the second table."""
+    """Parse `A,B=C`: return for each column of the first table its name in the second one."""
     pairs = [entry.partition("=") for entry in names_of(on)]
     return {name.strip(): (other if mark else name).strip() for name, mark, other in pairs}
 

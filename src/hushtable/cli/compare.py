@@ -1,4 +1,4 @@
-"""compare: what every k, suppression, recoding and method of a policy costs, side by side."""
+"""compare: risk and information loss of a policy for every k, suppression, recoding and method, side by side."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ComparisonResults(Results):
     """What is written and printed."""
 
     plot: Path | None = field(None, "File to draw risk against loss in.", metavar="FILE.png|svg")
-    # --external exists only to be refused with a reason: what every k costs helps to undo a release.
+    # --external exists only to be refused with a reason: the losses of every k help an attacker to undo a release.
     external: bool = field(False, "", "--external", hidden=True)
 
 
@@ -90,17 +90,17 @@ def compare(
         )
     ks = numbers_in("--k", settings.k, int, "numbers", "2,3,5")
     shares = numbers_in("--suppression", settings.suppression, float, "numbers", "0,0.01")
-    rules = Policy.read(baseline.policy)
-    inputs = [place_of(file), baseline.policy, *([baseline.key_file] if baseline.key_file else []), *rules.inputs]
+    policy = Policy.read(baseline.policy)
+    inputs = [place_of(file), baseline.policy, *([baseline.key_file] if baseline.key_file else []), *policy.inputs]
     _check_outputs(results, inputs)
-    rules = with_asked_role(rules, baseline.ask)
+    policy = with_asked_role(policy, baseline.ask)
     with show_step("reading"):
-        frame = machine.table(file, rules.read_as.dialect)
+        frame = machine.table(file, policy.read_as.dialect)
     varied = {"recoding": settings.recoding, "method": settings.method, "links": settings.links}
     with show_progress("comparing") as progress:
-        compared = compare_(
+        comparison = compare_(
             frame,
-            rules,
+            policy,
             k=ks,
             suppression=shares,
             **{name: names_of(text) for name, text in varied.items() if text is not None},
@@ -109,18 +109,19 @@ def compare(
             key=None if baseline.key_file is None else key_in(baseline.key_file),
             progress=progress,
         )
-    is_feasible = any(row.is_feasible for row in compared.rows)
+    is_feasible = any(row.is_feasible for row in comparison.rows)
     with exit_with_code(0 if is_feasible else 3):
         if results.plot is not None and is_feasible:
-            _plot_comparison(compared, results.plot, force=results.force)
-        write_report(compared, results)
+            _plot_comparison(comparison, results.plot, force=results.force)
+        write_report(comparison, results)
         if results.as_json:
-            print_json({"file": file.name, "facts": compared.facts, **compared.to_dict()})
+            print_json({"file": file.name, "facts": comparison.facts, **comparison.to_dict()})
         else:
-            print_lines(*_describe_comparison(compared))
+            print_lines(*_describe_comparison(comparison))
 
 
 def _check_outputs(results: ComparisonResults, inputs: list[Path]) -> None:
+    """Raise InputError if an output cannot be written, before anything is read."""
     from hushtable.io import drafts
 
     path = results.plot
@@ -146,7 +147,7 @@ def _plot_comparison(compared: Comparison, path: Path, *, force: bool) -> None:
 
 
 def _describe_comparison(compared: Comparison) -> list[str]:
-    """Describe what was compared, with a table of the runs and one of the columns' losses."""
+    """Describe a comparison as lines: its facts, and for each line of the plot its runs and the losses by column."""
     feasible = [row for row in compared.rows if row.is_feasible]
     lines = [*compared.facts]
     if feasible:
@@ -167,7 +168,7 @@ def _describe_comparison(compared: Comparison) -> list[str]:
 
 
 def _format_runs(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
-    """Format runs that differ only in k as a table."""
+    """Format the runs of one line, which differ only in k, as a table; columns that were not requested are left out."""
     cells: list[tuple[str, ...]] = [
         (
             str(row.k),
@@ -186,19 +187,23 @@ def _format_runs(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
         for row in rows
     ]
     titles = ("k", *_FIGURES, "")
-    unasked = {
+    is_left_out = {
         "found": all(row.persons_found is None and row.links is None for row in rows),
         "overlap": all(row.overlap is None for row in rows),
     }
-    places = [place for place, title in enumerate(titles) if not unasked.get(title)]
-    kept = [titles[place] for place in places]
-    shown = [[row[place] for place in places] for row in cells]
-    return format_table(kept, shown, right=kept[:-1], no_wrap=kept[:-1], sentences=kept[-1:]).rstrip()
+    positions = [position for position, title in enumerate(titles) if not is_left_out.get(title)]
+    kept_titles = [titles[position] for position in positions]
+    kept_cells = [[row[position] for position in positions] for row in cells]
+    return format_table(
+        kept_titles, kept_cells, right=kept_titles[:-1], no_wrap=kept_titles[:-1], sentences=kept_titles[-1:]
+    ).rstrip()
 
 
 def _format_column_losses(compared: Comparison, rows: list[ComparedRun]) -> str:
     """Format the loss of every column as a table, with one column for each k."""
     titles = [f"k = {row.k}" for row in rows]
-    lost = [row.loss_by_column or {} for row in rows]
-    cells = [(name, *(f"{each[name]:.4f}" for each in lost)) for name in compared.quasi_identifiers]
+    losses = [row.loss_by_column or {} for row in rows]
+    cells = [
+        (name, *(f"{loss_by_column[name]:.4f}" for loss_by_column in losses)) for name in compared.quasi_identifiers
+    ]
     return format_table(("loss (set-NCP) of", *titles), cells, right=titles, no_wrap=titles).rstrip()

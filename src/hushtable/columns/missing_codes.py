@@ -1,4 +1,7 @@
-"""Words, numbers, codes and dates that often stand for a missing value; they are values until somebody decides."""
+"""Words, numbers, codes and dates that often stand for a missing value.
+
+They remain values until the user declares them missing.
+"""
 
 from __future__ import annotations
 
@@ -28,20 +31,20 @@ _WORDS: Final = frozenset(
 """Words for a missing value in six languages, in small letters and without spaces."""
 
 _AMBIGUOUS_WORDS: Final = frozenset(["none", "nil"])
-"""Words that often mean that nothing is known, and as often that there is nothing."""
+"""Words that may mean "not known" or "there is none"."""
 
 _PROGRAM_MARKS: Final = _AMBIGUOUS_WORDS | {"nat", r"\n", "(null)", "<null>", "[null]"}
-"""What programs write for a missing cell, besides words."""
+"""What programs write for a missing cell, besides `_WORDS`."""
 
 _DATES: Final = (
     *("0001-01-01", "1111-11-11", "1753-01-01", "1800-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1901-01-01"),
     *("2099-12-31", "2100-12-31", "2999-12-31", "4712-12-31", "9999-01-01", "9999-12-31"),
 )
-_FEWEST_NUMBERS: Final = 3
-_NUMBER: Final = re.compile(r"-?(?:7+|8+|9+[678]?)")
-_SHORTEST_CODE: Final = 3  # a code of two digits, 99 or 00, is as often a value
-_MIN_SHARE_OF_CODES: Final = 0.9  # of the cells, codes of one length
-_MIN_SHARE_IN_SAMPLE: Final = 0.8
+_FEWEST_NUMBERS: Final = 3  # different numbers besides the codes: with fewer, nothing is called a code
+_NUMBER: Final = re.compile(r"-?(?:7+|8+|9+[678]?)")  # 7, 88, 999, 96, 998
+_SHORTEST_CODE: Final = 3  # digits; a shorter code, 99 or 00, is as often a value
+_MIN_SHARE_OF_CODES: Final = 0.9  # the share of cells that are digits of one length, in a column of codes
+_MIN_SHARE_IN_SAMPLE: Final = 0.8  # the same in a sample
 _CELLS_IN_SAMPLE: Final = 1_000
 _OPEN_END: Final = re.compile(
     r"[<>≤≥]\s*=?\s*[0-9]+|[0-9]+\s*(?:\+|plus|(?:and|or|und|oder|et|ou|y|o|e|en|of)\s+"
@@ -61,7 +64,10 @@ def is_missing_mark(text: str) -> bool:
 
 
 def is_missing_number(value: float) -> bool:
-    """Tell whether a number is a usual code: 7, 88, 999 of any length, 96 to 98, and the same below 0."""
+    """Tell whether a number is a usual code of a missing value.
+
+    Codes are sevens, eights or nines of any length, nines before a last 6, 7 or 8 (96, 998), and their negatives.
+    """
     return float(value).is_integer() and _NUMBER.fullmatch(f"{value:.0f}") is not None
 
 
@@ -81,16 +87,16 @@ def count_missing_codes(series: pl.Series) -> dict[str, int]:
 
 
 def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
-    """Count the cells of a column of numbers that hold usual codes of a missing value, far from all its other numbers.
+    """Count the cells of a column of numbers that hold usual codes of a missing value, far from its other numbers.
 
-    Codes such as 98 and 99, or -9, are the largest or the smallest numbers, and lie further from the next one than all
-    others lie from one another: an age of 99 is none beside one of 97. A negative code beside numbers that are all
-    0 or more is one at any distance.
+    Codes such as 98 and 99, or -9, are the largest or the smallest numbers. The gap to the other numbers must be wider
+    than the range of these: an age of 99 is no code if another age is 97. If all other numbers are 0 or more, a
+    negative code needs no gap.
     """
     if column.kind not in ("integer", "decimal"):
         return {}
     values = column.values.astype(float)
-    # Codes lie beyond all other numbers, so only both ends are examined.
+    # Codes lie beyond all other numbers, so only both ends are examined: values[low:high] are the other numbers.
     low = next((i for i, value in enumerate(values) if value >= 0 or not is_missing_number(value)), len(values))
     high = next((i for i in range(len(values), 0, -1) if values[i - 1] < 0 or not is_missing_number(values[i - 1])), 0)
     if high - low < _FEWEST_NUMBERS:
@@ -102,7 +108,10 @@ def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
 
 
 def count_sentinel_codes(series: pl.Series) -> dict[str, int]:
-    """Count the cells of a column of codes of one length that hold only nines or only zeros, and have no neighbour."""
+    """Count the cells of only nines or only zeros, in a column of digit codes of one length.
+
+    A code is not counted if another cell begins with the same digits except the last: beside 9998, 9999 is a value.
+    """
     if not isinstance(series.dtype, pl.String):
         return {}
     # A sample first: it shows that most columns hold no codes.
@@ -122,15 +131,18 @@ def count_sentinel_codes(series: pl.Series) -> dict[str, int]:
 
 
 def _length_of_most(texts: pl.Series, share: float) -> int:
-    """Return the length of digits that at least a share of texts have; 0 if there is none, or it is too short."""
+    """Return the length that at least a share of the texts have, as digits only; 0 if none, or if it is too short."""
     lengths = texts.filter(texts.str.contains("^[0-9]+$")).str.len_chars()
     length = int(lengths.mode()[0]) if len(lengths) else 0
-    is_of_most = length >= _SHORTEST_CODE and (lengths == length).sum() >= share * len(texts)
-    return length if is_of_most else 0
+    is_usual = length >= _SHORTEST_CODE and (lengths == length).sum() >= share * len(texts)
+    return length if is_usual else 0
 
 
 def count_sentinel_dates(texts: pl.Series, values: pl.Series) -> dict[str, int]:
-    """Count the cells of dates (as spelled, and in ISO's form) with a day that programs write where they know none."""
+    """Count the cells that hold a day that programs write for an unknown date, by their spelling.
+
+    ``texts`` are the cells as spelled, ``values`` the same in ISO's form.
+    """
     return _count_texts(texts.filter(values.str.slice(0, 10).is_in(_DATES).fill_null(False)))
 
 
@@ -139,22 +151,23 @@ def ends_with_codes(series: pl.Series) -> bool:
     if not (series.dtype.is_numeric() or isinstance(series.dtype, pl.String)):
         return False
     numbers = series.cast(pl.Float64, strict=False).drop_nulls().drop_nans()
-    ends = np.array([numbers.min(), numbers.max()], dtype=float) if len(numbers) else np.array([])
-    return any(np.isfinite(end) and is_missing_number(end) for end in ends)
+    extremes = np.array([numbers.min(), numbers.max()], dtype=float) if len(numbers) else np.array([])
+    return any(np.isfinite(extreme) and is_missing_number(extreme) for extreme in extremes)
 
 
 def count_spellings(texts: pl.Series, values: pl.Series, numbers: Iterable[str]) -> dict[str, int]:
-    """Count the cells of a column that hold some numbers, by their spelling."""
+    """Count the cells that hold one of some numbers, by their spelling."""
     is_code = values.cast(pl.Float64, strict=False).is_in([*map(float, numbers)]).fill_null(False)
     return dict(sorted(_count_texts(texts.filter(is_code)).items()))
 
 
 def count_texts(texts: pl.Series, codes: Iterable[str]) -> dict[str, int]:
-    """Count the cells of a column that are one of some texts, text by text."""
+    """Count the cells that equal each of some texts."""
     stripped = texts.str.strip_chars()
     return {code: int((stripped == code).sum()) for code in sorted(codes)}
 
 
 def _count_texts(series: pl.Series) -> dict[str, int]:
+    """Count the cells of each text, the most frequent first."""
     counted = series.drop_nulls().str.strip_chars().rename("text").value_counts(sort=True, name="n")
     return dict(counted.iter_rows())

@@ -1,7 +1,7 @@
 """Searches for the column set of the highest objective: exact ones, walks from set to set, and populations.
 
-Each is a record of options whose ``search`` asks an `ObjectiveEvaluator` for values in an order of its own. The
-evaluator remembers the best set: a search cannot return the wrong one.
+Each search is a record of its options. Its method ``search`` asks an `ObjectiveEvaluator` for the values of sets. The
+evaluator remembers the best set, so a search cannot return the wrong one.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Optimizer(Protocol):
     name: ClassVar[str]
 
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
-        """Evaluate column sets; return a proven upper bound of the objective, None where nothing is proven."""
+        """Evaluate column sets; return a proven upper bound of the objective, or None if none is proven."""
         ...  # pragma: no cover - a protocol's body
 
 
 def _random_mask(n_columns: int, rng: np.random.Generator) -> int:
-    """Draw each column with a chance of a half; again where none was drawn."""
+    """Draw each column with probability 1/2; repeat if none was drawn."""
     while True:
         mask = mask_of(rng.integers(0, 2, n_columns) > 0)
         if mask:
@@ -53,7 +53,7 @@ def _random_mask(n_columns: int, rng: np.random.Generator) -> int:
 
 
 def _flip_each_column(mask: int, n_columns: int) -> list[int]:
-    """Return the sets of one column more or less, the empty one left out."""
+    """Return the sets that have one column more or less, except the empty set."""
     return [mask ^ 1 << j for j in range(n_columns) if mask ^ 1 << j]
 
 
@@ -89,8 +89,8 @@ class _EveryColumnSet:
 class Exhaustive(_EveryColumnSet):
     """Evaluate every column set.
 
-    Objectives made of class sizes are computed in one walk through the lattice of subsets, on all cores; others
-    partition by partition, each refined from its parent's.
+    Objectives that depend on class sizes alone are computed in one walk through the lattice of subsets, on all cores.
+    Others are computed set by set; the partition of a set is refined from that of a smaller set.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ class Exhaustive(_EveryColumnSet):
 class Pareto(_EveryColumnSet):
     """Evaluate every column set, and return those that no other betters in every term.
 
-    The criteria are the terms of the objective, each in the direction of its weight, and the number of columns, fewer
-    being better; see ``Selection.front``. For weighted sums of terms the best set of the objective is on the front.
+    The criteria are the terms of the objective, each in the direction of its weight, and the number of columns: fewer
+    are better. See ``Selection.front``. If the objective is a weighted sum of terms, its best set is on the front.
 
     Parameters
     ----------
@@ -121,16 +121,17 @@ class Pareto(_EveryColumnSet):
 class BranchAndBound:
     """Decide column by column, and drop the branches that cannot hold the best set.
 
-    For terms that adding a column never lowers, or never raises (`Term.trend`), and the length penalty. Between the
-    columns decided to be in and those not decided to be out, such a term lies between its values for those two sets;
-    the length penalty is known for each number of columns. The widest columns are decided first, in before out, after
-    a greedy walk to have something to beat.
+    Every term must be the length penalty, or one that an added column never lowers or never raises (`Term.trend`). The
+    sets of a branch hold all columns that were decided to be in, and none that was decided to be out. The value of a
+    term for them lies between its values for the smallest and the largest of these sets. The length penalty is known
+    for each number of columns. A greedy walk first finds a value to beat. Columns with the most values are decided
+    first, and the branch with the column is searched before the one without it.
     """
 
     name: ClassVar[str] = "branch_and_bound"
 
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
-        """Search depth first; return the best value when done, else the bound of what is left."""
+        """Search depth first; return the best value, or the bound of the open branches if the budget ends."""
         _check_bounded(evaluator)
         everything = (1 << evaluator.n_candidates) - 1
         widths = [evaluator.table.column(name).n_values for name in evaluator.columns]
@@ -143,11 +144,13 @@ class BranchAndBound:
                 branches = []
                 if bound > evaluator.best_value and depth < len(order):
                     bit = 1 << order[depth]
-                    halves = ((included, allowed & ~bit), (included | bit, allowed))
+                    sets_of_halves = ((included, allowed & ~bit), (included | bit, allowed))
                     branches = [
-                        (low, high, depth + 1, _upper_bound(evaluator, low, high)) for low, high in halves if high
+                        (smallest, largest, depth + 1, _upper_bound(evaluator, smallest, largest))
+                        for smallest, largest in sets_of_halves
+                        if largest
                     ]
-                # Only now: if the budget ends while the halves are bounded, their parent stays open.
+                # The stack changes only now: if the budget ends while the halves are bounded, their parent stays open.
                 stack[-1:] = branches
         except BudgetEnded:
             return max([evaluator.best_value, *(bound for *_, bound in stack)])
@@ -155,10 +158,10 @@ class BranchAndBound:
 
 
 def pareto_front(points: FloatArray) -> list[int]:
-    """Return the rows of ``points`` (n_points, n_criteria; higher is better) that none dominates; of equals the first.
+    """Return the rows of ``points`` that no other row dominates; of equal rows, the first one.
 
-    The lexicographically highest row is never dominated; it removes what it dominates, and so on: O(n_points x
-    n_front).
+    ``points`` has the shape (n_points, n_criteria); higher is better. The lexicographically highest row is never
+    dominated. It and all rows that it dominates are removed, and the next one is taken: O(n_points x n_front).
     """
     order = np.lexsort((np.arange(len(points)), *(-column for column in points.T[::-1])))
     remaining = points[order]
@@ -171,44 +174,49 @@ def pareto_front(points: FloatArray) -> list[int]:
 
 
 def _climb_greedily(evaluator: ObjectiveEvaluator) -> None:
-    """Add the best column until none is left: a first value for the search to beat."""
+    """Add the best column until none is left; the evaluator remembers the best set on the way."""
     mask = 0
     for _ in range(evaluator.n_candidates):
-        more = [mask | 1 << j for j in range(evaluator.n_candidates) if not mask >> j & 1]
-        values = evaluator.values_of(more)
-        mask = more[int(np.argmax(values))]
+        larger_sets = [mask | 1 << j for j in range(evaluator.n_candidates) if not mask >> j & 1]
+        values = evaluator.values_of(larger_sets)
+        mask = larger_sets[int(np.argmax(values))]
         evaluator.note_step([max(values)])
 
 
 def _upper_bound(evaluator: ObjectiveEvaluator, included: int, allowed: int) -> float:
-    """Return an upper bound of the objective over the sets that hold ``included`` and lie within ``allowed``.
+    """Return an upper bound of the objective over the sets between ``included`` and ``allowed``.
 
-    Both sets are evaluated on the way, which may raise BudgetEnded.
+    Both sets are evaluated, which may raise BudgetEnded.
     """
     objective = evaluator.objective
-    inner, outer = evaluator.terms_of(included), evaluator.terms_of(allowed)
+    terms_of_included, terms_of_allowed = evaluator.terms_of(included), evaluator.terms_of(allowed)
     terms = objective.all_terms
     highest = -np.inf
     for n_chosen in range(max(included.bit_count(), 1), allowed.bit_count() + 1):
-        ends = [_term_bounds(term, inner[j], outer[j], evaluator, n_chosen) for j, term in enumerate(terms)]
-        total = sum(term.weight * ends[j][1 if term.weight > 0 else 0] for j, term in enumerate(objective.terms))
+        bounds = [
+            _term_bounds(term, terms_of_included[j], terms_of_allowed[j], evaluator, n_chosen)
+            for j, term in enumerate(terms)
+        ]
+        total = sum(term.weight * bounds[j][1 if term.weight > 0 else 0] for j, term in enumerate(objective.terms))
         if objective.divisor is not None:
-            low, high = (objective.divisor.weight * end for end in ends[-1])
+            low, high = (objective.divisor.weight * end for end in bounds[-1])
             total = total / (low if total > 0 else high)
         highest = max(highest, total)
     return float(highest)
 
 
 def _term_bounds(
-    term: Term, inner: float, outer: float, evaluator: ObjectiveEvaluator, n_chosen: int
+    term: Term, of_included: float, of_allowed: float, evaluator: ObjectiveEvaluator, n_chosen: int
 ) -> tuple[float, float]:
+    """Return the lowest and highest value of a term over the sets of ``n_chosen`` columns in a branch."""
     if term.is_by_length:
         value = float(evaluator.length_term(term, n_chosen))
         return value, value
-    return min(inner, outer), max(inner, outer)
+    return min(of_included, of_allowed), max(of_included, of_allowed)
 
 
 def _check_bounded(evaluator: ObjectiveEvaluator) -> None:
+    """Raise InputError if branch and bound has no bound for a term or the divisor."""
     loose = [term.label for term in evaluator.objective.all_terms if not (term.trend or term.is_by_length)]
     divisor = evaluator.objective.divisor
     if loose or (divisor is not None and divisor.weight < 0):
@@ -233,13 +241,13 @@ class Greedy:
     Parameters
     ----------
     start : {"empty", "random"}
-        No column, or the source's random half of them.
+        The empty set, or a random set with about half of the columns, as in QIDLearningLib.
     max_steps : int
 
     Notes
     -----
-    For separation alone, from the empty set, (1 - 1/e) of the best set of each size is guaranteed (it is submodular:
-    Nemhauser, Wolsey, Fisher, 1978); in general nothing is.
+    Separation is submodular. For it alone, a start from the empty set guarantees (1 - 1/e) of the value of the best set
+    of each size (Nemhauser, Wolsey, Fisher, 1978). Other objectives have no guarantee.
     """
 
     start: Literal["empty", "random"] = "empty"
@@ -253,17 +261,17 @@ class Greedy:
             raise InputError(f"greedy was given start = {self.start!r}.", hint="choose 'empty' or 'random'.")
 
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
-        """Climb to a set that no flip of one column betters."""
+        """Climb to a set that no column more or less improves."""
         n = evaluator.n_candidates
         mask = _random_mask(n, rng) if self.start == "random" else 0
         value = evaluator.value_of(mask) if mask else -math.inf
         for _ in range(self.max_steps):
-            around = _flip_each_column(mask, n)
-            values = evaluator.values_of(around) or [-math.inf]
+            neighbors = _flip_each_column(mask, n)
+            values = evaluator.values_of(neighbors) or [-math.inf]
             best = int(np.argmax(values))
             if not values[best] > value:
                 break
-            mask, value = around[best], values[best]
+            mask, value = neighbors[best], values[best]
             evaluator.note_step([value])
         return None
 
@@ -272,7 +280,7 @@ class Greedy:
 class Tabu:
     """Go to the best set of one column more or less that was not visited lately, better or not.
 
-    Glover, 1986; the source's options, from a random start.
+    Glover, 1986. The options are those of QIDLearningLib. The walk begins at a random set.
 
     Parameters
     ----------
@@ -290,17 +298,17 @@ class Tabu:
         _check_options(self, ["max_steps", "tenure"])
 
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
-        """Walk until the steps are used up, or every set around was visited lately."""
+        """Walk until the steps are used up, or every neighbor was visited lately."""
         mask = _random_mask(evaluator.n_candidates, rng)
         evaluator.note_step([evaluator.value_of(mask)])
         visited = deque([mask], maxlen=self.tenure)
         for _ in range(self.max_steps):
-            around = [each for each in _flip_each_column(mask, evaluator.n_candidates) if each not in visited]
-            if not around:
+            neighbors = [each for each in _flip_each_column(mask, evaluator.n_candidates) if each not in visited]
+            if not neighbors:
                 break
-            values = evaluator.values_of(around)
+            values = evaluator.values_of(neighbors)
             best = int(np.argmax(values))
-            mask = around[best]
+            mask = neighbors[best]
             visited.append(mask)
             evaluator.note_step([values[best]])
         return None
@@ -320,8 +328,8 @@ class Annealing:
 
     Notes
     -----
-    Kirkpatrick, Gelatt, Vecchi, 1983. The source starts at 10 and takes 100 steps, which for objectives that differ by
-    about 1 is a random walk; here the walk is long enough to cool down. The temperature belongs to a run.
+    Kirkpatrick, Gelatt, Vecchi, 1983. QIDLearningLib starts at 10 and takes 100 steps. If the values of sets differ by
+    about 1, that is a random walk; here the walk is long enough to cool down. Every run starts at ``temperature``.
     """
 
     max_steps: int = 2000
@@ -345,7 +353,7 @@ class Annealing:
             trial = mask ^ 1 << int(rng.integers(evaluator.n_candidates))
             if trial:
                 trial_value = evaluator.value_of(trial)
-                # A temperature that cooled down to 0 accepts nothing worse.
+                # At a temperature of 0, no worse set is accepted; the floor avoids a division by 0.
                 if trial_value > value or rng.random() < math.exp((trial_value - value) / max(temperature, 1e-300)):
                     mask, value = trial, trial_value
             temperature *= self.cooling
@@ -370,14 +378,14 @@ class Evolutionary:
     tournament : int
         How many are drawn to find one parent.
     adaptive : bool
-        After a generation that is better than the one before, mutate a hundredth less and cross a hundredth more, else
-        the reverse; both stay within [0.01, 1].
+        Adapt both rates after every generation, within [0.01, 1]. If its best set is better than that of the generation
+        before, mutate a hundredth less and cross a hundredth more; else the reverse.
 
     Notes
     -----
-    Operators and options of Simões et al., section 5.2 and their listing 1. The gains of a term over the previous best
-    set, which their fitness also holds, are left out: a set's value would depend on when it was found. A set without
-    columns is replaced by a random one.
+    Operators and options of Simões et al., section 5.2 and their listing 1. Their fitness also adds the gains of a
+    term over the previous best set. It is left out here, because the value of a set would depend on when it was found.
+    A set without columns is replaced by a random one.
     """
 
     population: int = 50
@@ -402,32 +410,33 @@ class Evolutionary:
         """Breed generation by generation."""
         n = evaluator.n_candidates
         mutation, crossover = self.mutation_rate, self.crossover_rate
-        people = np.array([_unpack_mask(_random_mask(n, rng), n) for _ in range(self.population)])
-        values = self._evaluate_members(evaluator, people)
+        members = np.array([_unpack_mask(_random_mask(n, rng), n) for _ in range(self.population)])
+        values = self._evaluate_members(evaluator, members)
         for _ in range(self.generations):
             best_before = values.max()
-            children = self._draw_children(people, values, mutation, crossover, rng)
+            children = self._draw_children(members, values, mutation, crossover, rng)
             elite = np.argsort(-values, kind="stable")[: self.elite]
-            people = np.concatenate([people[elite], children[: self.population - self.elite]])
-            values = self._evaluate_members(evaluator, people)
+            members = np.concatenate([members[elite], children[: self.population - self.elite]])
+            values = self._evaluate_members(evaluator, members)
             if self.adaptive:
                 shift = 0.99 if values.max() > best_before else 1.01
                 mutation = float(np.clip(mutation * shift, 0.01, 1))
                 crossover = float(np.clip(crossover / shift, 0.01, 1))
         return None
 
-    def _evaluate_members(self, evaluator: ObjectiveEvaluator, people: BoolArray) -> FloatArray:
+    def _evaluate_members(self, evaluator: ObjectiveEvaluator, members: BoolArray) -> FloatArray:
         """Return the objective of every member, in the members' order."""
-        values = evaluator.values_of([mask_of(member) for member in people])
+        values = evaluator.values_of([mask_of(member) for member in members])
         evaluator.note_step(values)
         return np.array(values)
 
     def _draw_children(
-        self, people: BoolArray, values: FloatArray, mutation: float, crossover: float, rng: np.random.Generator
+        self, members: BoolArray, values: FloatArray, mutation: float, crossover: float, rng: np.random.Generator
     ) -> BoolArray:
-        size, n = people.shape
+        """Select parents by tournament, cross pairs of them, and mutate the children."""
+        size, n = members.shape
         contestants = rng.integers(0, size, (size + size % 2, self.tournament))
-        parents = people[contestants[np.arange(len(contestants)), values[contestants].argmax(axis=1)]]
+        parents = members[contestants[np.arange(len(contestants)), values[contestants].argmax(axis=1)]]
         children = parents.copy()
         for i in range(0, len(children), 2):
             if n > 1 and rng.random() < crossover:
@@ -450,5 +459,5 @@ METHODS: Final[entries.Registry[type[Optimizer]]] = entries.Registry(
 
 
 def choose_optimizer(method: str | Optimizer) -> Optimizer:
-    """Return a search by its name, with its default options, or the one given."""
+    """Return the search of a name, with its default options; a search is returned as it is."""
     return METHODS.take(method, Optimizer)  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
 """Files as an origin of releases: collapsed to distinct rows, and published batch by batch.
 
-Which of the distinct rows each record of a batch is.
+To publish a batch, each of its records is looked up among the distinct rows.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _RECORDS_PER_COUNT: Final = 2**20  # records that are counted together
 
 
 class RawRows:
-    """Distinct rows of raw cells, and a lookup of further records among them.
+    """Distinct rows of raw cells, which records are looked up in.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class RawRows:
         Raises
         ------
         InputError
-            There is a record that is none of the rows.
+            A record equals none of the rows.
         """
         codes = [
             column.encode_cells(cells, grow=False) for column, cells in zip(self._columns, batch.columns, strict=True)
@@ -75,6 +75,7 @@ class RawRows:
 
 def number_distinct_rows(cells: pl.DataFrame) -> tuple[pl.DataFrame, CodeArray]:
     """Return the distinct rows of a table, and for each row its number among them."""
+    # Rows without columns are all equal. One number stands for all of them.
     if not cells.width:
         return cells, np.zeros(1, dtype=np.int32)
     _, first, numbers = np.unique(_key_rows(cells)[2], return_index=True, return_inverse=True)
@@ -82,6 +83,7 @@ def number_distinct_rows(cells: pl.DataFrame) -> tuple[pl.DataFrame, CodeArray]:
 
 
 def _key_rows(cells: pl.DataFrame) -> tuple[list[Values], RowKeys, CountArray]:
+    """Return the cells of each column, the layout of the keys, and the key of every row."""
     columns = [Values(series.name, series.dtype) for series in cells]
     codes = [
         column.encode_cells(pa.chunked_array([to_arrow(series)]), grow=True)
@@ -92,7 +94,9 @@ def _key_rows(cells: pl.DataFrame) -> tuple[list[Values], RowKeys, CountArray]:
 
 
 class NumberedRecords(NamedTuple):
-    """Which row of a release each record is, by its place; and the records, so that a pass that meets others fails.
+    """The release row of every record, by the record's position in the files.
+
+    The records are kept, too: a later pass raises an error if it reads others.
 
     records : RowCodes, of the judged columns
     rows : int32 (n_records,)
@@ -102,22 +106,25 @@ class NumberedRecords(NamedTuple):
     rows: CodeArray
 
     def rows_of_batch(self, batch: pa.Table, begin: int) -> CodeArray:
-        """Return the row of each record of a batch, which has the judged columns in order; from one record on."""
+        """Return the release row of each record of a batch, whose first record has the position ``begin``.
+
+        The batch has the judged columns in order.
+        """
         self.records.check_batch(batch, begin)
         return self.rows[begin : begin + batch.num_rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Files:
-    """A folder, a pattern or a file of Parquet, a CSV, or a table of a database: never held whole.
+    """A folder, a pattern or a file of Parquet, a CSV, or a table of a database: never all in memory.
 
     Attributes
     ----------
     source : Scan
     specs : mapping of column to ColumnSpec
-        What was said of how columns are read.
+        How columns are read, as far as it was declared.
     numbered_records : NumberedRecords, optional
-        Which row of a release every record is, where it is told by its place and not by its cells.
+        The release row of every record, if it follows from the record's position and not from its cells.
     """
 
     source: Scan
@@ -142,7 +149,7 @@ class Files:
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files, none of which an output may be, and their folder, in which none may be."""
+        """The files, which no output may replace, and their folder, in which no output may lie."""
         folder = self.source.folder if isinstance(self.source, Parts) else None
         return (*self.source.inputs, *([] if folder is None else [folder]))
 
@@ -153,17 +160,17 @@ class Files:
 
     @property
     def is_row_by_row(self) -> bool:
-        """Whether every record is told by its place."""
+        """Whether the release row of a record follows from its position, not from its cells."""
         return self.numbered_records is not None
 
     @property
     def margins(self) -> Frame | None:
-        """How frequent the cells of the judged columns are, where records are numbered."""
+        """The cells of the judged columns with their counts; None unless records are numbered."""
         return None if self.numbered_records is None else self.numbered_records.records.margins().frame
 
     @property
     def n_records(self) -> int:
-        """How many records the files say they hold; 0 where none says it."""
+        """The number of records that the files declare; 0 if they declare none."""
         return self.source.n_records if isinstance(self.source, Parts) else 0
 
     def head(self, n_rows: int = lazy.LOOKED_AT) -> Frame:
@@ -180,13 +187,13 @@ class Files:
     ) -> Frame:
         """Return the distinct rows of some columns with their counts; see `hushtable.io.distinct_rows.collapse`.
 
-        With cells, of what is published, without the records that are left out.
+        With ``cells``, the distinct rows are those of the published cells, without suppressed records.
         """
         if cells is None:
             counted = distinct_rows.collapse(self.source, names, most_rows=most_rows, as_written=as_written)
             return counted.with_specs(self.specs)
-        texts = {name: without_categories(dtype) for name, dtype in cells.published.schema.items()}
-        schema = {**self.source.schema, **texts}
+        published_types = {name: without_categories(dtype) for name, dtype in cells.published.schema.items()}
+        schema = {**self.source.schema, **published_types}
         collapser = distinct_rows.Collapser({name: schema[name] for name in names}, most_rows, as_written=as_written)
         for batch in self.publish_batches(replace(cells, columns=tuple(names))):
             collapser.add_batch(batch)
@@ -198,12 +205,12 @@ class Files:
         self.source.check_unchanged()
 
     def with_specs(self, specs: Mapping[str, ColumnSpec]) -> Files:
-        """Return the files with more said of how columns are read."""
+        """Return the files with further declarations of how columns are read."""
         source = as_declared(self.source, name_odd_cells(self, specs))
         return replace(self, source=source, specs={**self.specs, **specs})
 
     def with_row_of_record(self, records: RowCodes, row_of_record: CodeArray) -> Files:
-        """Return the files with the row of a release that each record is, told by its place."""
+        """Return the files with the release row of each record, by the record's position."""
         return replace(self, numbered_records=NumberedRecords(records, row_of_record))
 
     def publish_lazily(self, cells: PublishedCells) -> Any:
@@ -212,7 +219,7 @@ class Files:
         Raises
         ------
         InputError
-            It is a CSV or a database, or its records are told by their places.
+            The source is a CSV or a database, a column holds sets of items, or records are found by their positions.
         """
         if self.numbered_records is not None:
             raise InputError(
@@ -234,12 +241,13 @@ class Files:
         if keys.is_empty():
             frame = pl.scan_parquet([*self.source.inputs], glob=False)
         else:
-            of_files = zip(self.source.inputs, keys.iter_rows(), strict=True)
+            files_with_keys = zip(self.source.inputs, keys.iter_rows(), strict=True)
             frame = pl.concat(
                 pl.scan_parquet(path, glob=False).with_columns(
-                    pl.lit(cell, keys.schema[name]).alias(name) for name, cell in zip(keys.columns, cells_, strict=True)
+                    pl.lit(cell, keys.schema[name]).alias(name)
+                    for name, cell in zip(keys.columns, key_cells, strict=True)
                 )
-                for path, cells_ in of_files
+                for path, key_cells in files_with_keys
             )
         return lazy.open_lazy(frame, dialect=self.source.dialect).with_specs(self.specs).publish_lazily(cells)
 
@@ -252,7 +260,7 @@ class Files:
         raise InputError("files do not write by themselves.", hint="take their batches.")
 
     def open_draft(self, path: Path, dialect: Dialect | None) -> Files:
-        """Open what was written of them."""
+        """Open a release that was written from the files."""
         return Files.open(path, dialect)
 
     def count_by_record(
@@ -260,23 +268,25 @@ class Files:
     ) -> CountArray:
         """Count the records of each value of a column, by groups of the rows that they were collapsed to.
 
-        A row of a class holds the cells of one of its records, which say nothing of the others.
+        The records themselves are counted: a row of a class only has the cells of one of its records.
         """
         assert self.numbered_records is not None
         records, row_of_record = self.numbered_records
         margins, position = records.margins(), records.cells.names.index(column.name)
         table = encode_table(margins.frame.with_specs(specs), [column.name], specs)
+        # Missing cells count as one more value, which is dropped at the end.
         value_of_cell = np.full(records.cells.widths[position], column.n_values, dtype=np.int64)
         codes = table.codes[table.index(column.name)]
         value_of_cell[margins.positions[position]] = np.where(codes < 0, column.n_values, codes)
         width = column.n_values + 1
         counts = np.zeros(n_groups * width, dtype=np.int64)
         for begin in range(0, records.n_records, _RECORDS_PER_COUNT):
-            run = slice(begin, begin + _RECORDS_PER_COUNT)
-            pairs = (
-                group_of_row[row_of_record[run]].astype(np.int64) * width + value_of_cell[records.codes[position][run]]
+            batch = slice(begin, begin + _RECORDS_PER_COUNT)
+            group_and_value = (
+                group_of_row[row_of_record[batch]].astype(np.int64) * width
+                + value_of_cell[records.codes[position][batch]]
             )
-            counts += np.bincount(pairs, minlength=len(counts))
+            counts += np.bincount(group_and_value, minlength=len(counts))
         return np.asarray(counts.reshape(-1, width)[:, :-1])
 
     def publish_batches(self, cells: PublishedCells) -> Batches:
@@ -287,35 +297,35 @@ class Files:
         ColumnError
             A column does not exist.
         InputError
-            While batches are read: a record is none of the rows of the cells. At the end: there are more or fewer
-            records of a row than the cells say.
+            While batches are read: a record equals none of the rows of the cells. At the end: a row has more or fewer
+            records than the cells say.
         """
         check_columns(tuple(dict.fromkeys((*cells.keys.columns, *cells.kept))), self.names, "columns")
         n_rows = len(cells.is_published)
         if self.numbered_records is not None and cells.is_published.all():
-            # Hardly two classes publish equal rows: finding those takes more memory than it saves.
+            # Few classes publish equal rows: to find them takes more memory than it saves.
             rows, number_of_row = cells.published, np.arange(n_rows, dtype=np.int32)
         else:
-            shown = np.flatnonzero(cells.is_published)
-            rows, numbers = number_distinct_rows(_take_rows(cells.published, shown))
+            published_rows = np.flatnonzero(cells.is_published)
+            rows, numbers = number_distinct_rows(_take_rows(cells.published, published_rows))
             number_of_row = np.full(n_rows, np.int32(-1), dtype=np.int32)
-            number_of_row[shown] = numbers
+            number_of_row[published_rows] = numbers
         # Published rows are held only once: as codes, no longer as cells.
-        asked = replace(cells, published=cells.published.clear())
-        return Batches(partial(self._number_records, asked, number_of_row), _Published(rows, cells.columns))
+        cells_to_find = replace(cells, published=cells.published.clear())
+        return Batches(partial(self._number_records, cells_to_find, number_of_row), _Published(rows, cells.columns))
 
     def _number_records(self, cells: PublishedCells, number_of_row: CodeArray) -> Iterator[pa.Table]:
-        """Yield the number of each record's published row, and its kept columns."""
+        """Yield batches: the number of each record's published row, then its kept columns."""
         key_columns, kept_columns = cells.keys.columns, cells.kept
         names = list(dict.fromkeys((*key_columns, *kept_columns)))
-        rows = RawRows(cells.keys) if self.numbered_records is None else None
+        raw_rows = RawRows(cells.keys) if self.numbered_records is None else None
         counts, n_before = np.zeros(len(number_of_row), dtype=np.int64), 0
-        # Kept columns are read as they are: a dictionary may hold cells of records that are left out.
+        # Kept columns are not read as dictionaries: these may hold cells of suppressed records.
         coded = [name for name in key_columns if name not in kept_columns]
         for batch in self.source.batches(names, coded=coded):
             key_batch = batch.select(range(len(key_columns)))
-            if rows is not None:
-                row_numbers = rows.rows_of_batch(key_batch)
+            if raw_rows is not None:
+                row_numbers = raw_rows.rows_of_batch(key_batch)
             else:
                 assert self.numbered_records is not None
                 row_numbers = self.numbered_records.rows_of_batch(key_batch, n_before)
@@ -323,6 +333,7 @@ class Files:
             np.add.at(counts, row_numbers, 1)
             numbers = number_of_row[row_numbers]
             columns = [batch.column(names.index(name)) for name in kept_columns]
+            # Columns are called by numbers here; `_Published` gives them their names.
             table = decode_dictionaries(
                 pa.table([pa.array(numbers), *columns], names=list(map(str, range(-1, len(kept_columns)))))
             )
@@ -336,14 +347,15 @@ class Files:
             raise change_error()
 
     def _pseudonymize_kept(self, table: pa.Table, cells: PublishedCells) -> pa.Table:
+        """Replace the cells of kept direct identifiers by pseudonyms."""
         assert cells.pseudonyms is not None
         for name in cells.pseudonyms.columns:
             if name in cells.kept:
                 position = 1 + cells.kept.index(name)
                 frame = self._to_frame(pl.Series("", pl.from_arrow(table.column(position))).alias(name).to_frame())
-                of_column = cells.pseudonyms.select([name])
-                assert of_column is not None
-                pseudonyms = pseudonymize(frame, of_column).column(name)
+                pseudonyms_of_column = cells.pseudonyms.select([name])
+                assert pseudonyms_of_column is not None
+                pseudonyms = pseudonymize(frame, pseudonyms_of_column).column(name)
                 table = table.set_column(position, table.column_names[position], to_arrow(pseudonyms))
         return table
 
@@ -366,14 +378,15 @@ class _Published:
         return pa.table(columns, names=list(self._columns))
 
     def _spell_cells(self, name: str, numbers: CodeArray) -> pa.Array:
+        """Return a column's cells of the rows with these numbers."""
         cells = self._cells[name].gather(numbers)
         if not isinstance(cells.dtype, pl.Enum):
             return to_arrow(cells)
         # One index type for all batches, whatever the size of the enumeration.
-        places = to_arrow(cells.to_physical().cast(pl.Int32))
-        return pa.DictionaryArray.from_arrays(places, to_arrow(cells.dtype.categories))
+        indices = to_arrow(cells.to_physical().cast(pl.Int32))
+        return pa.DictionaryArray.from_arrays(indices, to_arrow(cells.dtype.categories))
 
 
 def _take_rows(cells: pl.DataFrame, rows: CountArray) -> pl.DataFrame:
-    """Return some rows of a table, whatever its columns are called."""
+    """Return some rows of a table; no column name is read as a pattern."""
     return pl.DataFrame([series.alias("").gather(rows).alias(series.name) for series in cells])

@@ -1,6 +1,6 @@
 """Tables too large for memory, as their distinct rows with counts: all that privacy models and claims ask for.
 
-What is written is verified by the same collapse: arrays and sorting only, so that nothing has to be believed.
+Releases are collapsed and verified by the same functions. They only sort and compare arrays, and trust no hash.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from hushtable.io.frames import Frame
 from hushtable.search import check_memory
 
 MOST_ROWS: Final = 20_000_000
-"""Distinct rows that are held at most: beyond, no search on one machine ends in reasonable time."""
+"""The most distinct rows: with more, no search on one machine ends in reasonable time."""
 
 _SORT_BYTES_PER_ROW: Final = 40  # bytes that sorting takes per row, besides its cells
 _BYTES_PER_CELL: Final = 20
 _BYTES_PER_CODE: Final = 8  # of a cell of an enumeration
-_MIN_ROWS_PER_MERGE: Final = 2**22  # rows that are sorted at once, where fewer are known
+_MIN_ROWS_PER_MERGE: Final = 2**22  # new rows that start a merge, if fewer rows are known
 _BITS_PER_WORD: Final = 63  # bits of a key
 _BITS_PER_NUMBER: Final = 31  # bits for the number of the row's earlier words, in keys of several words
-_HASH_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits everywhere
+_HASH_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, its bits spread over the whole word
 _HASH_SHIFT: Final = np.uint64(32)
-_BUCKET_EDGES: Final = np.arange(-7, 8) << 60  # where buckets of rows begin, but the first one
+_BUCKET_EDGES: Final = np.arange(-7, 8) << 60  # the first sorting key of each bucket but the first
 
 
 def collapse(
@@ -48,9 +48,10 @@ def collapse(
     """Return the distinct rows of some columns of a file or folder, with how many records each stands for.
 
     Rows are in the order of their cells, whatever the order of the records and the size of batches: O(n log b) for n
-    records in batches of b. NaN is missing, and 0 and -0 are one number. Texts of ``coded`` columns are an enumeration:
-    a byte or two a cell. Floats of those ``as_written`` become text, because a reader of the file tells 0 from -0.
-    InputError where there are too many distinct rows: the column with the most values is named.
+    records in batches of b. NaN is missing, and 0 and -0 are one number. Texts of ``coded`` columns become an
+    enumeration, which takes a byte or two a cell. Floats of ``as_written`` columns become text, because a recipient of
+    the file can tell 0 from -0. If there are too many distinct rows, TooManyRowsError names the column with the most
+    values.
     """
     names = source.columns if names is None else names_in(names, "columns")
     check_columns(names, source.columns, "columns")
@@ -73,8 +74,8 @@ class Values:
             )
         self._is_text = as_written and dtype.is_float()
         self.name, self.dtype = name, pl.String() if self._is_text else dtype
-        none = _to_comparable(pl.Series(dtype=self.dtype))
-        self._plain_dtype, self.known = none.dtype, to_arrow(none)
+        empty = _to_comparable(pl.Series(dtype=self.dtype))
+        self._plain_dtype, self.known = empty.dtype, to_arrow(empty)
 
     @property
     def width(self) -> int:
@@ -82,17 +83,21 @@ class Values:
         return len(self.known) + 1
 
     def encode_cells(self, column: pa.ChunkedArray, *, grow: bool) -> tuple[CountArray, CountArray]:
-        """Return the codes of the cells' dictionary, missing last, and each cell's position; a new cell may raise."""
+        """Return the code of each entry of a dictionary of the cells, and each cell's position in it.
+
+        The last entry is the missing cell. Without ``grow``, a new cell raises InputError.
+        """
         if self._is_text:
             column = pa.chunked_array([to_arrow(pl.Series("", pl.from_arrow(column)).cast(pl.String))])
         cells = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         coded = cells if isinstance(cells, pa.DictionaryArray) else cells.dictionary_encode()
-        places = coded.indices
-        if places.null_count:
-            places = places.fill_null(len(coded.dictionary))
-        return np.append(self._encode_dictionary(coded.dictionary, grow), 0), places.to_numpy()
+        positions = coded.indices
+        if positions.null_count:
+            positions = positions.fill_null(len(coded.dictionary))
+        return np.append(self._encode_dictionary(coded.dictionary, grow), 0), positions.to_numpy()
 
     def _encode_dictionary(self, dictionary: pa.Array, grow: bool) -> CountArray:
+        """Return the code of each cell of a dictionary."""
         # As polars reads them, without a name: polars may take a name for a pattern.
         cells = to_arrow(_to_comparable(pl.Series("", pl.from_arrow(dictionary))).cast(self._plain_dtype))
         codes = pc.index_in(cells, value_set=self.known)
@@ -108,16 +113,17 @@ class Values:
         """Return the cells in order, the missing one first, and the rank of every code among them."""
         values = pl.Series("", self.known)
         order = values.arg_sort().to_numpy()
-        places = np.empty(self.width, dtype=np.int64)
-        places[0], places[order + 1] = 0, np.arange(1, self.width)
+        rank_of_code = np.empty(self.width, dtype=np.int64)
+        rank_of_code[0], rank_of_code[order + 1] = 0, np.arange(1, self.width)
         cells = pl.concat([values.clear(1), values.gather(order)])
-        return cells.cast(self.dtype), places
+        return cells.cast(self.dtype), rank_of_code
 
 
 class RowWords:
-    """Rows of codes as words of 63 bits, each of some columns; all but the first leave ``n_reserved`` bits to others.
+    """A layout that packs rows of codes into words of 63 bits. Each word holds the codes of some columns.
 
-    With ``has_room`` columns have room for twice as many codes, where that takes no further word.
+    Every word but the first leaves ``n_reserved`` bits free. With ``has_room``, columns get room for twice as many
+    codes, if that takes no further word.
     """
 
     def __init__(self, widths: Sequence[int], *, has_room: bool, n_reserved: int = 0) -> None:
@@ -134,18 +140,19 @@ class RowWords:
         return all(width <= 1 << bits for width, bits in zip(widths, self.bits, strict=True))
 
     def pack_rows(self, codes: Iterable[tuple[CountArray, CountArray]], n_rows: int) -> list[CountArray]:
-        """Return the words of rows, from each column's dictionary codes and positions."""
-        of_columns, words = iter(codes), []
+        """Return the words of rows, from each column's dictionary of codes and positions in it."""
+        codes_by_column, words = iter(codes), []
         for columns in self.words:
             word = np.zeros(n_rows, dtype=np.int64)
-            for j, (dictionary, places) in zip(columns, of_columns, strict=False):
-                word |= np.take(dictionary << self._shift_of(j), places)
+            # The word's columns come first in zip: at their end it takes no further column from the iterator.
+            for j, (dictionary, positions) in zip(columns, codes_by_column, strict=False):
+                word |= np.take(dictionary << self._shift_of(j), positions)
             words.append(word)
         return words
 
     def codes_of_column(self, words: Sequence[CountArray], column: int) -> CountArray:
         """Return the codes of a column from packed words."""
-        word = next(place for place, columns in enumerate(self.words) if column in columns)
+        word = next(i for i, columns in enumerate(self.words) if column in columns)
         return (words[word] >> self._shift_of(column)) & ((1 << self.bits[column]) - 1)
 
     def _shift_of(self, column: int) -> int:
@@ -154,7 +161,7 @@ class RowWords:
 
 
 def _split_words(bits: Sequence[int], n_reserved: int) -> list[range]:
-    """Return the columns of each word."""
+    """Return the columns of each word: as many, in order, as its free bits hold."""
     ends, free_bits = [], _BITS_PER_WORD
     for j, n_bits in enumerate(bits):
         if n_bits > free_bits:
@@ -200,7 +207,7 @@ class _NumberedKeys:
 
 
 class Collapser:
-    """The distinct rows of batches, counted as they come; arguments as of `collapse`."""
+    """Collects the distinct rows of batches with their counts; takes the options of `collapse`."""
 
     def __init__(
         self,
@@ -213,9 +220,9 @@ class Collapser:
         self._columns = [Values(name, dtype, as_written=name in as_written) for name, dtype in schema.items()]
         self._most_rows, self._coded = most_rows, frozenset(coded)
         self._layout = RowWords(self._widths, has_room=True)
-        # Each bucket holds its distinct rows, and what came since: sorting one bucket takes little memory.
-        none = np.empty(0, dtype=np.int64)
-        self._buckets = [[each] for each in _CountedRows([none for _ in self._layout.words], none).bucket_rows()]
+        # A bucket is a list: its distinct rows, then the rows that came since. Sorting one bucket takes little memory.
+        empty = np.empty(0, dtype=np.int64)
+        self._buckets = [[bucket] for bucket in _CountedRows([empty for _ in self._layout.words], empty).bucket_rows()]
 
     @property
     def _widths(self) -> list[int]:
@@ -241,22 +248,25 @@ class Collapser:
     def sort_rows(self) -> tuple[pl.DataFrame, CountArray]:
         """Return the distinct rows in the order of their cells, and how many records each stands for."""
         distinct = self._collect_rows()
-        cells, places = zip(*(column.sort_cells() for column in self._columns), strict=True)
-        in_order = RowWords(self._widths, has_room=False)
-        words = in_order.pack_rows(self._codes_by_column(distinct, places), len(distinct.counts))
+        cells, ranks = zip(*(column.sort_cells() for column in self._columns), strict=True)
+        sorted_layout = RowWords(self._widths, has_room=False)
+        words = sorted_layout.pack_rows(self._codes_by_column(distinct, ranks), len(distinct.counts))
         order = np.lexsort(words[::-1])
         series = []
         for j, column in enumerate(self._columns):
-            of_column = to_enumeration(cells[j]) if column.name in self._coded else cells[j]
-            series.append(of_column.gather(in_order.codes_of_column(words, j)[order]).alias(column.name))
+            column_cells = to_enumeration(cells[j]) if column.name in self._coded else cells[j]
+            series.append(column_cells.gather(sorted_layout.codes_of_column(words, j)[order]).alias(column.name))
         return pl.DataFrame(series), distinct.counts[order]
 
     def _codes_by_column(
-        self, rows: _CountedRows, dictionaries: Iterable[CountArray]
+        self, rows: _CountedRows, new_codes_by_column: Iterable[CountArray]
     ) -> Iterator[tuple[CountArray, CountArray]]:
-        """Yield column by column the new codes of the dictionary, and the codes of some rows, as they are needed."""
-        for j, dictionary in enumerate(dictionaries):
-            yield dictionary, self._layout.codes_of_column(rows.words, j)
+        """Yield for each column the new code of every old code, and the old codes of some rows.
+
+        One column at a time takes less memory.
+        """
+        for j, new_codes in enumerate(new_codes_by_column):
+            yield new_codes, self._layout.codes_of_column(rows.words, j)
 
     def _collect_rows(self) -> _CountedRows:
         """Return all distinct rows so far."""
@@ -268,25 +278,30 @@ class Collapser:
 
     def _merge_buckets(self) -> None:
         """Merge new rows into the distinct rows of each bucket."""
-        for place, bucket in enumerate(self._buckets):
+        for i, bucket in enumerate(self._buckets):
             if len(bucket) > 1:
-                self._buckets[place] = [_CountedRows.concatenate(bucket).merge_equal_rows()]
+                self._buckets[i] = [_CountedRows.concatenate(bucket).merge_equal_rows()]
         n_rows = sum(len(bucket[0].counts) for bucket in self._buckets)
         if n_rows > self._most_rows:
             raise TooManyRowsError(
                 f"the columns have more than {self._most_rows:,} distinct rows.", hint=self._hint_at_column()
             )
-        per_cells = sum(_BYTES_PER_CODE if column.name in self._coded else _BYTES_PER_CELL for column in self._columns)
-        check_memory(n_rows * (_SORT_BYTES_PER_ROW + per_cells), f"{n_rows:,} distinct rows", self._hint_at_column())
+        bytes_of_cells = sum(
+            _BYTES_PER_CODE if column.name in self._coded else _BYTES_PER_CELL for column in self._columns
+        )
+        check_memory(
+            n_rows * (_SORT_BYTES_PER_ROW + bytes_of_cells), f"{n_rows:,} distinct rows", self._hint_at_column()
+        )
 
     def _make_room(self) -> None:
         """Repack the words, because a column has more values than they have room for."""
         known, layout = self._collect_rows(), RowWords(self._widths, has_room=True)
         codes = self._codes_by_column(known, [np.arange(1 << bits) for bits in self._layout.bits])
-        laid_out = _CountedRows(layout.pack_rows(codes, len(known.counts)), known.counts).merge_equal_rows()
-        self._layout, self._buckets = layout, [[part] for part in laid_out.bucket_rows()]
+        repacked = _CountedRows(layout.pack_rows(codes, len(known.counts)), known.counts).merge_equal_rows()
+        self._layout, self._buckets = layout, [[part] for part in repacked.bucket_rows()]
 
     def _hint_at_column(self) -> str:
+        """Return a hint that names the column with the most values."""
         most = max(self._columns, key=lambda column: column.width)
         return (
             f"column {most.name!r} has the most different values ({most.width - 1:,}): generalize it first, by a "
@@ -295,34 +310,38 @@ class Collapser:
 
 
 class _CountedRows(NamedTuple):
-    """Rows, and how many records each stands for: distinct ones in the order of their sorting keys, but where said."""
+    """Packed rows, and how many records each stands for.
+
+    Until `merge_equal_rows` is called, rows may repeat and have any order; after it, they are distinct and in the order
+    of their sorting keys.
+    """
 
     words: list[CountArray]
     counts: CountArray
 
     @classmethod
     def from_records(cls, words: list[CountArray]) -> _CountedRows:
-        """Count records."""
+        """Merge equal records, and count them."""
         if len(words) == 1:
-            # Sorting numbers is faster than sorting their places.
+            # To sort numbers is faster than to sort their positions.
             keys, counts = np.unique(words[0], return_counts=True)
             return cls([keys], counts)
         return cls(words, np.ones(len(words[0]), dtype=np.int64)).merge_equal_rows()
 
     @classmethod
     def concatenate(cls, parts: Sequence[_CountedRows]) -> _CountedRows:
-        """Put the rows of several behind each other, equal ones and all."""
+        """Concatenate rows; equal rows are not merged."""
         words = [np.concatenate(each) for each in zip(*(part.words for part in parts), strict=True)]
         return cls(words, np.concatenate([part.counts for part in parts]))
 
     def bucket_rows(self) -> list[_CountedRows]:
-        """Distribute rows to buckets by their sorting keys."""
+        """Cut rows, in the order of their sorting keys, into buckets."""
         ends = np.searchsorted(_sorting_keys(self.words), _BUCKET_EDGES)
         runs = [slice(*each) for each in pairwise([0, *ends.tolist(), len(self.counts)])]
         return [_CountedRows([word[run] for word in self.words], self.counts[run]) for run in runs]
 
     def merge_equal_rows(self) -> _CountedRows:
-        """Merge equal rows, in any order, and add their counts."""
+        """Merge equal rows, and add their counts; the rows may have any order."""
         words, counts = self
         keys = _sorting_keys(words)
         # Most rows come in sorted runs, which a stable sort merges fast.
@@ -330,7 +349,7 @@ class _CountedRows(NamedTuple):
         starts = _find_row_starts(words, order)
         keys = keys[order[starts]]
         if (keys[1:] == keys[:-1]).any():
-            # Different rows may share a key, and stand between equal ones: sort by all words.
+            # Different rows share a hash, and may separate equal rows: sort by all words, too.
             order = np.lexsort((*words, _sorting_keys(words)))
             starts = _find_row_starts(words, order)
         first = order[starts]
@@ -351,17 +370,17 @@ def _sorting_keys(words: Sequence[CountArray]) -> CountArray:
 
 
 def _find_row_starts(words: Sequence[CountArray], order: CountArray) -> CountArray:
-    """Return the positions where a new row begins, in an order that puts equal rows together."""
-    is_other = np.ones(len(order), dtype=bool)
-    is_other[1:] = False
+    """Return the positions in ``order`` where another row begins; the order puts equal rows together."""
+    is_start = np.ones(len(order), dtype=bool)
+    is_start[1:] = False
     for word in words:
-        in_order = word[order]
-        is_other[1:] |= in_order[1:] != in_order[:-1]
-    return np.flatnonzero(is_other)
+        sorted_word = word[order]
+        is_start[1:] |= sorted_word[1:] != sorted_word[:-1]
+    return np.flatnonzero(is_start)
 
 
 def change_error() -> InputError:
-    """Return the error that a second reading found what the first one did not."""
+    """Return the error for an input that changed between two passes."""
     return InputError(
         "the input changed while it was read: it holds values or rows that it did not hold before.",
         hint="protect a copy that nobody writes to.",

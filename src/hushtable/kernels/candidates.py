@@ -1,4 +1,4 @@
-"""Rows that match what an attacker knows: known records, looked up in an index; near rows; rows that queries select."""
+"""Count the rows or persons that match what an attacker knows: known records, a query, or approximate values."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def count_matches(
     counts: CountArray,
     last: CountArray,
 ) -> None:
-    """Count the rows that each query selects, up to one more than a limit; ``last`` is the last one counted, or -1.
+    """Count the rows that each query selects, up to ``limit + 1``; ``last`` gets the last row counted, or -1.
 
-    A condition, of (n_queries, n_conditions), is a column and the codes that it may have or, ``negated``, must not
-    have.
+    ``columns``, ``lows``, ``highs`` and ``negated`` have the shape (n_queries, n_conditions). A condition holds if the
+    code of its column lies between low and high, both included; if it is negated, outside of them.
     """
     n_queries, n_conditions = columns.shape
     for query in range(n_queries):
@@ -50,12 +50,15 @@ def count_matches(
 
 
 class LookedUp(NamedTuple):
-    """Published rows, grouped by person."""
+    """Published rows, grouped by person, and an index of them.
 
-    cells: CodeArray  # (n_rows, n_columns), which cell of `runs` each is
-    runs: CountArray  # (n_cells, 3), positions from one to below another, and where its bits begin; -1: all of them
-    bits: ByteArray  # 1 at the positions of a run that a cell stands for
-    persons: CodeArray
+    A cell stands for the positions of a run, or, if it has bits, for some of them.
+    """
+
+    cells: CodeArray  # (n_rows, n_columns), the row of `runs`
+    runs: CountArray  # (n_cells, 3): first position, last position + 1, and where its bits begin (-1: no bits)
+    bits: ByteArray  # for each position of a run, 1 if the cell stands for it
+    persons: CodeArray  # (n_rows,), the person of each row
     starts: CountArray  # (n_persons + 1,), where the rows of a person begin
     order: CodeArray  # rows in the order of the index
 
@@ -63,8 +66,8 @@ class LookedUp(NamedTuple):
 class Sought(NamedTuple):
     """Known records, grouped by trial."""
 
-    runs: CountArray  # (n_records, n_columns, 3), what is known of each value, as in `LookedUp.runs`
-    windows: CountArray  # (n_records, n_windows, 2), the runs of the index that hold every row which may be the record
+    runs: CountArray  # (n_records, n_columns, 3), the possible positions of each value, as in `LookedUp.runs`
+    windows: CountArray  # (n_records, n_windows, 2), parts of `LookedUp.order` with all possible rows of a record
     starts: CountArray  # (n_trials + 1,), where the records of a trial begin
 
 
@@ -80,6 +83,7 @@ def _fits_record(looked: LookedUp, row: int, record_runs: CountArray, record: in
         cell_bits, record_bits = looked.runs[cell, 2], record_runs[record, j, 2]
         if cell_bits < 0 and record_bits < 0:
             continue
+        # From here on, the index of a position's bit is the position plus these; they may be negative.
         cell_bits -= looked.runs[cell, 0] if cell_bits >= 0 else 0
         record_bits -= record_runs[record, j, 0] if record_bits >= 0 else 0
         is_shared = False
@@ -95,42 +99,44 @@ def _fits_record(looked: LookedUp, row: int, record_runs: CountArray, record: in
 
 
 @jit_inner
-def _has_all(looked: LookedUp, person: int, record_runs: CountArray, run: tuple[int, int], room: CountArray) -> bool:
+def _has_all(looked: LookedUp, person: int, record_runs: CountArray, run: tuple[int, int], scratch: CountArray) -> bool:
     """Tell whether a person has a different row for each known record: a bipartite matching by augmenting paths.
 
-    ``room`` holds, by record, its row, the record that asked it for that row (-2: not asked yet), and a queue.
+    ``run`` is the first known record, and the last + 1. ``scratch`` has three rows: for each record the row that it
+    has (-1: none); the record that asked it to give up that row (-2: not asked yet); and a queue of records.
     """
     first, last = run
-    n = last - first
-    for i in range(n):
-        room[0, i] = -1
-    for i in range(n):
-        for q in range(n):
-            room[1, q] = -2
-        room[1, i], room[2, 0] = -1, i
+    n_records = last - first
+    for i in range(n_records):
+        scratch[0, i] = -1
+    for i in range(n_records):
+        for other in range(n_records):
+            scratch[1, other] = -2
+        scratch[1, i], scratch[2, 0] = -1, i
         head, tail, is_placed = 0, 1, False
         while head < tail and not is_placed:
-            record = room[2, head]
+            record = scratch[2, head]
             head += 1
             for row in range(looked.starts[person], looked.starts[person + 1]):
                 if not _fits_record(looked, row, record_runs, first + record):
                     continue
                 owner = -1
-                for q in range(n):
-                    if room[0, q] == row:
-                        owner = q
+                for other in range(n_records):
+                    if scratch[0, other] == row:
+                        owner = other
                 if owner < 0:
-                    # A free row ends the path: going back, each record takes the row of the one it asked.
+                    # A free row ends the path. Going back, each record takes the free row, and its old row becomes free
+                    # for the record that asked for it.
                     free = row
                     while record >= 0:
-                        freed = room[0, record]
-                        room[0, record] = free
-                        free, record = freed, room[1, record]
+                        freed = scratch[0, record]
+                        scratch[0, record] = free
+                        free, record = freed, scratch[1, record]
                     is_placed = True
                     break
-                if room[1, owner] == -2:
-                    room[1, owner] = record
-                    room[2, tail] = owner
+                if scratch[1, owner] == -2:
+                    scratch[1, owner] = record
+                    scratch[2, tail] = owner
                     tail += 1
         if not is_placed:
             return False
@@ -139,49 +145,55 @@ def _has_all(looked: LookedUp, person: int, record_runs: CountArray, run: tuple[
 
 @jit
 def count_candidates(looked: LookedUp, sought: Sought, enough: int, counts: CountArray, first: CodeArray) -> None:
-    """Count the persons who may have all known records of each trial, up to ``enough``; ``first`` is one, or -1."""
+    """Count the persons who may have all known records of each trial, up to ``enough``.
+
+    ``first`` gets the first person found, or -1.
+    """
     n_persons, n_trials = looked.starts.size - 1, sought.starts.size - 1
+    # By person: the last trial that looked at them with a row that fits, so that nobody is counted twice.
     last_trial = np.full(n_persons, -1, dtype=np.int32)
     largest = 1
-    for t in range(n_trials):
-        largest = max(largest, sought.starts[t + 1] - sought.starts[t])
-    room = np.empty((3, largest), dtype=np.int64)
-    for t in range(n_trials):
-        run = (sought.starts[t], sought.starts[t + 1])
-        counts[t], first[t] = 0, -1
-        for w in range(sought.windows.shape[1]):
-            for i in range(sought.windows[run[0], w, 0], sought.windows[run[0], w, 1]):
+    for trial in range(n_trials):
+        largest = max(largest, sought.starts[trial + 1] - sought.starts[trial])
+    scratch = np.empty((3, largest), dtype=np.int64)
+    for trial in range(n_trials):
+        run = (sought.starts[trial], sought.starts[trial + 1])
+        counts[trial], first[trial] = 0, -1
+        # A person who has all known records has the first one, too.
+        for window in range(sought.windows.shape[1]):
+            for i in range(sought.windows[run[0], window, 0], sought.windows[run[0], window, 1]):
                 row = looked.order[i]
                 person = looked.persons[row]
-                if last_trial[person] == t or not _fits_record(looked, row, sought.runs, run[0]):
+                if last_trial[person] == trial or not _fits_record(looked, row, sought.runs, run[0]):
                     continue
-                last_trial[person] = t
-                if run[1] - run[0] == 1 or _has_all(looked, person, sought.runs, run, room):
-                    if counts[t] == 0:
-                        first[t] = person
-                    counts[t] += 1
-                    if counts[t] >= enough:
+                last_trial[person] = trial
+                if run[1] - run[0] == 1 or _has_all(looked, person, sought.runs, run, scratch):
+                    if counts[trial] == 0:
+                        first[trial] = person
+                    counts[trial] += 1
+                    if counts[trial] >= enough:
                         break
-            if counts[t] >= enough:
+            if counts[trial] >= enough:
                 break
 
 
 class RoughRows(NamedTuple):
     """Distinct rows, sorted by the exactly known columns, then by the first roughly known one."""
 
-    codes: CodeArray  # (n_columns, n_rows), the columns that are known roughly; -1 is missing
-    low: CodeArray  # (n_columns, n_rows), the codes that are as near as is tolerated, from this one
-    high: CodeArray  # to below this one
-    starts: CountArray  # (n_rows,), where the rows begin that agree on all columns that are known exactly
-    ends: CountArray  # where they end
-    counts: CountArray
+    codes: CodeArray  # (n_columns, n_rows), of the roughly known columns; -1 is missing
+    low: CodeArray  # (n_columns, n_rows), the lowest code within the tolerance of each code
+    high: CodeArray  # (n_columns, n_rows), the highest code within the tolerance, + 1
+    starts: CountArray  # (n_rows,), the first row that agrees with each row on all exactly known columns
+    ends: CountArray  # (n_rows,), the last such row, + 1
+    counts: CountArray  # (n_rows,), the records of each row
 
 
 @jit
 def count_near_records(near: RoughRows, enough: int, counts: CountArray) -> None:
-    """Count, for every row, the records that are as near as is tolerated, its own included, up to ``enough``."""
+    """Count for every row the records within the tolerance, its own included, until there are ``enough``."""
     n_columns, n_rows = near.codes.shape
     first = near.codes[0]
+    # Rows from begin to end are near in the first column: a window that moves on with the sorted rows.
     begin = end = 0
     for i in range(n_rows):
         if i == 0 or near.starts[i] != near.starts[i - 1]:

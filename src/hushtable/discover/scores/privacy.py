@@ -1,4 +1,4 @@
-"""What the classes of a column set give away: the measures of the privacy models, as scores."""
+"""Scores of a column set by the measures of the privacy models: what its equivalence classes disclose."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ def l_diversity(
     Parameters
     ----------
     kind : {"distinct", "entropy", "recursive"}
-        How many distinct values a class holds; the number of equally frequent values that would be as hard to guess;
-        or the c of recursive (c, l)-diversity, the highest count over the sum of the counts from the l-th on, infinite
-        where a class holds fewer than l values (higher is riskier).
+        distinct: the number of distinct values of a class. entropy: the number of equally frequent values that would
+        be as hard to guess. recursive: the c of recursive (c, l)-diversity, where higher is riskier: the highest count
+        divided by the sum of the counts from the l-th on, infinite if a class has fewer than l values.
     l : int
         Only read by the recursive kind; at least 1.
     variant : {"definition", "paper"}
-        definition: the worst class, which is all that a table can promise. paper: the mean over the classes.
+        definition: the worst class; a table can promise no more. paper: the mean over the classes.
 
     Returns
     -------
     Score
-        A missing sensitive value is none of the values: a class without any other has 0 of them, or an infinite c.
+        Missing sensitive values do not count: a class of missing values alone has 0 values, or an infinite c.
 
     Notes
     -----
     Machanavajjhala et al., "l-diversity", ACM TKDD 1(1), 2007, and the models of the
-    same names. Adding a column never makes the worst class better, of any kind.
+    same names. For every kind, an added column never makes the worst class better.
 
     Examples
     --------
@@ -104,17 +104,17 @@ def t_closeness(
     Parameters
     ----------
     distance : {"emd", "kl", "total_variation", "jensen_shannon"}
-        The earth mover's distance of the definition, in [0, 1]; the Kullback-Leibler
-        divergence of a class from the whole, in nats, at least 0; half the summed
-        differences of the shares, in [0, 1]; the Jensen-Shannon divergence in bits, in [0, 1].
+        emd: the earth mover's distance of the definition, in [0, 1]. kl: the Kullback-Leibler divergence of a class
+        from the whole table, in nats, at least 0. total_variation: half the summed differences of the shares, in
+        [0, 1]. jensen_shannon: the Jensen-Shannon divergence in bits, in [0, 1].
     ground : {"auto", "equal", "ordered", "hierarchical"}
-        How far apart two values are for the earth mover; "auto" is ordered where the values have an order, else equal.
+        How far apart two values are for the earth mover. "auto" is ordered if the values have an order, else equal.
     hierarchy : Hierarchy, rule, path or "auto", optional
-        Of the sensitive column. The hierarchical ground needs it; no other looks at it.
+        The hierarchy of the sensitive column. Only the hierarchical ground reads it, and needs it.
     variant : {"definition", "paper"}
-        The class that is farthest. The paper takes the mean over the classes of the Kullback-Leibler divergence,
-        whatever ``distance`` says: KL(class || whole) as its text has it (its table prints the other direction, which
-        is infinite for every class that lacks a value).
+        definition: the class that is farthest. paper: the mean over the classes of the Kullback-Leibler divergence,
+        whatever ``distance`` says. It is KL(class || whole), as in the paper's text. The paper's table prints the other
+        direction, which is infinite for every class that lacks a value.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def t_closeness(
     Notes
     -----
     Li, Li, Venkatasubramanian, "t-closeness", ICDE 2007; the model of the same name.
-    All distances are convex: adding a column never brings the farthest class nearer.
+    All distances are convex: an added column never brings the farthest class nearer.
 
     Examples
     --------
@@ -174,21 +174,21 @@ def delta_presence(
     Parameters
     ----------
     population : path, dataframe or Table
-        Everybody who could be in the table, with at least these columns; the table's
-        own people are among them. For the definition.
+        Everybody who could be in the table, with at least these columns. The people of the table are among them. The
+        definition needs it.
     sensitive : str
-        For the paper's variant.
+        The paper's variant needs it.
     variant : {"definition", "paper"}
-        The share of a class's population that is in the table, highest over the classes: Nergiz, Atzori, Clifton,
-        SIGMOD 2007. The paper prints |P(g, S) - P(D, S)|, which knows no population: here the largest difference
-        between a sensitive value's shares of the class and of the table, mean over the classes.
+        definition: the share of a class's population that is in the table, highest over the classes (Nergiz, Atzori,
+        Clifton, SIGMOD 2007). paper: it prints |P(g, S) - P(D, S)|, which has no population. Read here as the largest
+        difference between a sensitive value's shares of the class and of the table, mean over the classes.
 
     Returns
     -------
     Score
-        In [0, 1], and infinite for a class that the population lacks. The definition's
-        classes are the table's, then those that only the population has; a class's
-        size is its population, or its records in the table where those are more.
+        In [0, 1], and infinite for a class that the population lacks. The classes of the definition are those of the
+        table, then those that only the population has. The size of a class is its population, or its records in the
+        table if there are more of them.
 
     Examples
     --------
@@ -240,8 +240,8 @@ def generalization_ratio(
     Parameters
     ----------
     variant : {"definition", "paper"}
-        The total variation distance, half the summed differences of the shares, mean over the records. The paper sums
-        without halving, mean over the classes, and prints the formula that it also prints for delta-presence.
+        definition: the total variation distance (half the summed differences of the shares), mean over the records.
+        paper: the sum without halving, mean over the classes. The paper prints the same formula for delta-presence.
 
     Returns
     -------
@@ -250,8 +250,8 @@ def generalization_ratio(
 
     Notes
     -----
-    The name is the paper's; nothing is generalised. Its highest class is t-closeness
-    with the equal ground. Never falls when a column is added (the definition).
+    The name is the paper's; nothing is generalised. The value of the highest class is t-closeness with the equal
+    ground. The definition never falls when a column is added.
 
     Examples
     --------
@@ -274,6 +274,7 @@ def generalization_ratio(
 
 
 def _measure_classes(view: View, model: PrivacyModel, levels: Mapping[str, CodeArray] = NO_HIERARCHIES) -> FloatArray:
+    """Return the measure of a model for every class, at least 0."""
     stats = view.partition.stats(view.table, [model], hierarchies=levels)
     # A sum of rounded shares may end a hair below 0.
     return np.asarray(np.maximum(model.measure(stats), 0.0))
@@ -286,22 +287,22 @@ def _hierarchy_levels(view: View, sensitive: str, hierarchy: Any) -> Mapping[str
 
 
 def _largest_difference(view: View, sensitive: str) -> FloatArray:
-    """Return the largest difference between a value's shares of a class and of the whole, per class."""
+    """Return for each class the largest difference between a value's share of the class and of the whole table."""
     histogram = view.partition.histogram(view.table, sensitive)
     totals = count_by_value(view.table, sensitive)
     shares = totals / totals.sum()
-    by_share = np.argsort(-shares, kind="stable")
+    codes_by_share = np.argsort(-shares, kind="stable")
     rank = np.empty(len(shares), dtype=np.int64)
-    rank[by_share] = np.arange(len(shares))
+    rank[codes_by_share] = np.arange(len(shares))
     labels = histogram.labels()
     ranks = rank[histogram.codes + 1]
     ordered = ranks[np.lexsort((ranks, labels))]
-    # Ranked by share, the first gap in the ranks of a class is the most frequent value that it lacks.
+    # Values are ranked by share: the first gap in the ranks of a class is the most frequent value that it lacks.
     is_without_gap = ordered == np.arange(len(labels)) - histogram.offsets[labels]
     first_absent = histogram.sum_by_class(is_without_gap).astype(np.int64)
-    difference_of_absent = np.append(shares[by_share], 0.0)[first_absent]
-    difference_of_held = np.abs(histogram.counts / view.partition.sizes[labels] - shares[histogram.codes + 1])
-    return np.asarray(np.maximum(histogram.max_by_class(difference_of_held), difference_of_absent))
+    difference_of_absent = np.append(shares[codes_by_share], 0.0)[first_absent]
+    difference_of_present = np.abs(histogram.counts / view.partition.sizes[labels] - shares[histogram.codes + 1])
+    return np.asarray(np.maximum(histogram.max_by_class(difference_of_present), difference_of_absent))
 
 
 def _divergences_from_whole(view: View, sensitive: str) -> tuple[FloatArray, FloatArray]:
@@ -313,7 +314,7 @@ def _divergences_from_whole(view: View, sensitive: str) -> tuple[FloatArray, Flo
     q = (totals / totals.sum())[histogram.codes + 1]
     middle = (p + q) / 2
     kl = histogram.sum_by_class(p * np.log(p / q))
-    # Values that a class lacks have half their share in the middle: each adds its share times log2(2).
-    lacking = 1 - histogram.sum_by_class(q)
-    js = histogram.sum_by_class(p * np.log2(p / middle) + q * np.log2(q / middle)) / 2 + lacking / 2
+    # For a value that a class lacks, p is 0 and the middle q / 2: it adds q * log2(2) = q.
+    lacking_share = 1 - histogram.sum_by_class(q)
+    js = histogram.sum_by_class(p * np.log2(p / middle) + q * np.log2(q / middle)) / 2 + lacking_share / 2
     return np.maximum(kl, 0.0), np.clip(js, 0.0, 1.0)
