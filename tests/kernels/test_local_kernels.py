@@ -184,7 +184,7 @@ def test_groups_that_fail_a_model_are_emptied(k):
     offsets, records = np.append(0, np.cumsum(counts)), np.arange(n_records, dtype=np.int32)
     scratch = np.empty(64, np.int32), np.empty(30, np.int32)
     groups = levels.Groups(np.arange(30), slots, held, offsets, records, *scratch)
-    n_kept = levels.judge_groups(groups, judged, k)
+    n_kept = levels.empty_failing_groups(groups, judged, k)
     rows = list(zip(*nodes.tolist(), strict=True))
     ills = {row: [int(ill[i]) for i in range(n_records) if rows[row_of[i]] == row] for row in set(rows)}
     passing = {row: len(of) for row, of in ills.items() if len(of) >= k and len(set(of) - {0}) >= 2}

@@ -19,8 +19,8 @@ from hushtable.anonymizers.full_domain_lattice import (
     PublishedLevels,
     Roller,
     Vector,
+    build_node_costs,
     levels_of,
-    objective_of,
 )
 from hushtable.anonymizers.method import Found, Offers, Problem, compares_releases, is_own
 from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, quote_names
@@ -498,7 +498,7 @@ class FullDomain:
         objective: NodeObjective = (
             _OwnObjective(problem, roller)
             if compares_releases(problem.loss)
-            else objective_of(
+            else build_node_costs(
                 problem.loss, problem.table, problem.columns, columns, roller.codes, limit, judge.min_size
             )
         )

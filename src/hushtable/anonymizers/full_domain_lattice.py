@@ -342,7 +342,7 @@ class ByClass:
         return n_needed / shared * (1 - 1e-12) if shared > 0 else math.inf
 
 
-def objective_of(
+def build_node_costs(
     loss: Loss,
     table: Table,
     names: Sequence[str],

@@ -24,7 +24,7 @@ from hushtable.errors import InfeasibleError, InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import judge, regroup
 from hushtable.models import ClassStats, KAnonymity, PrivacyModel, Rule, describe
-from hushtable.tables import Partition, Table, build_grounds, count_by_value
+from hushtable.tables import Partition, Table, build_ground_distances, count_by_value
 
 NO_LADDERS: Final[Mapping[str, Hierarchy]] = MappingProxyType({})
 
@@ -165,7 +165,7 @@ class Judge:
         return ClassStats(
             np.empty(0, dtype=np.int64),
             totals=distributions,
-            grounds=build_grounds(reference, names, self._levels_of_ladders()),
+            grounds=build_ground_distances(reference, names, self._levels_of_ladders()),
         )
 
     def rules_for_kernels(self) -> judge.Rules:

@@ -139,7 +139,7 @@ def _group_by_cheapest_levels(
         of_columns = starts + np.array(levels)
         n_kept = rollup.roll_up(pool.nodes, of_columns, pool.counts, min_size, keys, group_sizes, slots)
         if n_kept >= min_kept and requirement.check.checker is not None:
-            n_kept = rollup.judge_groups(groups, requirement.check.checker, min_size)
+            n_kept = rollup.empty_failing_groups(groups, requirement.check.checker, min_size)
         if n_kept >= min_kept:
             return np.where(group_sizes[slots] >= min_size, slots, -1).astype(np.int32)
         # Wrong for models that wider classes may fail: some nodes are skipped then, but what is found passes.

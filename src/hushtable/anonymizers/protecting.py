@@ -24,7 +24,7 @@ from hushtable.models import ClassStats, Ground, Histogram, MatchingNotion, Priv
 from hushtable.recoding import sort_by_content
 from hushtable.release import Release
 from hushtable.search import Budget, check_memory
-from hushtable.tables import Partition, Table, build_grounds, count_by_value
+from hushtable.tables import Partition, Table, build_ground_distances, count_by_value
 
 _SEED = 0  # of the order in which records that models cannot tell apart are suppressed
 
@@ -39,7 +39,7 @@ def offending_rows(
     are broken in an order that looks random, but follows from the cells alone, also from other columns of `source`.
     """
     reference = {name: count_by_value(table, name) for model in models for name in model.needs.sensitive}
-    ground_of = build_grounds(table, reference)
+    ground_of = build_ground_distances(table, reference)
     rank = _rank_by_content(table if source is None else source, table)
     offending = np.zeros(table.n_rows, dtype=bool)
     budget = max_suppressed

@@ -35,7 +35,7 @@ from hushtable.io import (
     to_arrow,
 )
 from hushtable.kernels import group
-from hushtable.release import Batches, PublishedCells, decode_dictionaries, name_odd_cells, pseudonymize
+from hushtable.release import Batches, PublishedCells, declare_odd_cells_missing, decode_dictionaries, pseudonymize
 from hushtable.tables import encode_table
 
 _RECORDS_PER_COUNT: Final = 2**20  # records that are counted together
@@ -206,7 +206,7 @@ class Files:
 
     def with_specs(self, specs: Mapping[str, ColumnSpec]) -> Files:
         """Return the files with further declarations of how columns are read."""
-        source = as_declared(self.source, name_odd_cells(self, specs))
+        source = as_declared(self.source, declare_odd_cells_missing(self, specs))
         return replace(self, source=source, specs={**self.specs, **specs})
 
     def with_row_of_record(self, records: RowCodes, row_of_record: CodeArray) -> Files:

@@ -29,7 +29,7 @@ from hushtable.errors import (
     quote_names,
 )
 from hushtable.io import Dialect, Frame, frames
-from hushtable.release import PublishedCells, name_odd_cells, pseudonymize
+from hushtable.release import PublishedCells, declare_odd_cells_missing, pseudonymize
 from hushtable.search import budget
 from hushtable.tables import Table, count_by_value, encode_table
 
@@ -158,7 +158,7 @@ class Lazy:
 
     def with_specs(self, specs: Mapping[str, ColumnSpec]) -> Lazy:
         """Return the frame with further specs; declared missing values become missing cells."""
-        named = name_odd_cells(self, specs)
+        named = declare_odd_cells_missing(self, specs)
         said = {name: named.get(name, ColumnSpec()).with_defaults_from(self.dialect.spec) for name in self.names}
         missing = {self.names.index(name): spec.missing_values for name, spec in said.items() if spec.missing_values}
         data = self.data

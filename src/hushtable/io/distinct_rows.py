@@ -222,7 +222,9 @@ class Collapser:
         self._layout = RowWords(self._widths, has_room=True)
         # A bucket is a list: its distinct rows, then the rows that came since. Sorting one bucket takes little memory.
         empty = np.empty(0, dtype=np.int64)
-        self._buckets = [[bucket] for bucket in _CountedRows([empty for _ in self._layout.words], empty).bucket_rows()]
+        self._buckets = [
+            [bucket] for bucket in _CountedRows([empty for _ in self._layout.words], empty).cut_into_buckets()
+        ]
 
     @property
     def _widths(self) -> list[int]:
@@ -238,7 +240,7 @@ class Collapser:
         if not self._layout.has_room_for(self._widths):
             self._make_room()
         new = _CountedRows.from_records(self._layout.pack_rows(codes, batch.num_rows))
-        for bucket, part in zip(self._buckets, new.bucket_rows(), strict=True):
+        for bucket, part in zip(self._buckets, new.cut_into_buckets(), strict=True):
             bucket.append(part)
         n_known = sum(len(bucket[0].counts) for bucket in self._buckets)
         n_new = sum(len(part.counts) for bucket in self._buckets for part in bucket[1:])
@@ -273,7 +275,7 @@ class Collapser:
         self._merge_buckets()
         known = _CountedRows.concatenate([part for bucket in self._buckets for part in bucket])
         # As views of the concatenation, so that rows are held once.
-        self._buckets = [[part] for part in known.bucket_rows()]
+        self._buckets = [[part] for part in known.cut_into_buckets()]
         return known
 
     def _merge_buckets(self) -> None:
@@ -298,7 +300,7 @@ class Collapser:
         known, layout = self._collect_rows(), RowWords(self._widths, has_room=True)
         codes = self._codes_by_column(known, [np.arange(1 << bits) for bits in self._layout.bits])
         repacked = _CountedRows(layout.pack_rows(codes, len(known.counts)), known.counts).merge_equal_rows()
-        self._layout, self._buckets = layout, [[part] for part in repacked.bucket_rows()]
+        self._layout, self._buckets = layout, [[part] for part in repacked.cut_into_buckets()]
 
     def _hint_at_column(self) -> str:
         """Return a hint that names the column with the most values."""
@@ -334,7 +336,7 @@ class _CountedRows(NamedTuple):
         words = [np.concatenate(each) for each in zip(*(part.words for part in parts), strict=True)]
         return cls(words, np.concatenate([part.counts for part in parts]))
 
-    def bucket_rows(self) -> list[_CountedRows]:
+    def cut_into_buckets(self) -> list[_CountedRows]:
         """Cut rows, in the order of their sorting keys, into buckets."""
         ends = np.searchsorted(_sorting_keys(self.words), _BUCKET_EDGES)
         runs = [slice(*each) for each in pairwise([0, *ends.tolist(), len(self.counts)])]

@@ -63,7 +63,7 @@ def roll_up(
 
 
 @jit_bare
-def judge_groups(groups: Groups, checker: JudgedBlock, min_size: int) -> int:
+def empty_failing_groups(groups: Groups, checker: JudgedBlock, min_size: int) -> int:
     """Empty the slots of groups that fail the rules; return the records of the others that have the least size."""
     groups.first[:] = -1
     for i in range(groups.rows.size):

@@ -325,7 +325,7 @@ def _choose_branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int)
 
 
 @jit_inner
-def _drop_far_candidates(scratch: SeparationScratch, last_at: float) -> None:
+def _drop_candidates_above(scratch: SeparationScratch, last_at: float) -> None:
     """Drop candidates with a larger share than any class that is better than the goal."""
     n = 0
     for i in range(scratch.sizes[0]):
@@ -360,7 +360,7 @@ def _bound_node(
     bound, best_at, last_at, _ = _bound_by_thresholds(scratch, prices, own, limits, (min_share, n), np.inf, goal)
     current.bound = bound
     if node == 0:
-        _drop_far_candidates(scratch, last_at)
+        _drop_candidates_above(scratch, last_at)
         n = _sort_candidates(scratch, min_share, limit)
     if bound > goal:
         _, _, _, size = _bound_by_thresholds(scratch, prices, own, limits, (min_share, n), best_at, goal)

@@ -88,23 +88,23 @@ class _CodedRows:
 def _test_condition(condition: Condition, rows: _CodedRows, name: str) -> BoolArray:
     """Tell for which rows a condition holds; a ColumnError begins with the rule's name."""
     try:
-        return _compare_sides(condition, rows) > 0
+        return _evaluate_condition(condition, rows) > 0
     except ColumnError as error:
         raise ColumnError(f"{name}: {error}") from None
 
 
-def _compare_sides(condition: Condition, rows: _CodedRows) -> CountArray:
+def _evaluate_condition(condition: Condition, rows: _CodedRows) -> CountArray:
     """Return for every row 1 if a condition holds, -1 if it fails, 0 if a missing cell leaves it open.
 
     In these numbers Kleene's three-valued *and* is the minimum, *or* the maximum, and sameness the product.
     """
     match condition:
         case Every(parts):
-            return np.asarray(np.minimum.reduce([_compare_sides(part, rows) for part in parts]))
+            return np.asarray(np.minimum.reduce([_evaluate_condition(part, rows) for part in parts]))
         case Some(parts):
-            return np.asarray(np.maximum.reduce([_compare_sides(part, rows) for part in parts]))
+            return np.asarray(np.maximum.reduce([_evaluate_condition(part, rows) for part in parts]))
         case BothOrNeither(left, right, is_same):
-            same = _compare_sides(left, rows) * _compare_sides(right, rows)
+            same = _evaluate_condition(left, rows) * _evaluate_condition(right, rows)
             return same if is_same else -same
         case ComparedOperands():
             return _compare_operands(condition, rows)

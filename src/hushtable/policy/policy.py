@@ -48,9 +48,9 @@ from hushtable.policy.sections import (
     check_file_exists,
     check_models,
     check_reasons,
-    convert_errors,
     faults_of,
     method_to_dict,
+    raise_value_error,
     read_loss,
     read_method,
     read_model,
@@ -120,13 +120,13 @@ class Policy(Record):
     read_as: PolicyReading = Field(default_factory=PolicyReading, alias="read")
     columns: dict[str, ColumnPolicy]
     models: Annotated[
-        tuple[Annotated[Any, BeforeValidator(convert_errors(read_model)), PlainSerializer(model_to_dict)], ...],
+        tuple[Annotated[Any, BeforeValidator(raise_value_error(read_model)), PlainSerializer(model_to_dict)], ...],
         BeforeValidator(check_models),
     ]
-    method: Annotated[Any, BeforeValidator(convert_errors(read_method)), PlainSerializer(method_to_dict)] = Field(
+    method: Annotated[Any, BeforeValidator(raise_value_error(read_method)), PlainSerializer(method_to_dict)] = Field(
         default="mondrian", validate_default=True
     )
-    loss: Annotated[Any, BeforeValidator(convert_errors(read_loss)), PlainSerializer(entries.to_entry)] = Field(
+    loss: Annotated[Any, BeforeValidator(raise_value_error(read_loss)), PlainSerializer(entries.to_entry)] = Field(
         default="ncp", validate_default=True
     )
     person: str | None = None

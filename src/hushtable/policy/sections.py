@@ -145,7 +145,7 @@ def _format_error(error: HushError) -> str:
     return f"{error.message} {error.hint}".rstrip(".")
 
 
-def convert_errors(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def raise_value_error(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Convert errors of a reader into ValueError, which pydantic collects."""
 
     def read(given: Any) -> Any:
@@ -275,7 +275,7 @@ class ColumnPolicy(Record):
             if getattr(self, name) is not None:
                 roles = f"quasi-identifier{', sensitive or other' if name in of_published else ' or sensitive'}"
                 raise ValueError(f"{name} goes with role: {roles}, not with {self.role}")
-        convert_errors(lambda column: column.spec)(self)
+        raise_value_error(lambda column: column.spec)(self)
         return self
 
     @property
@@ -297,7 +297,7 @@ class PolicyReading(Record):
 
     @model_validator(mode="after")
     def _is_one(self) -> PolicyReading:
-        convert_errors(lambda given: given.dialect)(self)
+        raise_value_error(lambda given: given.dialect)(self)
         return self
 
     @property
@@ -338,7 +338,7 @@ class PolicyWriting(Record):
 
     @model_validator(mode="after")
     def _is_known(self) -> PolicyWriting:
-        convert_errors(lambda given: given.made)(self)
+        raise_value_error(lambda given: given.made)(self)
         return self
 
     @property

@@ -12,7 +12,11 @@ from .facts import describe_release as describe_release
 from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256
 from .mapping import AppliedMapping as AppliedMapping
 from .notes import FarOut as FarOut
-from .origin import Origin as Origin, PublishedCells as PublishedCells, name_odd_cells as name_odd_cells
+from .origin import (
+    Origin as Origin,
+    PublishedCells as PublishedCells,
+    declare_odd_cells_missing as declare_odd_cells_missing,
+)
 from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
 from .release import (
     MOST_ATTACKED as MOST_ATTACKED,

@@ -188,7 +188,7 @@ class Origin(Protocol):
         ...
 
 
-def name_odd_cells(origin: Origin, specs: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
+def declare_odd_cells_missing(origin: Origin, specs: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
     """Return specs that name the odd cells that were declared missing, so that every batch knows them.
 
     Batches and engines know texts that mean missing; which cells are odd, all cells of a column tell: one pass for each

@@ -21,7 +21,7 @@ from hushtable.risk.counted import (
     HouseholdRisk,
     People,
     count_classes,
-    count_people,
+    count_population_by_class,
     household_classes,
     household_codes,
     measure_homogeneity,
@@ -270,7 +270,7 @@ def _measure_population(
     specs: Mapping[str, ColumnSpec] | None,
 ) -> _Population:
     if population is not None:
-        return _count_population(classes, count_people(classes, population, specs))
+        return _count_population(classes, count_population_by_class(classes, population, specs))
     if weights is not None:
         weighted = sum_weights(classes, weights)
         return _estimate_population(classes, math.fsum(weighted.tolist()), weighted)

@@ -116,7 +116,7 @@ def sum_by_size(sizes: CountArray, entries: CountArray) -> tuple[CountArray, Cou
     return present if distinct is None else distinct, sums[present]
 
 
-def count_people(classes: Counted, population: Any, specs: Mapping[str, ColumnSpec] | None) -> People:
+def count_population_by_class(classes: Counted, population: Any, specs: Mapping[str, ColumnSpec] | None) -> People:
     """Count the people of the population who share the values of every class.
 
     Where persons are counted and the population has their column, its persons are counted, too; else each of its

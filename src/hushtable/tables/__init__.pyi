@@ -28,7 +28,7 @@ from .missing_codes import (
 from .partition import (
     NO_HIERARCHIES as NO_HIERARCHIES,
     Partition as Partition,
-    build_grounds as build_grounds,
+    build_ground_distances as build_ground_distances,
     count_by_value as count_by_value,
 )
 from .splitting import persons_of as persons_of, split as split, split_rows as split_rows

@@ -403,7 +403,7 @@ def find_all_keys(
         return _restore_column_order(
             np.eye(n_columns, dtype=np.bool_), np.arange(n_columns), singles, n_columns, rules.max_size
         )
-    order = _order_by_agreement(codes)
+    order = _separating_columns_first(codes)
     rows = _build_key_rows(codes[order], widths[order])
     say_if_first_run(kernel.search_keys, 8)
     n_words = (n_columns + 63) // 64
@@ -476,7 +476,7 @@ def _is_key(pairs: int, repeated: int, rules: KeyRules) -> bool:
     return (pairs if rules.by_pairs else repeated) <= rules.max_left
 
 
-def _order_by_agreement(codes: CodeArray) -> CountArray:
+def _separating_columns_first(codes: CodeArray) -> CountArray:
     """Return the columns in the order of how many pairs of rows agree in them, few first."""
     agreeing = [float((np.bincount(column + 1).astype(np.float64) ** 2).sum()) for column in codes]
     return np.argsort(agreeing, kind="stable")

@@ -150,7 +150,7 @@ class Partition:
             {name: self.histogram(table, name) for name in sensitive},
             {name: count_by_value(table, name) for name in sensitive},
             None if population is None else group.class_sizes(self.labels, population, self.n_classes),
-            build_grounds(table, sensitive, hierarchies),
+            build_ground_distances(table, sensitive, hierarchies),
         )
 
     def histogram(self, table: Table, column: str) -> Histogram:
@@ -168,7 +168,7 @@ def count_by_value(table: Table, column: str) -> CountArray:
     return np.bincount(codes + 1, weights=table.counts, minlength=n_codes).astype(np.int64)
 
 
-def build_grounds(
+def build_ground_distances(
     table: Table, columns: Iterable[str], hierarchies: Mapping[str, CodeArray] = NO_HIERARCHIES
 ) -> dict[str, Ground]:
     """Return for sensitive columns how far apart their values lie."""

@@ -76,7 +76,7 @@ def check_certificate(
     document = certificate if isinstance(certificate, Certificate) else Certificate.from_dict(certificate)
     if document.kind not in KINDS:
         raise InputError(f"a certificate of kind {document.kind!r}.", hint=f"known kinds: {', '.join(KINDS)}.")
-    if not document.is_whole:
+    if not document.is_unchanged:
         told = "the certificate is as it was made"
         return Verdict((told,), (Failure(f"{told}: its digest is another"),), (), 0)
     if by_rank and document.kind != prices.KIND:

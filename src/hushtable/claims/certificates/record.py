@@ -48,7 +48,7 @@ class Certificate:
         return str(self.entries.get("kind"))
 
     @property
-    def is_whole(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether no entry has changed since it was made, as far as a digest tells that anyone can make anew."""
         entries = {name: entry for name, entry in self.entries.items() if name != _DIGEST}
         return self.entries.get(_DIGEST) == _hash_entries(entries)
