@@ -30,7 +30,7 @@ def read(cells, original, *, kind=None, order=None, ladder=None, sensitive=False
 
 def runs_of(standing):
     """Return what the cell of every row stands for: its runs as (low, width, share), as values where they are coded."""
-    spread = standing.published
+    spread = standing.released
     found = []
     for cell in spread.rows.tolist():
         of_cell = spread.cell == cell
@@ -62,7 +62,7 @@ def test_a_set_of_numbers_is_its_values_equally():
 
 def test_sets_and_missing_values():
     standing = read(['["clerk", "cook", null]', None, "*", "nurse"], JOBS, kind="category")
-    spread = standing.published
+    spread = standing.released
     assert runs_of(standing) == [[(0, 1, 0.333333), (1, 1, 0.333333)], [], [], [(2, 1, 1)]]
     assert spread.missing[spread.rows].round(6).tolist() == [0.333333, 1, 0, 0]
     assert spread.is_told[spread.rows].tolist() == [True, True, False, True]
@@ -131,7 +131,7 @@ def test_a_column_that_is_kept_is_no_grammar(cell):
 
 def test_a_star_of_a_suppressed_record_says_nothing():
     standing = read(["*", "40", None], AGES, kind="integer", sensitive=True)
-    assert standing.published.untold_rate == pytest.approx(1 / 3)
+    assert standing.released.untold_rate == pytest.approx(1 / 3)
     assert runs_of(standing) == [[], [(23, 1, 1)], []]
 
 
@@ -167,4 +167,4 @@ def test_numbers_far_apart_are_as_far_apart_as_they_are():
     assert standing.axis.length == 2.0**64
     assert runs_of(standing) == [[(0, 2.0**64, 1)]]
     huge = read(["[-1e308, 1e308]".replace("e308", "0" * 308)], [-1e308, 1e308], kind="decimal")
-    assert [huge.axis.number_at(x) for x in huge.published.low] == pytest.approx([-1e308])
+    assert [huge.axis.number_at(x) for x in huge.released.low] == pytest.approx([-1e308])

@@ -32,7 +32,7 @@ def of(data: Any, classes: Sequence[int] | None = None, **options: Any) -> Expos
     source = data if isinstance(data, Table) else frames.read(data)
     names = source.names if isinstance(source, Table) else source.columns
     labels = np.zeros(source.n_rows, np.int32) if classes is None else np.array(classes, np.int32)
-    columns = {"others": names} | {name: options.pop(name) for name in NAMES_OF_COLUMNS & options.keys()}
+    columns = {"insensitive": names} | {name: options.pop(name) for name in NAMES_OF_COLUMNS & options.keys()}
     return measure_exposure(source, labels, KeptColumns(**columns), **options)
 
 
@@ -63,7 +63,7 @@ def test_counts_by_persons_are_those_of_the_definition(rows: list[tuple[int, int
     found = of(
         pl.DataFrame({**cells, "p": persons}, schema=schema),
         classes,
-        others=["a", "b"],
+        insensitive=["a", "b"],
         identifiers=["p"],
         person="p",
     )
@@ -88,7 +88,7 @@ def test_counts_are_those_of_the_definition(table: pl.DataFrame, data: st.DataOb
     found = of(
         table,
         labels,
-        others=others,
+        insensitive=others,
         sensitive=sensitive,
         starred=np.array(stars, bool),
         limit=ExposureLimit(columns=most),
@@ -169,7 +169,7 @@ def test_columns_of_any_name(name: str) -> None:
 
 
 def test_tables_without_anything_to_look_at() -> None:
-    nothing = of(pl.DataFrame({"x": [1, 2]}), others=[])
+    nothing = of(pl.DataFrame({"x": [1, 2]}), insensitive=[])
     assert (nothing.n_unique, nothing.sets, nothing.told, nothing.complete, nothing.lines()) == (0, (), (), True, [])
     empty = of(pl.DataFrame({"x": []}))
     assert (empty.n_records, empty.n_unique, empty.rate, empty.is_above) == (0, 0, 0.0, False)

@@ -669,7 +669,7 @@ class Desk:
                     job.error, self.looked, self.versions = self.policy_fault, None, None
                 if self.looked is not None:
                     # Still within the job: the first screen shows these cells.
-                    for name in self.looked.learned.columns:
+                    for name in self.looked.typed_frame.columns:
                         self.find_shared_cells(name)
             self._finish_job(job)
 

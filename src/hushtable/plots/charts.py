@@ -133,7 +133,7 @@ def by_size(
 
 
 def distributions(
-    names: Sequence[str],
+    places: Sequence[str],
     shares: Mapping[str, Sequence[float | None]],
     *,
     label: str,
@@ -142,7 +142,7 @@ def distributions(
 ) -> Any:
     """Draw how often values or bins of a column occur, beside one another for every series; return the axes."""
     axes = style.axes_of(ax, height=_figure_height(len(shares)))
-    _plot_bar_groups(axes, names, shares)
+    _plot_bar_groups(axes, places, shares)
     style.format_percent_axis(axes.yaxis)
     style.label_axes(axes, title=title, xlabel=label, ylabel="share of records", grid="y")
     return axes
@@ -329,13 +329,13 @@ def convergence(
 
 
 def tradeoff(
-    clusters: CountArray, stars: CountArray, kept_shares: FloatArray, *, label: str, title: str = "", ax: Any = None
+    clusters: CountArray, stars: CountArray, kept: FloatArray, *, label: str, title: str = "", ax: Any = None
 ) -> Any:
     """Draw what the number of clusters costs (left) and keeps (right); return the axes of the left."""
     axes = style.axes_of(ax)
     right = axes.twinx()
     lines = axes.plot(clusters, stars, label="stars", **style.line_look(style.series_look(0)))
-    lines += right.plot(clusters, kept_shares, label=label, **style.line_look(style.series_look(1)))
+    lines += right.plot(clusters, kept, label=label, **style.line_look(style.series_look(1)))
     style.add_legend(axes, lines, ["stars (left)", f"{label} (right)"])
     style.format_number_axis(axes.xaxis)
     style.format_number_axis(axes.yaxis)
