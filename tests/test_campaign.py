@@ -37,6 +37,7 @@ PARTS = {
     "roles": 1,
     "dates": 1,
     "odd_cells": 1,
+    "journeys": 1,
 }
 CASES = {
     "releases": 80,
@@ -67,6 +68,7 @@ CASES = {
     "roles": 40,
     "dates": 60,
     "odd_cells": 15,
+    "journeys": 40,
 }
 
 

@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import pickle
+import re
 from collections import Counter
 
 import numpy as np
@@ -128,26 +129,45 @@ def test_a_class_stays_where_the_new_rows_alone_pass(data, new, k, style):
     ill = new["ill"].to_list()
     held = {c: {i for i, at in zip(ill, placed, strict=True) if at == c and i is not None} for c in placed}
     stays = {c for c, n in Counter(placed).items() if c >= 0 and n >= k and len(held[c]) >= 2}
-    # Months go on in readable cells: a row that none of them covers may get one of its own, with others of it.
-    goes_on = style == "readable" and -1 in placed
-    if not stays and not goes_on:
-        with pytest.raises(ht.InfeasibleError, match="none is left"):
-            release.apply(new)
-        return
     try:
         later = release.apply(new)
     except ht.InfeasibleError:
         assert not stays
         return
-    n_unfit, is_gone = placed.count(-1), [c not in stays for c in placed]
     assert later.batch.n_unfit + later.batch.n_failed == later.n_suppressed
-    if goes_on:
-        assert not any(gone for gone, c in zip(later.suppressed.tolist(), placed, strict=True) if c in stays)
-        assert later.batch.n_unfit <= n_unfit
-    else:
-        assert later.suppressed.tolist() == is_gone
-        assert later.batch.n_unfit == n_unfit
+    gone = later.suppressed.tolist()
+    assert not any(is_gone for is_gone, c in zip(gone, placed, strict=True) if c in stays)
     assert later.verify().passed
+    published = cells_of(later.edition.frame().native)
+    rows = [row for row, is_out in zip(new.iter_rows(named=True), gone, strict=True) if not is_out]
+    if not later.drops_suppressed:
+        published = [row for row, is_out in zip(published, gone, strict=True) if not is_out]
+    held_by = {}
+    for texts, row in zip(published, rows, strict=True):
+        held_by.setdefault(texts, []).append(row)
+        known = [name for name in QUASI if name != "kind"]
+        assert all(_covers(text, row[name], name) for name, text in zip(QUASI, texts, strict=True) if name in known)
+    for members in held_by.values():
+        assert len(members) >= k
+        assert len({row["ill"] for row in members} - {None}) >= 2
+    # Whoever is left out could not even be published by what all rows together publish.
+    first = {name: cell.texts[cell.label[0]] for name, cell in learned.cells_of_cuts.items() if len(cell.label)}
+    left = [row for row, is_out in zip(new.iter_rows(named=True), gone, strict=True) if is_out]
+    fit = [row for row in left if first and all(_covers(first[name], row[name], name) for name in QUASI[:4])]
+    if first and first["kind"] == "*":
+        assert len(fit) < k or len({row["ill"] for row in fit} - {None}) < 2
+
+
+def _covers(text, value, name):
+    """Whether a cell covers a value; calendar units, which `holds` does not know, are read here."""
+    if (
+        name == "born"
+        and value is not None
+        and re.fullmatch("[0-9]{4}(-[0-9]{2})?|[0-9]{4}-Q[1-4]|[0-9]{4}s", text or "")
+    ):
+        units = {f"{value:%Y-%m}", f"{value.year:04d}", f"{value.year // 10}0s"}
+        return text in units | {f"{value.year:04d}-Q{(value.month + 2) // 3}"}
+    return holds(text, value, KINDS[name], LABELS.get(name))
 
 
 def batches():
@@ -538,9 +558,10 @@ def test_the_second_month_is_published_by_the_cells_of_the_first(tmp_path, units
     released = ("-o", tmp_path / "first.release.csv", "--save-recoding", saved)
     done("anonymize", tmp_path / "first.csv", "-p", policy, *released)
     told = json.loads(done("apply", saved, tmp_path / "second.csv", "-o", out, "--json").out)
-    assert told["n_suppressed"] <= 0.3 * 1500
+    assert told["n_suppressed"] <= 0.02 * 1500
     batch = told["batch"]
-    assert max(batch["unfit_by_column"].values()) <= batch["n_unfit"] <= sum(batch["unfit_by_column"].values())
+    assert max(batch["unfit_by_column"].values(), default=0) <= batch["n_unfit"]
+    assert batch["n_unfit"] <= sum(batch["unfit_by_column"].values())
     said = done("apply", saved, tmp_path / "second.csv", "-o", out, "--force").out
     assert all(f"{name} {n:,}" in said for name, n in batch["unfit_by_column"].items())
     assert done("verify", out).code == 0

@@ -48,6 +48,8 @@ def case(random: Random, folder: Path) -> Outcome:
         return outcome
     outcome.count(f"written: {action}")
     outcome.expect(verdict.passed and verdict.complete, "a release was written that was not verified")
+    received = policy.verify(path)
+    outcome.expect(received.passed and received.complete_for_receiver, "who receives a release cannot check it")
     published = pl.read_parquet(path)
     _judge_classes(outcome, data.rows(), published, k)
     if action in ("pseudonym", "keep"):

@@ -112,18 +112,29 @@ def test_what_may_not_be_saved_is_said_before_the_search_with_what_to_write(batc
     assert "may not be saved for column 'education': 2 of its" in said
     assert "write hierarchy: FILE" in said
     assert "canary" not in said
-    assert (batches / "r.csv").exists()
+    # What became of the doubt is known before the release is written: both files are there, or neither.
+    assert (batches / "r.csv").exists() == (batches / "r.json").exists() == (outcome.code == 0)
 
 
-def test_where_a_recoding_cannot_be_saved_the_release_is_written_all_the_same(batches):
+@pytest.mark.parametrize(
+    ("options", "entry", "instead"),
+    [
+        (["--recoding", "tight"], "recoding: tight", "recoding: readable"),
+        (["--set", "method.mondrian.exchange=true"], "exchange: true", "method: mondrian"),
+        (["--method", "local_recoding"], "'local_recoding'", "method: mondrian"),
+    ],
+)
+def test_what_cannot_be_saved_is_refused_before_the_search_with_what_can(batches, monkeypatch, options, entry, instead):
+    monkeypatch.setattr(ht.Policy, "protect", lambda *_, **__: pytest.fail("searched"))
+    before = tree(batches)
     asked = ("anonymize", batches / "first.csv", "-p", batches / "policy.yaml", "-o", batches / "z.csv")
-    outcome = run(*asked, "--save-recoding", batches / "y.json", "--recoding", "tight")
+    outcome = run(*asked, "--save-recoding", batches / "y.json", *options)
     assert outcome.code == 2
-    assert "is written and verified; what was asked for besides failed: the recoding cannot be saved" in " ".join(
-        outcome.err.split()
-    )
-    assert (batches / "z.csv").exists()
-    assert not (batches / "y.json").exists()
+    said = " ".join(outcome.err.split())
+    assert "the recoding cannot be saved" in said
+    assert entry in said
+    assert instead in said
+    assert tree(batches) == before
 
 
 def test_a_recoding_that_has_the_name_of_another_file_leaves_no_release(batches):

@@ -67,7 +67,7 @@ def test_missing_is_not_a_value(held, distinct):
 
 def test_needs_its_column():
     model = DistinctLDiversity(3, "s")
-    assert model.needs == Needs(sensitive=("s",))
+    assert model.needs == Needs(sensitive=("s",), persons=False)
     assert model.min_size == 3
 
 

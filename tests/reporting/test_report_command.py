@@ -148,7 +148,6 @@ def test_a_release_that_does_not_hold_its_policy_leaves_with_one(folder):
     ("arguments", "message"),
     [
         (["report", "out.csv", "--force"], "--force has no effect without --output"),
-        (["report", "out.csv", "--external", "--original", "people.csv"], "--original has no effect with --external"),
         (["report", "out.csv", "-o", "r.pdf"], "its ending is '.pdf'"),
         (["report", "people.csv"], "manifest"),
         (["assess", "people.csv", "--qi", "sex", "--force"], "--force has no effect without --report"),

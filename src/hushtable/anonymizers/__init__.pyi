@@ -1,6 +1,6 @@
 from .centuries import describe_impossible_dates as describe_impossible_dates
 from .fitted import LearnedRecoding as LearnedRecoding, Recoding as Recoding
-from .fitting import check_learnable as check_learnable, doubts_of_saving as doubts_of_saving
+from .fitting import check_saveable as check_saveable, doubts_of_saving as doubts_of_saving
 from .full_domain import FullDomain as FullDomain
 from .genetic import Genetic as Genetic
 from .histories import Histories as Histories

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -37,14 +37,19 @@ class Searched(NamedTuple):
         return self.expand(self.found.partition)
 
 
-def release_of(prepared: Prepared, judge: Judge, request: Request, result: Found, partition: Partition) -> Release:
-    """Build the release from the result of a search and the classes of all rows; label -1: suppressed."""
+def release_of(
+    prepared: Prepared, judge: Judge, request: Request, result: Found, partition: Partition, *, leaves_out: bool = False
+) -> Release:
+    """Return the release of a source from what was found and the classes of all its rows; label -1: suppressed.
+
+    With ``leaves_out`` suppressed rows are left out, even if they could be published as ``*``.
+    """
     recoding = result.recoding.select(request.quasi_identifiers)
     suppressed = np.asarray(partition.labels < 0)
     n_suppressed = int(judge.table.counts[suppressed].sum())
     # A suppressed row that stays in the table would still tell how many records a person has.
     has_histories = any(model.needs.histories for model in request.models)
-    drops = n_suppressed > 0 and (has_histories or not judge.take_rows(suppressed).passes_as_one_class())
+    drops = n_suppressed > 0 and (leaves_out or has_histories or not judge.take_rows(suppressed).passes_as_one_class())
     release = Release(
         source=prepared.source,
         claim=_build_claim(prepared, request, recoding, n_suppressed, drops=drops),
@@ -63,6 +68,10 @@ def release_of(prepared: Prepared, judge: Judge, request: Request, result: Found
         certificate=None if result.evidence is None else _build_certificate(prepared, request, result.evidence),
     )
     _check_average(release, judge, request.limits.average_risk)
+    if request.hides_person and n_suppressed and not drops and release.verify().failures:
+        # Suppressed rows could be few persons' for all that their stars tell.
+        claim = _build_claim(prepared, request, recoding, n_suppressed, drops=True)
+        release = replace(release, claim=claim, drops_suppressed=True)
     if request.hides_person and release.verify().failures:
         raise InputError(
             f"the cells of the classes overlap, so that without {request.person!r} nobody could check whose records "

@@ -21,17 +21,19 @@ from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own
 from hushtable.anonymizers.preparation import Request, prepare
 from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
-from hushtable.errors import ColumnError, InfeasibleError, InputError, quote_names
+from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Frame, Writing, drafts
 from hushtable.models import entries, model_to_dict, models_from_claim, plugins
 from hushtable.quality import SetNCP
 from hushtable.recoding import Written, recoding
-from hushtable.release import Batch, Edition, ExposureLimit, Pseudonyms, Release, Rewritten
+from hushtable.release import Edition, ExposureLimit, Pseudonyms, Release, Rewritten
 from hushtable.search import Clock
 from hushtable.tables import Partition, Table, encode_table, open_table
 
 if TYPE_CHECKING:
+    from hushtable.anonymizers.batch_classes import BatchClasses
+    from hushtable.anonymizers.shared_persons import Appearance
     from hushtable.engines import Files, Lazy
 
 _FORMAT_VERSION: Final = 1
@@ -96,6 +98,7 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
         "write": asdict(request.writing),
         "style": parts["style"],
         "cells": {name: _cell_to_dict(cell) for name, cell in parts["cells"].items()},
+        "cells_of_cuts": {name: _cell_to_dict(cell) for name, cell in parts["cells_of_cuts"].items()},
         "routes": _routes_to_list(routes, parts["class_of_leaf"].tolist()),
     }
 
@@ -111,11 +114,18 @@ def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
         routes, leaves = _parse_routes(contents["routes"], names)
         if len(n_classes) != 1 or not all(0 <= leaf < max(n_classes) for leaf in leaves):
             raise ValueError
+        # Files of before 0.2.0 have none.
+        of_cuts = {
+            name: _parse_cell(contents["cells_of_cuts"][name]) for name in names if contents.get("cells_of_cuts")
+        }
+        if any(len(cell.label) != np.count_nonzero(routes.cut >= 0) for cell in of_cuts.values()):
+            raise ValueError
         return {
             "asked": _parse_request(contents),
             "columns": tuple(contents["columns"]),
             "kinds": {name: contents["kinds"][name] for name in names},
             "cells": cells,
+            "cells_of_cuts": of_cuts,
             "style": str(contents["style"]),
             "routes": routes,
             "class_of_leaf": np.array(leaves, dtype=np.int32),
@@ -172,9 +182,9 @@ def _parse_cell(entry: Mapping[str, Any]) -> Written:
     label, texts = np.array(entry["label"], dtype=np.int32), tuple(entry["texts"])
     shares, shares_by_rank = (np.array(entry[name], dtype=np.float64) for name in ("lost", "lost_by_rank"))
     is_text = all(text is None or isinstance(text, str) for text in texts)
-    if not is_text or label.ndim != 1 or not label.shape == shares.shape == shares_by_rank.shape or not len(label):
+    if not is_text or label.ndim != 1 or not label.shape == shares.shape == shares_by_rank.shape:
         raise ValueError
-    if label.min() < 0 or label.max() >= len(texts):
+    if label.min(initial=0) < 0 or label.max(initial=-1) >= len(texts):
         raise ValueError
     # Earlier files have no `means`, only whether there are calendar units.
     meaning = entry["means"] if "means" in entry else {"dates": {}} if entry["dates"] else None
@@ -250,6 +260,8 @@ class LearnedRecoding:
         The cuts that made the classes, where a search cuts.
     class_of_leaf : ndarray of int32
         The class of everything that `routes` ends in; empty without them.
+    cells_of_cuts : mapping of quasi-identifier to Written
+        What all rows below each cut of `routes` would publish together, cut by cut; empty without them.
     hidden : tuple of str
         Columns that become pseudonyms.
     limit : ExposureLimit, optional
@@ -290,6 +302,7 @@ class LearnedRecoding:
     accepted: Mapping[str, str] = field(default_factory=dict)
     is_enforced: bool = False
     fresh: tuple[str, ...] = ()
+    cells_of_cuts: Mapping[str, Written] = field(default_factory=dict, repr=False)
     from_data: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -315,8 +328,8 @@ class LearnedRecoding:
             contents = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
             raise InputError(
                 f"the recoding cannot be saved, for the file would hold values of people: column {contents}.",
-                hint="give such a column the file of a hierarchy (hierarchy: jobs.csv), numbers and dates "
-                "round intervals (recoding: readable, and no rule): such cells come from nobody.",
+                hint="write into the policy for such a category `hierarchy: FILE` (a line `value;group` for each "
+                "value), for dates `hierarchy: {dates: [month, quarter, year]}`, for numbers `recoding: readable`.",
             )
         if self.routes is None:
             raise InputError(
@@ -339,6 +352,8 @@ class LearnedRecoding:
         rows: Any,
         *,
         earlier: Any = None,
+        previous: Sequence[object] = (),
+        distinct_persons: bool = False,
         key: bytes | None = None,
         engine: engines.EngineChoice = "auto",
         session: object = None,
@@ -346,9 +361,11 @@ class LearnedRecoding:
         """Publish new rows by the cells of the earlier release.
 
         Every row goes where the earlier search would have put it, or of a search that does not cut to the cells that
-        cover it, the narrowest of several. Where a cell is a calendar unit or a prefix that does not cover it, the
-        row gets its own unit of that length: months and codes go on. Else it is suppressed. So is a class of which
-        the new rows alone fail a model: whoever holds the earlier release can subtract it.
+        cover it, the narrowest of several. Cells go on to rows that they do not cover. For a calendar unit or a prefix,
+        the row gets its own unit of that length; for an interval of dates, the calendar unit that is as long. Numbers
+        get what lies between the cuts around them. If the new rows of a class fail a model by themselves, they are
+        published by the wider cells of the cut above, and if that fails at every cut, they are suppressed. The new rows
+        are judged alone because whoever holds the earlier release can subtract it.
 
         Parameters
         ----------
@@ -357,6 +374,11 @@ class LearnedRecoding:
         earlier : path, dataframe or Table, optional
             The rows of the earlier release, which the new one replaces: all are published, and judged together.
             Only where nobody has the earlier release.
+        previous : sequence of path, dataframe, Table or Release
+            Earlier batches that stay published. The persons who are in them, too, are counted, and those of them who
+            share all their cells with fewer than k. `Release.apply` counts those of its own rows by itself.
+        distinct_persons : bool
+            Leave out the records of persons who are in previous batches.
         key : bytes, optional
             The secret of pseudonyms, where columns get them. A recoding in memory knows the earlier one, under which
             the records of one person can be linked.
@@ -375,18 +397,20 @@ class LearnedRecoding:
             No class is left.
         InputError
             Rows that are not in memory are to be judged together with earlier ones, or get pseudonyms that their engine
-            cannot draw.
+            cannot draw. Previous rows were given, and nobody said whose record a row is; or earlier rows besides.
 
         Notes
         -----
         The loss is the set-NCP. O(depth of the cuts) a row; without cuts, rows are compared with all classes, column
         by column.
         """
+        self._check_previous(earlier, previous, distinct_persons=distinct_persons)
+        before = [each if isinstance(each, Release) else self._publish_rows(each, None, key) for each in previous]
         origin = engines.open_origin(rows, engine=engine, session=session)
         if origin is None:
-            release = self._publish_rows(rows, earlier, key)
+            release = self._publish_rows(rows, earlier, key, before, distinct_persons=distinct_persons)
         elif earlier is None:
-            release = self._publish_distinct(origin, key)
+            release = self._publish_distinct(origin, key, before, distinct_persons=distinct_persons)
         else:
             raise InputError(
                 "new rows that are not in memory are not judged together with earlier ones.", hint="leave those out."
@@ -395,28 +419,74 @@ class LearnedRecoding:
             return release
         return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
 
-    def _publish_rows(self, rows: object, earlier: object, key: bytes | None) -> Release:
-        """Place rows that are in memory, judge them, and build the release."""
+    def _check_previous(self, earlier: object, previous: Sequence[object], *, distinct_persons: bool) -> None:
+        """Raise InputError where previous rows have no meaning."""
+        if distinct_persons and not previous:
+            raise InputError(
+                "persons of previous batches are to be left out, and no such batch was given.",
+                hint="give their rows: previous=[...], --previous FILE.",
+            )
+        if previous and self.asked.person is None:
+            raise InputError(
+                "previous batches were given, and nobody said whose record a row is.",
+                hint="name that column in the policy of the first release (`person:`), and save its recoding again.",
+            )
+        if previous and earlier is not None:
+            raise InputError(
+                "previous batches were given with earlier rows that are published again.",
+                hint="a release that replaces the earlier one shares no person with it: leave one of the two out.",
+            )
+
+    def _publish_rows(
+        self,
+        rows: object,
+        earlier: object,
+        key: bytes | None,
+        previous: Sequence[Release] = (),
+        *,
+        distinct_persons: bool = False,
+    ) -> Release:
+        """Place rows in memory, and judge them."""
+        # Only who publishes a next batch needs it.
+        from hushtable.anonymizers.shared_persons import Appearance, count_alike, find_shared
+
         request = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
         request = replace(request, inputs=(*request.inputs, *drafts.paths_among(rows, earlier)))
         prepared = prepare(self._read_rows(rows, earlier), request)
         self._check_kinds(prepared.table)
         judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders, person=request.person)
-        placed = self._place_rows(prepared.table)
-        labels, batch = _judge_classes(placed, judge, replaces_earlier=earlier is not None)
-        used, dense = np.unique(labels[labels >= 0], return_inverse=True)
-        labels[labels >= 0] = dense
-        partition = Partition.from_labels(labels, len(used), prepared.table.counts)
+        before = [self._find_persons(each) for each in previous]
+        is_shared = find_shared(prepared.table, str(request.person), before) if before else None
+        placed = self._find_classes(prepared.table, judge, is_shared if distinct_persons else None)
+        batch = placed.describe(judge.table.counts, replaces_earlier=earlier is not None)
+        used, labels = np.unique(placed.classes, return_inverse=True)
+        # Who has no class comes first, if there are any.
+        is_class = used >= 0
+        of_row: CodeArray = (labels - np.count_nonzero(~is_class)).astype(np.int32)
+        partition = Partition.from_labels(of_row, int(is_class.sum()), prepared.table.counts)
         published_recoding = recoding.Recoding(
             tuple(prepared.table.column(name) for name in self.cells),
-            tuple(cell.take(used.astype(np.int64)) for cell in placed.cells.values()),
+            tuple(cell.take(used[is_class].astype(np.int64)) for cell in placed.cells.values()),
             self.style,
         )
         trace = request.clock.build_trace("the cells of an earlier release", self.n_classes)
-        release = release_of(prepared, judge, request, Found(partition, published_recoding, trace), partition)
+        found = Found(partition, published_recoding, trace)
+        release = release_of(prepared, judge, request, found, partition, leaves_out=batch.n_left_out > 0)
+        if before:
+            shown = np.flatnonzero(~placed.is_left_out)
+            new = Appearance.of(prepared.table.take(shown), str(request.person), partition.labels[shown])
+            n_alike = count_alike(new, before)
+            batch = replace(batch, n_shared_persons=len(n_alike), n_few_alike=int((n_alike < judge.min_size).sum()))
         return replace(release, batch=batch, learner=self)
 
-    def _publish_distinct(self, origin: Files | Lazy, key: bytes | None) -> Release:
+    def _publish_distinct(
+        self,
+        origin: Files | Lazy,
+        key: bytes | None,
+        previous: Sequence[Release],
+        *,
+        distinct_persons: bool,
+    ) -> Release:
         """Place the distinct rows of an origin with their counts, judge them, and publish all records by them."""
         from hushtable.anonymizers.beyond_memory import DistinctRows
 
@@ -425,7 +495,8 @@ class LearnedRecoding:
         request = replace(self.asked, pseudonyms=self.pseudonyms(key))
         rows = DistinctRows.from_request(origin, request, origin.head())
         narrow = replace(self, asked=rows.request, columns=rows.names, hidden=(), fresh=(), limit=None)
-        return rows.release_all(narrow.apply(origin.collapse(rows.names)))
+        counted = origin.collapse(rows.names)
+        return rows.release_all(narrow.apply(counted, previous=previous, distinct_persons=distinct_persons))
 
     def recode(self, rows: Any) -> Any:
         """Return rows with the cells of the earlier release, judged by nobody: what a model reads, not to be published.
@@ -455,6 +526,27 @@ class LearnedRecoding:
         """Return the class whose cells cover each row of a table, -1 where none does; shape (n_rows,)."""
         classes = self._place_rows(table).classes
         return np.where(classes < self.n_classes, classes, np.int32(-1))
+
+    def _find_persons(self, batch: Release) -> Appearance:
+        """Return whose records a batch holds, and where they are published."""
+        from hushtable.anonymizers.shared_persons import Appearance
+
+        person = str(self.asked.person)
+        return Appearance.of(Table.encode(batch.source, (person,), self.asked.specs), person, batch.partition.labels)
+
+    def _find_classes(self, table: Table, whole: Judge, left_out: BoolArray | None) -> BatchClasses:
+        """Return by which cells each row of a batch is published, so that every class passes by these rows."""
+        # Only who publishes a next batch needs them.
+        from hushtable.anonymizers.batch_classes import Tree, find_batch_classes, judge_classes
+
+        is_left_out: BoolArray = np.zeros(table.n_rows, dtype=bool) if left_out is None else left_out
+        if self.routes is None or not self.cells_of_cuts:
+            placed = self._place_rows(table)
+            return judge_classes(placed.classes, placed.cells, placed.unfit, whole, is_left_out)
+        hierarchies = self.asked.hierarchies
+        in_order = [name for name in self.cells if name not in hierarchies and table.column(name).is_measured]
+        tree = Tree.build(self.routes, self.cells, self.class_of_leaf, self.cells_of_cuts, hierarchies, in_order)
+        return find_batch_classes(tree, whole, is_left_out, hides_persons=self.asked.hides_person)
 
     def _place_rows(self, table: Table) -> Placed:
         """Place every row of a table; rows outside a calendar unit or prefix get their own one of that length."""
@@ -582,30 +674,6 @@ def _with_new_classes(
         )
         for j, (name, cell) in enumerate(cells.items())
     }
-
-
-def _judge_classes(placement: Placed, judge: Judge, *, replaces_earlier: bool) -> tuple[CodeArray, Batch]:
-    """Judge the classes of a batch; return every row's class, -1 if none covers it or its class fails."""
-    classes = placement.classes
-    is_placed: BoolArray = classes >= 0
-    used, dense = np.unique(classes[is_placed], return_inverse=True)
-    labels = np.full(len(classes), np.int32(-1), np.int32)
-    labels[is_placed] = dense
-    counts = judge.table.counts
-    partition = Partition.from_labels(labels, len(used), counts)
-    passes = np.append(judge.passes(partition.offsets, partition.rows), False)[labels]
-    n_unfit, n_failed = int(counts[~is_placed].sum()), int(counts[is_placed & ~passes].sum())
-    # Only records without a class are counted: the others fit in every column.
-    by_column = {name: int(counts[unfit & ~is_placed].sum()) for name, unfit in placement.unfit.items()}
-    by_column = {name: n for name, n in by_column.items() if n}
-    if not passes.any():
-        where = f" ({', '.join(f'column {name!r}: {n:,}' for name, n in by_column.items())})" if by_column else ""
-        raise InfeasibleError(
-            f"{n_unfit:,} of the {judge.table.n_records:,} records fit no cell of the earlier release{where}, and "
-            f"{n_failed:,} are in classes that fail by themselves: none is left.",
-            hint="collect more records before they are published, or anonymize them anew.",
-        )
-    return np.where(passes, classes, np.int32(-1)), Batch(replaces_earlier, n_unfit, n_failed, by_column)
 
 
 def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:

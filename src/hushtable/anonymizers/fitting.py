@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
-from hushtable._types import CodeArray
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.anonymizers import publish
 from hushtable.anonymizers.fitted import LearnedRecoding
-from hushtable.anonymizers.placement import Routes
+from hushtable.anonymizers.method import Method
+from hushtable.anonymizers.mondrian import Mondrian
+from hushtable.anonymizers.placement import Routes, write_bounds
 from hushtable.anonymizers.preparation import Request
-from hushtable.columns import SUPPRESSED, ColumnSpec, format_value, parse_cell
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, format_value, parse_cell
 from hushtable.errors import InputError, quote_names
 from hushtable.hierarchy import Dates, Dictionary, Frequency, Hierarchy, Prefix, Rule, Runs
 from hushtable.models import MatchingNotion, PrivacyModel
 from hushtable.quality import SetNCP
-from hushtable.recoding import CodeRanges, GridCells, Recoding, Rounded, Written
+from hushtable.recoding import Cells, CodeRanges, GridCells, PublishedIntervals, Recoding, Rounded, Written
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
@@ -34,13 +37,12 @@ class Learner:
         """Learn the cells of a release and where new rows go; raise if the release cannot place other rows."""
         request = self.request
         check_learnable(request.models, release.recoding.style)
-        if request.parted:
-            raise InputError(
-                f"a release with sets of items ({quote_names(request.parted)}) has no next batch.",
-                hint="its items would be judged anew: anonymize the new rows anew.",
-            )
+        _check_no_sets(request.parted)
         cells, class_of_leaf = _collect_cells(release.recoding)
-        routes = _build_routes(release, request)
+        seen = None if release.placing is None else _find_seen(release, request)
+        routes = None if seen is None else Routes.from_cuts(release.placing, *seen)
+        from_data = _describe_cells_from_data(release, request, cells, routes)
+        of_cuts = {} if seen is None or routes is None else _find_wider_cells(release, request, routes, seen, from_data)
         exposure = release.exposure
         return LearnedRecoding(
             asked=replace(
@@ -59,12 +61,13 @@ class Learner:
             style=release.recoding.style,
             routes=routes,
             class_of_leaf=class_of_leaf,
+            cells_of_cuts=of_cuts,
             hidden=release.pseudonymized,
             fresh=release.fresh,
             limit=exposure.limit if exposure else None,
             accepted=exposure.accepted if exposure else {},
             is_enforced=exposure is not None and exposure.is_enforced,
-            from_data=_describe_cells_from_data(release, request, cells, routes),
+            from_data=from_data,
         )
 
 
@@ -87,15 +90,52 @@ def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
         )
 
 
-def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any], style: str) -> dict[str, str]:
-    """Return, by column, what may prevent saving the recoding, and what to write into the policy."""
+def check_saveable(
+    method: Method,
+    models: Sequence[PrivacyModel],
+    quasi_identifiers: Mapping[str, ColumnSpec],
+    specs: Mapping[str, ColumnSpec],
+    hierarchies: Mapping[str, object],
+) -> None:
+    """Raise InputError where it is certain before a search that what it learns cannot be saved, and say what can be.
+
+    ``quasi_identifiers`` are typed as far as it is known, ``specs`` are of all columns.
+    """
+    check_learnable(models, getattr(method, "recoding", ""))
+    _check_no_sets([name for name, spec in specs.items() if spec.separator is not None])
+    hint = "write `method: mondrian` into the policy: its cuts say it."
+    if not isinstance(method, Mondrian):
+        raise InputError(
+            f"the recoding cannot be saved: the method {method.name!r} does not say where a new row goes.", hint=hint
+        )
+    if not method.strict or method.exchange:
+        entry = "exchange: true" if method.exchange else "strict: false"
+        raise InputError(f"the recoding cannot be saved: `{entry}` does not say where a new row goes.", hint=hint)
+    given = {*hierarchies, *method.grid}
+    kinds = {name: spec.kind for name, spec in quasi_identifiers.items() if name not in given}
+    measured = [name for name, kind in kinds.items() if kind not in (None, "category", "ordered")]
+    if measured and method.recoding != "readable":
+        raise InputError(
+            f"the recoding cannot be saved with `recoding: {method.recoding}`: intervals of {quote_names(measured)} "
+            "would "
+            "begin and end with values of people.",
+            hint="write `method: {mondrian: {recoding: readable}}` into the policy: its intervals are round.",
+        )
+
+
+def _check_no_sets(parted: Sequence[str]) -> None:
+    if parted:
+        raise InputError(
+            f"a release with sets of items ({quote_names(parted)}) has no next batch.",
+            hint="its items would be judged anew: anonymize the new rows anew.",
+        )
+
+
+def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any]) -> dict[str, str]:
+    """Say by column what may keep a learned recoding from being saved, and what to write into the policy."""
     doubts = {}
     for column, codes in zip(table.columns, table.codes, strict=True):
-        if column.name in hierarchies:
-            continue
-        if column.is_measured:
-            if style != "readable":
-                doubts[column.name] = "its intervals would end with values of people: write recoding: readable"
+        if column.name in hierarchies or column.is_measured:
             continue
         counts = np.bincount(codes[codes >= 0], weights=table.counts[codes >= 0], minlength=column.n_values)
         n_rare = int((counts < _MIN_RECORDS_PER_VALUE).sum())
@@ -121,24 +161,25 @@ def _collect_specs(release: Release, request: Request) -> dict[str, ColumnSpec]:
 
 
 def _collect_cells(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
-    """Return the distinct combinations of published cells, and which of them each class publishes."""
-    meanings, cells = recoding.meanings(), []
-    for column, cell in zip(recoding.columns, recoding.cells, strict=True):
-        label_of_class, labels = recoding.format_labels(column.name)
-        index_of_text = {text: place for place, text in enumerate(dict.fromkeys(labels))}
-        cells.append(
-            Written(
-                np.array([index_of_text[text] for text in labels], dtype=np.int32)[label_of_class],
-                cell.shares(replace(column, by_rank=False)),
-                cell.shares(replace(column, by_rank=True)),
-                tuple(index_of_text),
-                meanings.get(column.name),
-            )
-        )
+    """Return what classes publish, every combination of cells once, and which of them each class publishes."""
+    cells = [_write_cells(column, cell) for column, cell in zip(recoding.columns, recoding.cells, strict=True)]
     written = replace(recoding, cells=tuple(cells))
     _, first, class_of = np.unique(written.number_combinations()[:-1], return_index=True, return_inverse=True)
     names = (column.name for column in recoding.columns)
     return dict(zip(names, (cell.take(first) for cell in cells), strict=True)), class_of.astype(np.int32)
+
+
+def _write_cells(column: Column, cell: Cells) -> Written:
+    """Write what classes publish of a column, each distinct text once."""
+    label_of_class, labels = cell.format_labels(column)
+    places = {text: place for place, text in enumerate(dict.fromkeys(labels))}
+    return Written(
+        np.array([places[text] for text in labels], dtype=np.int32)[label_of_class],
+        cell.shares(replace(column, by_rank=False)),
+        cell.shares(replace(column, by_rank=True)),
+        tuple(places),
+        Recoding((column,), (cell,), "").meanings().get(column.name),
+    )
 
 
 def _keep_lasting_hierarchies(release: Release, names: Iterable[str]) -> dict[str, Hierarchy | Rule]:
@@ -161,39 +202,43 @@ def _describe_cells_from_data(
 ) -> dict[str, str]:
     """Describe, by column, which published cells and cuts come from the data."""
     reasons: dict[str, str] = {}
-    for column, cell in zip(release.recoding.columns, release.recoding.cells, strict=True):
+    for column in release.recoding.columns:
         all_texts = (*cells[column.name].texts, *(routes.texts_of_cuts(column.name) if routes else ()))
-        texts = {text for text in all_texts if text is not None and text != SUPPRESSED}
-        ladder = release.hierarchies.get(column.name) if column.name in request.hierarchies else None
-        if not texts or isinstance(cell, (Rounded, GridCells)):
-            continue
-        common = _list_common_values(release, request, column.name, ladder, _MIN_RECORDS_PER_VALUE)
-        if not isinstance(ladder and ladder.rule, (Frequency, Runs)):
-            # A value that many people have identifies nobody, alone or in a list.
-            texts = {text for text in texts if not _list_members(text) <= common}
-        if not texts:
-            continue
-        own = set(map(format_value, column.texts()))
-        if isinstance(cell, CodeRanges):
-            # Codes come from public lists: k people with a code are enough to cut there.
-            common = _list_common_values(release, request, column.name, ladder, 1)
-            odd = {text for text in texts if (own & {text, *(parse_cell(text).ends or ())}) - common}
-            if odd:
-                reasons[column.name] = f"publishes, or is cut at, {len(odd)} of its values or ranges that end with them"
-            continue
-        if ladder is None or isinstance(ladder.rule, (Frequency, Runs)):
-            reasons[column.name] = "has no hierarchy from a file, and publishes values, or lists and groups of them"
-            continue
-        if ladder.rule is None:
-            odd = texts.difference(*(ladder.whole or ladder).labels)
-        else:
-            odd = {text for text in texts if text in own or parse_cell(text).form == "set"}
-        if odd:
-            reasons[column.name] = f"publishes, or is cut at, {len(odd)} of its values or lists of them"
+        own, what = _find_own_texts(release, request, column.name, all_texts)
+        if own:
+            reasons[column.name] = what
     for name in (*release.quasi_identifiers, *release.sensitive):
         if release.specs[name].kind == "ordered" and not (name in request.specs and request.specs[name].order):
             reasons.setdefault(name, "has an order that lists its values")
     return reasons
+
+
+def _find_own_texts(release: Release, asked: Request, name: str, named: Iterable[str | None]) -> tuple[set[str], str]:
+    """Return which texts of a column come from the data, not from a grid, a rule or a file, and what to say of them."""
+    pairs = zip(release.recoding.columns, release.recoding.cells, strict=True)
+    column, cell = next((column, cell) for column, cell in pairs if column.name == name)
+    shown = {text for text in named if text is not None and text != SUPPRESSED}
+    ladder = release.hierarchies.get(name) if name in asked.hierarchies else None
+    if not shown or isinstance(cell, (Rounded, GridCells)) or isinstance(ladder and ladder.rule, Dates):
+        # Days are units of the calendar, too.
+        return set(), ""
+    common = _list_common_values(release, asked, name, ladder, _MIN_RECORDS_PER_VALUE)
+    if not isinstance(ladder and ladder.rule, (Frequency, Runs)):
+        # What many people have tells of nobody, alone or in a list.
+        shown = {text for text in shown if not _list_members(text) <= common}
+    own = set(map(format_value, column.texts()))
+    if isinstance(cell, CodeRanges):
+        # Codes are public lists: that k people have one is enough to cut there.
+        common = _list_common_values(release, asked, name, ladder, 1)
+        odd = {text for text in shown if (own & {text, *(parse_cell(text).ends or ())}) - common}
+        return odd, f"publishes, or is cut at, {len(odd)} of its values or ranges that end with them"
+    if ladder is None or isinstance(ladder.rule, (Frequency, Runs)):
+        return shown, "has no hierarchy from a file, and publishes values, or lists and groups of them"
+    if ladder.rule is None:
+        odd = shown.difference(*(ladder.whole or ladder).labels)
+    else:
+        odd = {text for text in shown if text in own or parse_cell(text).form == "set"}
+    return odd, f"publishes, or is cut at, {len(odd)} of its values or lists of them"
 
 
 def _list_members(text: str) -> set[str | None]:
@@ -221,13 +266,81 @@ def _list_common_values(
     return common
 
 
-def _build_routes(release: Release, request: Request) -> Routes | None:
-    if release.placing is None:
-        return None
-    table = Table.encode(release.source, release.quasi_identifiers, request.specs)
-    kept_rows = np.flatnonzero(~release.suppressed)
+def _find_seen(release: Release, asked: Request) -> tuple[Table, Partition]:
+    """Return the rows that have a class, and their classes, which are finished cuts in their order."""
+    table = Table.encode(release.source, release.quasi_identifiers, asked.specs)
+    kept = np.flatnonzero(~release.suppressed)
     partition = release.partition
-    if len(kept_rows) < table.n_rows:
-        table = table.take(kept_rows)
-        partition = Partition.from_labels(partition.labels[kept_rows], partition.n_classes, table.counts)
-    return Routes.from_cuts(release.placing, table, partition)
+    if len(kept) < table.n_rows:
+        table = table.take(kept)
+        partition = Partition.from_labels(partition.labels[kept], partition.n_classes, table.counts)
+    return table, partition
+
+
+def _suppress(cell: Written, own: Container[str | None]) -> Written:
+    """Publish ``*`` in place of some texts."""
+    is_own = np.array([text in own for text in cell.texts], dtype=bool)
+    lost, by_rank = (np.where(is_own[cell.label], 1.0, each) for each in (cell.lost, cell.lost_by_rank))
+    texts = tuple(SUPPRESSED if gone else text for gone, text in zip(is_own.tolist(), cell.texts, strict=True))
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    label = np.array([places[text] for text in texts], dtype=np.int32)[cell.label]
+    return Written(label, lost, by_rank, tuple(places), cell.means)
+
+
+def _find_wider_cells(
+    release: Release, asked: Request, routes: Routes, seen: tuple[Table, Partition], from_data: Container[str]
+) -> dict[str, Written]:
+    """Return what all rows below each cut publish together.
+
+    They do not keep a recoding from being saved that its narrow cells allow: what comes from the data becomes ``*``.
+    """
+    found = _find_cells_of_cuts(release, routes, *seen)
+    for name in found:
+        if name not in from_data:
+            own, _ = _find_own_texts(release, asked, name, found[name].texts)
+            found[name] = _suppress(found[name], own)
+    return found
+
+
+def _find_cells_of_cuts(release: Release, routes: Routes, table: Table, partition: Partition) -> dict[str, Written]:
+    """Return what all rows below each cut publish together, cut by cut."""
+    is_cut, parents = routes.cut >= 0, routes.parents()
+    # In the order of the release's columns, which is not that of the cuts.
+    axis_of = {axis.column.name: axis for axis in release.placing.axes}
+    axes = [axis_of[column.name] for column in release.recoding.columns]
+    wanted = "tight" if release.recoding.style == "cut" else release.recoding.style
+    style = next(style for style in publish.STYLES if style == wanted)
+    made: list[tuple[CountArray, Recoding]] = []
+    # The rows of all cuts of one level are parted, so that they are published at once.
+    nodes = np.flatnonzero(~is_cut)[partition.labels]
+    depths = routes.depths()
+    for depth in range(int(depths.max(initial=0)) - 1, -1, -1):
+        nodes = np.where(depths[nodes] > depth, parents[nodes], nodes)
+        there, labels = np.unique(nodes, return_inverse=True)
+        at_depth = is_cut[there] & (depths[there] == depth)
+        below = Partition.from_labels(labels.astype(np.int32), len(there), table.counts)
+        found = publish.from_classes(table, below, axes, style)
+        made.append((there[at_depth], found.take(np.flatnonzero(at_depth))))
+    if not made:
+        nothing: FloatArray = np.empty(0)
+        none = Written(np.empty(0, dtype=np.int32), nothing, nothing, ())
+        return {column.name: none for column in release.recoding.columns}
+    order = np.argsort(np.concatenate([there for there, _ in made]))
+    joined = Recoding.concatenate([found for _, found in made]).take(order)
+    return {
+        column.name: _write_cells(column, cell)
+        if style == release.recoding.style or not isinstance(cell, PublishedIntervals)
+        else _write_bounds(routes, column, np.flatnonzero(is_cut))
+        for column, cell in zip(joined.columns, joined.cells, strict=True)
+    }
+
+
+def _write_bounds(routes: Routes, column: Column, nodes: CountArray) -> Written:
+    """Write where the values of nodes begin and end by the cuts."""
+    lows, highs = routes.bounds(column.name)
+    texts, by_value, by_rank = write_bounds(
+        [lows[node] for node in nodes.tolist()], [highs[node] for node in nodes.tolist()], column
+    )
+    place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    label = np.array([place[text] for text in texts], dtype=np.int32)
+    return Written(label, by_value, by_rank, tuple(place))

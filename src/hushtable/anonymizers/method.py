@@ -95,6 +95,9 @@ class Problem:
         Whether persons are counted, but the release does not say whose record a row is.
     language : {"en", "de", "fr", "es", "it", "nl"}
         Of the words that are written into cells.
+    everyone : Table, optional
+        Where persons are hidden and records may be suppressed: all records, of which a reader may take any for a
+        published one that its cells cover.
     """
 
     columns: tuple[str, ...]
@@ -108,6 +111,7 @@ class Problem:
     average_risk: float | None = None
     hides_persons: bool = False
     language: str = "en"
+    everyone: Table | None = field(default=None, repr=False)
 
     @property
     def table(self) -> Table:

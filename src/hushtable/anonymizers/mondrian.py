@@ -167,8 +167,9 @@ def _build_failure_test(problem: Problem) -> Callable[[_Covering, CountArray], B
     if people is not None and bounded:
         return lambda covering, sizes: _fail_by_population(covering, sizes, people, bounded)
     if problem.hides_persons and judge.person is not None:
-        persons = table.codes[table.index(judge.person)]
-        return lambda covering, sizes: _n_persons(covering, sizes, persons, table.counts) < judge.min_size
+        everyone = problem.everyone or table
+        persons = everyone.codes[everyone.index(judge.person)]
+        return lambda covering, sizes: _n_persons(covering, sizes, persons, everyone.counts) < judge.min_size
     return None
 
 
@@ -188,7 +189,7 @@ def _n_persons(covering: _Covering, sizes: CountArray, persons: CodeArray, count
 
 def _cover_classes(problem: Problem, recoding: Recoding) -> tuple[_Covering, CountArray]:
     """Collect the distinct published cells and the rows they may cover; return also the cells of every class."""
-    table, texts_by_column, codes, rows = problem.table, [], [], []
+    table, texts_by_column, codes, rows = problem.everyone or problem.table, [], [], []
     for column in recoding.columns:
         label_of_class, labels = recoding.format_labels(column.name)
         texts = list(dict.fromkeys(labels))

@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable._types import BoolArray, CodeArray, CountArray, freeze_array, reduce_to_fields
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, freeze_array, reduce_to_fields
 from hushtable.anonymizers import publish
 from hushtable.claims import count_values_below, coverage_matrix
 from hushtable.columns import Column, cells
-from hushtable.hierarchy import UNITS, Dates, Prefix
+from hushtable.hierarchy import UNITS, Dates, Hierarchy, Prefix
 from hushtable.kernels import replay, split
 from hushtable.recoding import Axis, Written, cut_point, grid_point, places_for_kernels
 from hushtable.search import run_in_threads
@@ -121,6 +121,38 @@ class Routes:
                 test[node] = index_of_side.setdefault(side, len(index_of_side))
             sides.append(tuple(index_of_side))
         return cls(tuple(axis.column.name for axis in tree.axes), tree.columns, test, tuple(sides))
+
+    def parents(self) -> CountArray:
+        """Return the node above each node; -1 for the first, which has none."""
+        parents, above = np.full(len(self.cut), -1), [-1]
+        for node, cut in enumerate(self.cut.tolist()):
+            parents[node] = above.pop()
+            if cut >= 0:
+                above += [node, node]
+        return parents
+
+    def depths(self) -> CountArray:
+        """Count the cuts above each node."""
+        depths = np.zeros(len(self.cut), dtype=np.int64)
+        for node, parent in enumerate(self.parents()[1:].tolist(), start=1):
+            depths[node] = depths[parent] + 1
+        return depths
+
+    def bounds(self, column: str) -> tuple[list[str | None], list[str | None]]:
+        """Return between which edges the known values of a column lie that come to each node; None: no cut bounds them.
+
+        Only of a column that is cut in order.
+        """
+        place, parents = self.columns.index(column), self.parents().tolist()
+        lows: list[str | None] = [None] * len(parents)
+        highs: list[str | None] = [None] * len(parents)
+        for node, parent in enumerate(parents[1:], start=1):
+            lows[node], highs[node] = lows[parent], highs[parent]
+            side = self.sides[place][self.test[parent]] if self.cut[parent] == place else None
+            if isinstance(side, Below) and side.edge is not None:
+                bounds = highs if node == parent + 1 else lows
+                bounds[node] = side.edge
+        return lows, highs
 
     def texts_of_cuts(self, column: str) -> tuple[str | None, ...]:
         """Return the texts of all edges and cells in the cuts of a column."""
@@ -235,6 +267,39 @@ def _codes_going_left(sides: Sequence[Side], column: Column, meaning: Any) -> li
     return codes_by_side
 
 
+def write_bounds(
+    lows: Sequence[str | None], highs: Sequence[str | None], column: Column
+) -> tuple[list[str], FloatArray, FloatArray]:
+    """Write the values between edges, each of which may lack, and their shares of a column by values and by ranks."""
+    is_calendar = column.kind in ("date", "datetime")
+    texts = [_write_between(*ends, is_calendar=is_calendar) for ends in zip(lows, highs, strict=True)]
+    first, last = np.zeros(len(texts), dtype=np.int64), np.full(len(texts), column.n_values - 1)
+    for out, edges, before in ((first, lows, 0), (last, highs, 1)):
+        at = [i for i, edge in enumerate(edges) if edge is not None]
+        if at:
+            out[at] = count_values_below([edge for edge in edges if edge is not None], column) - before
+    is_any = np.array([text == cells.SUPPRESSED for text in texts], dtype=bool)
+    last, first = np.maximum(last, 0), np.minimum(first, column.n_values - 1)
+    by_value, by_rank = (replace(column, by_rank=is_by_rank).positions() for is_by_rank in (False, True))
+    value_shares, rank_shares = (
+        np.where(is_any, 1.0, np.maximum(each[last] - each[first], 0.0)) for each in (by_value, by_rank)
+    )
+    return texts, value_shares, rank_shares
+
+
+def _write_between(low: str | None, high: str | None, *, is_calendar: bool) -> str:
+    ends = [end for end in (low, high) if end is not None]
+    told = cells.without_first_days(ends) if is_calendar else ends
+    if len(told) == 2:
+        return cells.format_half_open(*told)
+    if not told:
+        return cells.SUPPRESSED
+    return cells.format_below(*told) if low is None else cells.format_at_least(*told)
+
+
+_MOST_DAYS: Final = (1, 31, 92, 366, 3_653)
+"""How many days each calendar unit has at most, in their order."""
+
 _UNIT_TEXTS: Final = ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{4}-[0-9]{2}", "[0-9]{4}-Q[1-4]", "[0-9]{4}", "[0-9]{4}s")
 """The pattern of each calendar unit's labels, in the order of `UNITS`."""
 
@@ -249,10 +314,14 @@ def with_own_units(
     """
     new_labels = np.where(covered, labels, np.int32(-1))
     asks = ~covered & (codes >= 0)
+    # In memory a hierarchy is made of the rule that a file tells.
+    meaning = meaning.rule if isinstance(meaning, Hierarchy) else meaning
     if not isinstance(meaning, (Dates, Prefix)) or not asks.any():
         return new_labels, cell
     ladder = (Dates(tuple(UNITS)) if isinstance(meaning, Dates) else meaning).ladder(column)
-    level_of_text = np.array([_level_of_unit(text, meaning) for text in cell.texts])
+    level_of_text = np.full(len(cell.texts), -1)
+    for label in np.unique(labels[asks]).tolist():
+        level_of_text[label] = _level_of_unit(cell.texts[label], meaning)
     index_of_text: dict[str | None, int] = {text: i for i, text in enumerate(cell.texts)}
     rows = np.flatnonzero(asks & (level_of_text[labels] >= 0))
     for row, code, level in zip(rows.tolist(), codes[rows].tolist(), level_of_text[labels[rows]].tolist(), strict=True):
@@ -266,6 +335,17 @@ def _level_of_unit(text: str | None, meaning: Dates | Prefix) -> int:
     if text is None:
         return -1
     if isinstance(meaning, Dates):
-        return next((level for level, unit in enumerate(_UNIT_TEXTS) if re.fullmatch(unit, text)), -1)
+        of_unit = next((level for level, unit in enumerate(_UNIT_TEXTS) if re.fullmatch(unit, text)), None)
+        return _level_as_long(text) if of_unit is None else of_unit
     length = len(text) - 1
     return meaning.lengths.index(length) if text.endswith("*") and length in meaning.lengths else -1
+
+
+def _level_as_long(text: str) -> int:
+    """Return the level of the shortest calendar unit that is as long as an interval of dates; -1 where none is."""
+    ends = cells.parse_cell(text).ends
+    if ends is None or ends.low is None or ends.high is None:
+        return -1
+    low, high = np.array(cells.with_first_days([ends.low, ends.high]), dtype="datetime64[D]")
+    n_days = int((high - low).astype(np.int64))
+    return next((level for level, most in enumerate(_MOST_DAYS) if n_days <= most), -1)

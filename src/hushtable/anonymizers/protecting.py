@@ -187,6 +187,7 @@ def _search_classes(prepared: Prepared, request: Request) -> Searched:
         average,
         hides,
         request.writing.language,
+        table.collapse()[0] if hides and max_suppressed else None,
     )
     check_offers(request.method, problem)
     if notion is None and not (max_suppressed and finds_failing):

@@ -49,6 +49,7 @@ from .verifying import (
     claim_from_dict as claim_from_dict,
     claim_from_models as claim_from_models,
     open_release as open_release,
+    original_columns as original_columns,
     select_for_claim as select_for_claim,
     verify as verify,
     with_commas as with_commas,

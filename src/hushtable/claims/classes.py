@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
-from hushtable.claims.coverage import count_fewest_persons
+from hushtable.claims.coverage import count_fewest_persons, fewest_persons_among, find_filling
 from hushtable.claims.grouping import (
     Grouped,
     Held,
@@ -146,6 +146,17 @@ class Judgement:
     n_records: int
     unchecked: Mapping[str, str]
     figures: Mapping[str, Any]
+    needs_publisher: tuple[str, ...] = ()
+    by_records: tuple[str, ...] = ()  # what was judged of conditions that count persons, where nothing tells them
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPersons:
+    """How many persons there are at least, whichever of the rows that published cells cover are the published ones."""
+
+    by_class: CountArray = field(repr=False)
+    suppressed: int  # whose records are published with no cell left
+    in_all: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,14 +317,34 @@ class Classes(ClaimOnColumns):
         return max(self.limits.smallest_class, *(model.min_size for model in self.models))
 
     @property
+    def n_persons_needed(self) -> int:
+        """How many persons the smallest class has to hold, where persons are counted."""
+        counted = (model.min_size for model in self.models if model.needs.persons)
+        return max((self.limits.smallest_class, *counted))
+
+    @property
+    def comparing(self) -> tuple[str, ...]:
+        """The conditions that compare with the input, of which records are missing in the table."""
+        return tuple(self.describe_model(model) for model in self.models if model.needs.reference and not self.is_whole)
+
+    @property
     def n_known(self) -> int | None:
         """The most records of a person that a reader is taken to know, where the claim says so."""
         return None
 
     def describe_model(self, model: PrivacyModel) -> str:
         """Return a model in words."""
-        words = describe(model) if self._set_of(model) is None else f"{describe(model)}, item by item"
-        return words if self.person is None else f"{words}, by persons"
+        words = self._describe(model)
+        return words if self.person is None or not model.needs.persons else f"{words}, by persons"
+
+    def _describe(self, model: PrivacyModel) -> str:
+        return describe(model) if self._set_of(model) is None else f"{describe(model)}, item by item"
+
+    def _counting(self) -> dict[str, str]:
+        """Return the conditions that count who shares a class, and each without saying what it counts."""
+        limits = self.limits.describe_by_name().values()
+        counting = {self.describe_model(model): self._describe(model) for model in self.models if model.needs.persons}
+        return counting | {words: words for words in limits}
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a table from the table alone; the original tells totals and whose records are whose, where asked."""
@@ -324,7 +355,15 @@ class Classes(ClaimOnColumns):
             else replace(each, find_rows=partial(self._find_failing_rows, each.condition, original))
             for each, rows in result.failures
         )
-        return Verdict(self.conditions, failures, self.columns, result.n_records, result.unchecked, result.figures)
+        return Verdict(
+            (*self.conditions, *result.by_records),
+            failures,
+            self.columns,
+            result.n_records,
+            result.unchecked,
+            result.figures,
+            result.needs_publisher,
+        )
 
     def _find_failing_rows(self, condition: str, original: Any, data: Any) -> CountArray:
         """Judge a table again, and return the rows that fail a condition."""
@@ -345,7 +384,8 @@ class Classes(ClaimOnColumns):
         value_columns = [name for name in self.sensitive if name not in self.parted]
         sensitive = read_sensitive_columns(frame, source, value_columns, self.suppressed, self.specs)
         sets = read_item_columns(frame, source, self.parted, self.suppressed, self.specs)
-        persons, suppressed_persons = self._count_persons(grouped, source)
+        counted_persons = self._count_persons(grouped, source)
+        persons = None if counted_persons is None else counted_persons.by_class
         unjudged = self._lacks_by_condition(source)
         stats = replace(self._class_stats(grouped, sensitive), persons=persons)
         with_population = stats
@@ -361,14 +401,28 @@ class Classes(ClaimOnColumns):
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_model),
             *(
                 (each, partial(np.flatnonzero, grouped.is_suppressed))
-                for each in self._suppression_failures(grouped.n_suppressed, suppressed_persons)
+                for each in self._suppression_failures(grouped.n_suppressed, counted_persons)
             ),
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_risk),
         ]
         diversity = {name: each.diversity() for name, each in items.items()}
         figures = {**class_figures(stats, grouped, diversity), "missing": self.missing}
-        unchecked = {**self._lacks_of_persons(source, persons), **unjudged}
-        return Judgement(tuple(failures), frame.n_records, unchecked, figures)
+        figures |= {} if counted_persons is None else {"n_persons": counted_persons.in_all}
+        judged = Judgement(tuple(failures), frame.n_records, unjudged, figures)
+        return self._add_uncounted(judged, source, persons)
+
+    def _add_uncounted(self, judged: Judgement, source: frames.Frame | None, persons: CountArray | None) -> Judgement:
+        """Return a judgement that says which conditions were judged by records alone, and what its publisher has."""
+        failed = {failure.condition for failure, _ in judged.failures}
+        # Too few records are too few persons, whosever they are.
+        uncounted = {name: lack for name, lack in self._uncounted(source, persons).items() if name not in failed}
+        by_records = uncounted.keys() - judged.unchecked
+        return replace(
+            judged,
+            unchecked={**uncounted, **judged.unchecked},
+            needs_publisher=(*uncounted, *(() if source else self.comparing)),
+            by_records=tuple(f"{words}, by records" for name, words in self._counting().items() if name in by_records),
+        )
 
     def _group_rows(self, frame: frames.Frame, mark: str | None) -> Grouped:
         """Divide the rows into the classes that models judge."""
@@ -446,25 +500,36 @@ class Classes(ClaimOnColumns):
         is_left[rows] = False
         return count_records(classes, grouped.n_classes, people[rows]), int(people[is_left].sum())
 
-    def _count_persons(self, grouped: Grouped, source: frames.Frame | None) -> tuple[CountArray | None, int | None]:
-        """Count the persons of every class and of the suppressed records; None where nothing tells."""
+    def _count_persons(self, grouped: Grouped, source: frames.Frame | None) -> CountedPersons | None:
+        """Count persons; None where none are to be counted, or nothing tells whose record a row is."""
         if self.person is None:
-            return None, None
+            return None
         if self.person in grouped.frame.columns and not self.is_fresh:
             codes = self.person_codes(grouped.frame)
             suppressed = codes[grouped.is_suppressed]
             persons = count_values(grouped.labels, codes[~grouped.is_suppressed], grouped.n_classes).n_distinct()
-            return persons, len(np.unique(suppressed[suppressed >= 0]))
+            return CountedPersons(
+                persons, len(np.unique(suppressed[suppressed >= 0])), len(np.unique(codes[codes >= 0]))
+            )
         if source is None or describe_missing_hierarchies(self.columns, self.hierarchies):
-            return None, None
+            return None
         check_columns((self.person,), source.columns, "the person column of the original")
         codes = self.person_codes(source)
         classes, rows = find_coverage(grouped, source, self.columns, self.specs, self.hierarchies)
         counts = source.records
         persons = count_fewest_persons(classes, codes[rows], grouped.records, counts[rows])
-        everyone = np.zeros(len(codes), dtype=np.int64)
-        (suppressed_persons,) = count_fewest_persons(everyone, codes, np.array([grouped.n_suppressed]), counts).tolist()
-        return persons, suppressed_persons
+        n_published, n_hidden = grouped.frame.n_records, grouped.n_suppressed
+        is_covered = np.zeros(len(codes), dtype=bool)
+        is_covered[rows] = True
+        # Where no record was left out, those that no class covers are suppressed; else they may be either.
+        is_hidden = ~is_covered & (n_published == counts.sum())
+        is_shown = find_filling(classes, rows, grouped.records, counts)
+        may_be = np.ones(len(codes), dtype=bool) if n_hidden else is_covered
+        return CountedPersons(
+            persons,
+            fewest_persons_among(codes[~is_shown], n_hidden, counts[~is_shown], is_hidden[~is_shown]),
+            fewest_persons_among(codes[may_be], n_published, counts[may_be], (is_shown | is_hidden)[may_be]),
+        )
 
     def person_codes(self, frame: frames.Frame) -> CodeArray:
         """Code the person column by its cells; those that mean missing are nobody."""
@@ -509,9 +574,9 @@ class Classes(ClaimOnColumns):
                 failure = Failure(self.describe_model(model), int(failed.sum()), int(all_records[failed].sum()), worst)
                 yield failure, failed[: len(records)]
 
-    def _suppression_failures(self, n_suppressed: int, n_persons: int | None) -> Iterator[Failure]:
+    def _suppression_failures(self, n_suppressed: int, persons: CountedPersons | None) -> Iterator[Failure]:
         needed = self.k
-        reached = n_suppressed if n_persons is None else n_persons
+        reached = n_suppressed if persons is None else persons.suppressed
         if n_suppressed and reached < needed:
             yield Failure(f"suppressed records are 0 or at least {needed}", 1, n_suppressed, float(reached))
 
@@ -549,19 +614,19 @@ class Classes(ClaimOnColumns):
             )
         return None
 
-    def _lacks_of_persons(self, source: frames.Frame | None, persons: CountArray | None) -> dict[str, str]:
-        """Return what it would take to judge by persons, where nothing tells whose record a row is."""
+    def _uncounted(self, source: frames.Frame | None, persons: CountArray | None) -> dict[str, str]:
+        """Say what it would take to count persons, of the conditions that do, where nothing tells whose rows are."""
         if self.person is None or persons is not None:
             return {}
-        reason = (
+        hidden = (
             "the table has a new pseudonym for every record"
             if self.is_fresh
             else "the table does not say whose record a row is"
         )
-        lack = f"{reason}: pass original=, with column {self.person!r}"
+        lack = f"{hidden}: pass original=, with column {self.person!r}"
         if source is not None:
             lack = describe_missing_hierarchies(self.columns, self.hierarchies) or lack
-        return dict.fromkeys(self.conditions, lack)
+        return dict.fromkeys(self._counting(), lack)
 
 
 def read_item_columns(

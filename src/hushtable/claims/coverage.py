@@ -65,6 +65,29 @@ def count_fewest_persons(
     return fewest
 
 
+def find_filling(classes: CountArray, rows: CountArray, records: CountArray, counts: CountArray) -> BoolArray:
+    """Tell which rows are in a class for certain, from pairs of a class and a covered row: it holds all it covers."""
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    is_full = np.bincount(classes, weights=counts[rows], minlength=len(records)) == records
+    found = np.zeros(len(counts), dtype=bool)
+    found[rows[is_full[classes]]] = True
+    return found
+
+
+def fewest_persons_among(
+    persons: CodeArray, n_records: int, counts: CountArray, is_certain: BoolArray | None = None
+) -> int:
+    """Count the fewest persons who can have so many of the records of some rows, the certain rows among them."""
+    certain = np.zeros(len(persons), dtype=bool) if is_certain is None else is_certain
+    known = np.unique(persons[certain & (persons >= 0)])
+    # Whoever is there for certain, and nobody, takes as many as there are.
+    is_other = ~certain & (persons >= 0) & ~np.isin(persons, known)
+    n_left = max(0, n_records - int(counts[~is_other].sum()))
+    nowhere = np.zeros(np.count_nonzero(is_other), dtype=np.int64)
+    (others,) = count_fewest_persons(nowhere, persons[is_other], np.array([n_left]), counts[is_other]).tolist()
+    return len(known) + int(others)
+
+
 def covers_row_value(
     published_cells: Sequence[str | None], column: Column, hierarchy: Any, cells: CodeArray, codes: CodeArray
 ) -> BoolArray:

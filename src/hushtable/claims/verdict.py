@@ -67,6 +67,10 @@ class Verdict(StatesFacts):
     failures : tuple of Failure
     unchecked : mapping of str to str
         Conditions that could not be judged from what was given, and what it would take.
+    needs_publisher : tuple of str
+        Those of them that take the original, and the hierarchies that no manifest holds: its publisher has them.
+    vouched : mapping of str to str
+        Those of these that the manifest vouches for, and what it says: that they were judged beside the original.
     columns : tuple of str
         The columns that the conditions speak of.
     n_records : int
@@ -81,6 +85,8 @@ class Verdict(StatesFacts):
     n_records: int
     unchecked: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
+    needs_publisher: tuple[str, ...] = ()
+    vouched: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -91,6 +97,11 @@ class Verdict(StatesFacts):
     def complete(self) -> bool:
         """Everything that is claimed was judged."""
         return not self.unchecked
+
+    @property
+    def complete_for_receiver(self) -> bool:
+        """Everything that the table can show was judged: for what is left the manifest of its publisher vouches."""
+        return self.unchecked.keys() <= self.vouched.keys()
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -161,10 +172,12 @@ class Verdict(StatesFacts):
         entries = {
             "passed": self.passed,
             "complete": self.complete,
+            "complete_for_receiver": self.complete_for_receiver,
             "conditions": list(self.conditions),
             "held": list(self.held),
             "failures": [failure.to_dict() for failure in self.failures],
             "unchecked": [{"condition": condition, "needs": needs} for condition, needs in self.unchecked.items()],
+            "vouched": [{"condition": condition, "manifest": says} for condition, says in self.vouched.items()],
             "columns": list(self.columns),
             "n_records": self.n_records,
             **self.figures,
@@ -174,13 +187,25 @@ class Verdict(StatesFacts):
     @property
     def facts(self) -> tuple[str, ...]:
         """Whether the table holds what it claims; and of each condition whether it fails, was not checked, or holds."""
-        head = "The table holds what it claims." if self.complete else careful("the table was judged in part.")
+        left = {name: needs for name, needs in self.unchecked.items() if name not in self.vouched}
         return (
-            head if self.passed else careful("the table does NOT hold what it claims."),
+            self._head if self.passed else careful("the table does NOT hold what it claims."),
             *(f"failed: {failure}" for failure in self.failures),
-            *(f"not checked: {condition}: {needs}" for condition, needs in self.unchecked.items()),
+            *(f"not checked: {condition}: {needs}" for condition, needs in left.items()),
+            *(
+                f"only its publisher could judge: {condition}: {says}; {self.unchecked[condition]}"
+                for condition, says in self.vouched.items()
+            ),
             *(f"holds: {condition}" for condition in self.held),
         )
+
+    @property
+    def _head(self) -> str:
+        if self.complete:
+            return "The table holds what it claims."
+        if self.complete_for_receiver:
+            return "All that the table can show holds; the rest only its publisher could judge."
+        return careful("the table was judged in part.")
 
 
 @runtime_checkable

@@ -103,6 +103,12 @@ def open_release(data: Any, dialect: Dialect | None = None, *, is_large: bool = 
     return frames.read(data, dialect=dialect)
 
 
+def original_columns(claim: Claim) -> list[str]:
+    """Return the columns of the original that a claim speaks of, and whose record a row is."""
+    named = [*claim.columns, *claim.sensitive, claim.person]
+    return [name for name in dict.fromkeys(named) if name is not None]
+
+
 def select_for_claim(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
     """Return the rows that a claim judges: of files not held whole, the distinct rows of its columns with counts."""
     if isinstance(table, frames.Frame):
@@ -110,10 +116,10 @@ def select_for_claim(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
     from hushtable.io import collapse
 
     # What is new in every record says nothing of whose it is.
-    alone = [getattr(claim, "label", None), *([] if claim.is_fresh else [claim.person])]
-    named = [*claim.columns, *claim.sensitive, *alone]
+    named = [name for name in original_columns(claim) if not (claim.is_fresh and name == claim.person)]
+    named += [claim.label] if isinstance(claim, Independence) else []
     # Whose record a row is, a release may not tell.
-    wanted = [name for name in dict.fromkeys(named) if name is not None and name in (*table.columns, *claim.columns)]
+    wanted = [name for name in named if name in (*table.columns, *claim.columns)]
     # Quasi-identifiers are looked at as texts, of which many rows have one. Sensitive values keep their types.
     return collapse(table, wanted, coded=claim.columns)
 

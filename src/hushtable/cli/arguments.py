@@ -127,9 +127,14 @@ class ReadingOptions:
 
         return None if path is None else _tell_index(frames.read(path, dialect=self.dialect()), path)
 
-    def original(self, path: Path, rules: Policy | None) -> Frame:
-        """Read what a release was made from, spelled as its policy says if there is one."""
-        return self.table(path) if rules is None else self.table(path, rules.read_as.dialect).with_specs(rules.specs)
+    def original(self, path: Path, rules: Policy | None, columns: Sequence[str] = ()) -> Frame:
+        """Read what a release was made from, spelled as its policy says if there is one.
+
+        Of a folder or a pattern: the distinct rows of some columns, or of all if none are named.
+        """
+        if rules is None:
+            return self.table_with_counts(path, columns)
+        return self.table_with_counts(path, columns, rules.read_as.dialect).with_specs(rules.specs)
 
     def table_with_counts(
         self, file: Path, columns: Sequence[str], declared: Dialect | None = None, *, details: Path | None = None

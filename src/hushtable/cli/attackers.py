@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from hushtable.cli.arguments import (
     InFile,
+    PolicyFile,
     ReadingOptions,
     Results,
     amounts_of,
@@ -29,6 +31,7 @@ from hushtable.errors import ColumnError, InputError
 from hushtable.policy import LimitedFigure
 
 if TYPE_CHECKING:
+    from hushtable.claims import Claim
     from hushtable.io import Frame
     from hushtable.risk import Attacks, OwnAttacks, Unicity
 
@@ -276,36 +279,80 @@ def join_risk(
     print_result(result, entries, judge_figures(figures, limits), results)
 
 
+@dataclass(frozen=True)
+class OtherTables:
+    """What else the publisher has."""
+
+    earlier: Path | None = field(None, "Earlier release that many of the same people are in.")
+    original: Path | None = table_field("Original table of the release, for intersections.")
+    earlier_original: Path | None = table_field(
+        "Original table of the earlier release: count the persons who are in both."
+    )
+    policy: PolicyFile = None
+
+
 def attack_release(
     release: WrittenRelease,
+    besides: OtherTables,
     results: Results,
     reading: ReadingOptions,
-    earlier: Annotated[Path | None, option("Earlier release that many of the same people are in.")] = None,
-    original: Annotated[Path | None, table_option("Original table of the release, for intersections.")] = None,
     external: Annotated[bool, option("With --json: leave out witnesses and counts below k.", "--external")] = False,
     seed: Annotated[int, option("Seed of the controls.")] = 0,
     fail: Annotated[list[str] | None, fail_above(_RELEASE_FIGURES)] = None,
 ) -> None:
     """Attack your own release: homogeneity, linked records, and what an earlier release adds."""
-    from hushtable.claims import Classes
+    from hushtable.claims import Classes, original_columns
+    from hushtable.cli.requests import complete_claim, read_policy
     from hushtable.release import manifest
     from hushtable.risk import attack_written
 
     limits = limits_of(fail, _RELEASE_FIGURES)
     check_effects({"--external": external, "--json": results.as_json}, {"--external": ("--json",)}, {})
-    check_report(results, release, earlier, original)
-    manifest.read(release)
-    claim = manifest.claim_of(release)
+    check_report(results, release, besides.earlier, besides.original, besides.earlier_original, besides.policy)
+    _check_earlier_original(besides, manifest.read(release))
+    rules = read_policy(besides.policy)
+    # What labels mean, a policy with its hierarchies says.
+    claim = complete_claim(manifest.claim_of(release), rules)
     if not isinstance(claim, Classes):
         raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
     with show_step("reading"):
-        frame = reading.table(release, manifest.dialect_of(release))
-        others = [reading.optional_table(path) for path in (earlier, original)]
+        frame = _read_rows(release, claim, reading)
+        earlier = None if besides.earlier is None else _read_rows(besides.earlier, claim, reading)
+        columns = original_columns(claim)
+        original, before = (
+            None if path is None else reading.original(path, rules, columns)
+            for path in (besides.original, besides.earlier_original)
+        )
     with show_step("attacking"):
-        result = attack_written(frame, claim, others[0], original=others[1], seed=seed)
+        result = attack_written(frame, claim, earlier, original=original, earlier_original=before, seed=seed)
     figures = {"count": LimitedFigure(len(result.fell), "the number of attacks to which the release falls")}
     entries = {"release": release.name, **result.to_dict("external" if external else "internal")}
     print_result(result, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(result))
+
+
+def _check_earlier_original(besides: OtherTables, entries: Mapping[str, Any]) -> None:
+    if besides.earlier_original is None:
+        return
+    if besides.earlier is None or besides.original is None:
+        raise InputError(
+            "--earlier-original was given without --earlier and --original.",
+            hint="who is in both is counted from both releases and both originals.",
+        )
+    if (entries.get("batch") or {}).get("n_left_out"):
+        raise InputError(
+            "--earlier-original was given, and the release leaves out persons of previous batches.",
+            hint="leave the option out: who is left in both, hushtable apply has counted and told.",
+        )
+
+
+def _read_rows(path: Path, claim: Claim, reading: ReadingOptions) -> Frame:
+    """Read a release: a file as it is, of a folder the distinct rows of what the claim speaks of, with counts."""
+    from hushtable.claims import open_release, select_for_claim
+    from hushtable.release import manifest
+
+    return (
+        select_for_claim(claim, open_release(path)) if path.is_dir() else reading.table(path, manifest.dialect_of(path))
+    )
 
 
 def _read_release(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:

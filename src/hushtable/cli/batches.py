@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ from hushtable.cli.arguments import (
     place_of,
     table_path,
 )
-from hushtable.cli.groups import argument, option
+from hushtable.cli.groups import argument, field, option
 from hushtable.cli.requests import key_in
 from hushtable.cli.summary import abridge_lines, describe_output
 from hushtable.cli.terminal import print_json, print_lines, show_step
@@ -27,6 +28,27 @@ if TYPE_CHECKING:
     from hushtable.engines import Files, Lazy
 
 
+@dataclass(frozen=True)
+class EarlierBatches:
+    """Earlier batches."""
+
+    together: Path | None = field(
+        None,
+        "Earlier rows to publish too. The release then replaces theirs, which nobody may have.",
+        metavar="EARLIER",
+        parser=table_path,
+    )
+    previous: list[Path] | None = field(
+        None,
+        "Rows of an earlier batch that stays published: count the persons in both. Give the option once for each.",
+        metavar="EARLIER",
+        parser=table_path,
+    )
+    distinct_persons: bool = field(
+        False, "Leave out the records of persons who are in a previous batch.", "--distinct-persons"
+    )
+
+
 def apply(
     recoding: Annotated[Path, argument("RECODING", "File that anonymize --save-recoding wrote.")],
     file: InFile,
@@ -34,14 +56,7 @@ def apply(
     writing: WrittenOptions,
     machine: Machine,
     display: Shown,
-    together: Annotated[
-        Path | None,
-        option(
-            "Earlier rows to publish too. The release then replaces theirs, which nobody may have.",
-            metavar="EARLIER",
-            parser=table_path,
-        ),
-    ] = None,
+    batches: EarlierBatches,
     key_file: Annotated[
         Path | None, option("File that holds the secret key for pseudonyms. Use a new key, or people can be linked.")
     ] = None,
@@ -52,16 +67,20 @@ def apply(
     from hushtable.release import describe_release
 
     origin = None if str(file) == "-" else engines.open_origin(file, dialect=machine.dialect())
-    inputs = [place_of(file), recoding, *(path for path in (together, key_file) if path is not None)]
-    in_memory = {"--together": together is not None, "--keep-order": writing.keep_order}
+    others = [*(batches.previous or ()), *(path for path in (batches.together, key_file) if path is not None)]
+    inputs = [place_of(file), recoding, *others]
+    in_memory = {"--together": batches.together is not None, "--keep-order": writing.keep_order}
     _check_output(output, inputs, origin, in_memory, writing)
     fitted = LearnedRecoding.read(recoding)
     key = None if key_file is None else key_in(key_file)
     with show_step("reading"):
         rows = machine.table(file) if origin is None else origin
-        earlier = None if together is None else machine.table(together)
+        earlier = None if batches.together is None else machine.table(batches.together)
+        before = [machine.table(path) for path in batches.previous or ()]
     with show_step("placing rows"):
-        release = fitted.apply(rows, earlier=earlier, key=key)
+        release = fitted.apply(
+            rows, earlier=earlier, previous=before, distinct_persons=batches.distinct_persons, key=key
+        )
     with show_step("writing and verifying"):
         verdict = release.write(
             output,

@@ -181,7 +181,7 @@ def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path],
 
 def _check_rules(rules: Policy, writing: ReleaseFiles, frame: Frame | None) -> None:
     """Refuse before the search what its rules do not allow; ``frame`` is None if the rows are not in memory."""
-    from hushtable.anonymizers import check_learnable, doubts_of_saving
+    from hushtable.anonymizers import check_saveable, doubts_of_saving
     from hushtable.release import check_order
     from hushtable.tables import Table
 
@@ -191,11 +191,16 @@ def _check_rules(rules: Policy, writing: ReleaseFiles, frame: Frame | None) -> N
         )
     if writing.keep_order:
         check_order(rules.person, rules.models)
-    if writing.save_recoding is not None and frame is not None:
-        style = getattr(rules.method, "recoding", "")
-        check_learnable(rules.models, style)
+    if writing.save_recoding is None:
+        return
+    hierarchies = rules.hierarchies()
+    if frame is None:
+        check_saveable(rules.method, rules.models, {}, rules.specs, hierarchies)
+    else:
         coded = Table.encode(frame.with_specs(rules.specs), rules.quasi_identifiers, rules.specs)
-        for name, doubt in doubts_of_saving(coded, rules.hierarchies(), style).items():
+        typed = {column.name: column.spec for column in coded.columns}
+        check_saveable(rules.method, rules.models, typed, rules.specs, hierarchies)
+        for name, doubt in doubts_of_saving(coded, hierarchies).items():
             print_to_stderr(f"The recoding may not be saved for column {name!r}: {doubt}.")
 
 
@@ -204,9 +209,9 @@ def _write_release(
 ) -> None:
     """Write a release and the other requested files, and print what it holds."""
     applied = None if writing.mapping is None else release.mapping()
-    if writing.save_recoding is not None and release.origin is not None:
-        # Before the release is written: if the recoding may not be saved, nothing is written at all.
-        release.save_recoding(writing.save_recoding, overwrite=writing.force)
+    if writing.save_recoding is not None:
+        # Before anything is written: a recoding that may not be saved is what was asked for, too.
+        release.learned.check_saveable()
     with show_step("writing and verifying"):
         verdict = release.write(
             output,
@@ -231,8 +236,7 @@ def _write_release(
                 verdict=verdict,
                 inputs=made_from,
             )
-            # Last: saving may be refused because of what the release holds.
-            if writing.save_recoding is not None and release.origin is None:
+            if writing.save_recoding is not None:
                 release.save_recoding(writing.save_recoding, overwrite=writing.force)
     finally:
         _show_release(output, rules, release, verdict, display, has_codebook=writing.codebook)
@@ -338,6 +342,7 @@ class Judging:
     population: PopulationOption = None
     domains: Domains = None
     missing: str = field("category", "How missing values count: category, wildcard or worst.")
+    strict: bool = field(False, "Exit 1 also if something needs the publisher's original table.", "--strict")
     plugins: list[str] | None = field(
         None,
         "Import this model of another package, if the manifest names it. Give the option once for each.",
@@ -366,9 +371,10 @@ def verify(
 ) -> None:
     """Check that a release holds what its manifest claims, and what a policy asks, if one is given.
 
-    Reads the written file or folder alone. Exits with 1 if a claim does not hold, or if it cannot be judged.
+    Reads the written file or folder alone. Exits with 1 if a claim does not hold, or if it cannot be judged. What only
+    the publisher can judge is named.
     """
-    from hushtable.claims import measure_claim_linkage, open_release, select_for_claim
+    from hushtable.claims import measure_claim_linkage, open_release, original_columns, select_for_claim
     from hushtable.models import plugins
     from hushtable.release import manifest
 
@@ -391,20 +397,21 @@ def verify(
         assert claim is not None, "a manifest or a policy says it"
         claim = _complete_by_options(claim, judging, reading)
         judged = select_for_claim(claim, table)
-        original = None if judging.original is None else reading.original(judging.original, rules)
-        verdict = claim.verify(judged, original=original)
-        verdict = verdict if judging.no_manifest else manifest.compare_with(verdict, file, table.columns)
+        columns, path = original_columns(claim), judging.original
+        verdict = claim.verify(judged, original=None if path is None else reading.original(path, rules, columns))
+        verdict = verdict if judging.no_manifest else manifest.compare_with(verdict, file, table.columns, claim)
         linkage = measure_claim_linkage(claim, judged) if linked else None
     if failing_rows.rows is not None:
         _write_rows(failing_rows.rows, verdict, table, force=failing_rows.force)
     is_found = linkage is not None and linkage.rate > 0
-    with exit_with_code(0 if verdict.passed and verdict.complete and not is_found else 1):
+    is_judged = verdict.complete if judging.strict else verdict.complete_for_receiver
+    with exit_with_code(0 if verdict.passed and is_judged and not is_found else 1):
         if as_json:
             told_of = {"linkage": None if linkage is None else linkage.to_dict()} if linked else {}
             print_json({**verdict.to_dict(), **told_of})
         else:
             print_lines(
-                *summary.describe_verdict(file, verdict, has_manifest=claimed is not None),
+                *summary.describe_verdict(file, verdict),
                 *(summary.describe_linkage(claim, linkage) if linked else []),
             )
 

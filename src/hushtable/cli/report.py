@@ -108,7 +108,10 @@ def report(
     external: Annotated[
         bool, option("Make the page for recipients. It shows only what the release shows.", "--external")
     ] = False,
-    original: Annotated[Path | None, table_option("Original table. Adds the risk before, and utility.")] = None,
+    original: Annotated[
+        Path | None,
+        table_option("Original table. Adds the risk before, and utility. With --external it is only judged."),
+    ] = None,
     policy: PolicyFile = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -128,11 +131,6 @@ def report(
     drafts.check_outputs(report_outputs(output), inputs, overwrite=force)
     if force and output is None:
         raise InputError("--force has no effect without --output.", hint="leave it out: no file is written.")
-    if external and original is not None:
-        raise InputError(
-            "--original has no effect with --external: outsiders are told nothing of the input.",
-            hint="leave one of the two out.",
-        )
     with show_step("reading, judging and measuring"):
         result = report_(release, audience="external" if external else "internal", original=original, policy=policy)
     with exit_with_code(0 if result.holds else 1):

@@ -66,7 +66,7 @@ def scan(
             from hushtable.io import warn_of_odd_cells
 
             warn_of_odd_cells(odd)
-        assessed = assess(frame, quasi_identifiers=knowable, sensitive=sensitive)
+        assessed = assess(frame, quasi_identifiers=knowable, sensitive=sensitive, person=roles.person)
         risk = assessed.to_dict()
         joint = _joint_keys(frame, knowable)
     failed = judge_figures(scan_figures(risk), limits)

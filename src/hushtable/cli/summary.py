@@ -226,14 +226,18 @@ def format_small_table(frame: Frame) -> list[str]:
     return ["", laid_out(frame.columns, rows)]
 
 
-def describe_verdict(file: Path, verdict: Verdict, *, has_manifest: bool = False) -> list[str]:
-    """Describe separately what holds, what fails, and what could not be judged."""
-    head = "does NOT hold" if not verdict.passed else "holds" if verdict.complete else "was judged in part"
-    lines = [f"{file} {head}, on {', '.join(verdict.columns)}:"]
-    lines += [f"  {fact}" for fact in verdict.facts[1:]]
-    if any(condition.endswith("by persons") for condition in verdict.unchecked) and verdict.n_records:
-        made = "; its manifest says that persons were counted beside the original" if has_manifest else ""
-        lines.append(f"  by records: classes hold at least {verdict.smallest_class:,} records{made}")
+def describe_verdict(file: Path, verdict: Verdict) -> list[str]:
+    """Say what holds apart from what fails, and from what could not be judged."""
+    columns = ", ".join(verdict.columns)
+    if not verdict.passed:
+        head = f"{file} does NOT hold, on {columns}:"
+    elif verdict.complete:
+        head = f"{file} holds, on {columns}:"
+    elif verdict.complete_for_receiver:
+        head = f"{file} holds as far as a file can show, on {columns}:"
+    else:
+        head = f"{file} was judged in part, on {columns}:"
+    lines = [head, *(f"  {fact}" for fact in verdict.facts[1:])]
     if "n_classes" in verdict.figures:
         lines.append(
             f"  {verdict.n_records:,} records in {verdict.n_classes:,} classes, smallest {verdict.smallest_class:,}; "

@@ -68,6 +68,7 @@ class DistinctLDiversity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "distinct-l-diversity"
+    _counts_persons: ClassVar[bool] = False
     higher_is_safer: ClassVar[bool] = True
     _bounds = MappingProxyType({"l": ONE_OR_MORE})
 
@@ -114,6 +115,7 @@ class EntropyLDiversity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "entropy-l-diversity"
+    _counts_persons: ClassVar[bool] = False
     higher_is_safer: ClassVar[bool] = True
     _bounds = MappingProxyType({"l": ParameterBounds(minimum=1)})
 
@@ -173,6 +175,7 @@ class RecursiveCLDiversity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "recursive-c-l-diversity"
+    _counts_persons: ClassVar[bool] = False
     _equality_fails: ClassVar[bool] = True
     _bounds = MappingProxyType({"c": ParameterBounds(above=0), "l": ONE_OR_MORE})
 
@@ -241,6 +244,7 @@ class TCloseness(OneSensitive):
     name: ClassVar[str] = "t-closeness"
     _bounds = MappingProxyType({"t": ParameterBounds(minimum=0, maximum=1)})
     _compares_with_whole: ClassVar[bool] = True
+    _counts_persons: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         OneSensitive.__post_init__(self)
@@ -334,6 +338,7 @@ class BetaLikeness(OneSensitive):
     name: ClassVar[str] = "beta-likeness"
     _bounds = MappingProxyType({"beta": ParameterBounds(above=0)})
     _compares_with_whole: ClassVar[bool] = True
+    _counts_persons: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         OneSensitive.__post_init__(self)
@@ -390,6 +395,7 @@ class DeltaDisclosure(OneSensitive):
     _equality_fails: ClassVar[bool] = True
     _bounds = MappingProxyType({"delta": ParameterBounds(above=0)})
     _compares_with_whole: ClassVar[bool] = True
+    _counts_persons: ClassVar[bool] = False
 
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the largest abs(ln(q / p)), infinite where a value is absent; lower is safer."""

@@ -27,6 +27,8 @@ class Needs:
     """Whether the model compares a class with the distribution of the whole input."""
     histories: bool = False
     """Whether the model judges all records of a person together."""
+    persons: bool = True
+    """Whether the model asks how many share a class: persons, where a person may have several records."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -309,6 +311,7 @@ class OneSensitive(BoundedModel):
 
     higher_is_safer: ClassVar[bool] = False
     _compares_with_whole: ClassVar[bool] = False
+    _counts_persons: ClassVar[bool] = True  # of another's model nobody knows
 
     def __post_init__(self) -> None:
         BoundedModel.__post_init__(self)
@@ -319,7 +322,7 @@ class OneSensitive(BoundedModel):
     @property
     def needs(self) -> Needs:
         """The histogram of the one sensitive column."""
-        return Needs(sensitive=(self.sensitive,), reference=self._compares_with_whole)
+        return Needs(sensitive=(self.sensitive,), reference=self._compares_with_whole, persons=self._counts_persons)
 
     @property
     def min_size(self) -> int:

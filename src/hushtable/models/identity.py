@@ -163,7 +163,7 @@ class KMap(KModel):
     """
 
     name: ClassVar[str] = "k-map"
-    needs = Needs(population=True)
+    needs = Needs(population=True, persons=False)
 
     @property
     def min_size(self) -> int:
@@ -209,7 +209,7 @@ class DeltaPresence(BoundedModel):
     name: ClassVar[str] = "delta-presence"
     monotone_suppression: ClassVar[bool] = False
     higher_is_safer: ClassVar[bool] = False
-    needs = Needs(population=True)
+    needs = Needs(population=True, persons=False)
     _bounds = MappingProxyType(
         {"low": ParameterBounds(minimum=0, maximum=1), "high": ParameterBounds(minimum=0, maximum=1)}
     )

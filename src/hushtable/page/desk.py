@@ -396,7 +396,7 @@ class Desk:
             # `verify` needs the original if the claim compares with it, or counts persons.
             compares = release.claim.needs_original(release.edition.columns)
             again = policy.verify(path, original=looked.path if compares else None)
-            return SignedRelease(outcome.text, outputs, again.passed and again.complete)
+            return SignedRelease(outcome.text, outputs, again.passed and again.complete_for_receiver)
 
         def done(job: PageJob, made: SignedRelease | None) -> None:
             with self.lock:
@@ -646,7 +646,7 @@ class Desk:
         if not knowable or not frame.n_rows:
             return {}
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
-        risk = assess(frame, quasi_identifiers=knowable, sensitive=sensitive)
+        risk = assess(frame, quasi_identifiers=knowable, sensitive=sensitive, person=roles.person)
         return _render_in_languages(report(risk).sections[0])
 
     def _store_table(self, job: PageJob, made: Any) -> None:

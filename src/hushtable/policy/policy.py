@@ -387,7 +387,7 @@ class Policy(Record):
             self.check_agrees(claimed)
         claim = self.claim() if claimed is None else claimed.with_knowledge_of(self.claim())
         return manifest.compare_with(
-            claim.verify(select_for_claim(claim, table), original=original), data, table.columns
+            claim.verify(select_for_claim(claim, table), original=original), data, table.columns, claim
         )
 
     def check_agrees(self, claimed: Claim) -> None:

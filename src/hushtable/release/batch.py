@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -16,6 +16,8 @@ class NextBatch(Protocol):
         rows: Any,
         *,
         earlier: Any = None,
+        previous: Sequence[object] = (),
+        distinct_persons: bool = False,
         key: bytes | None = None,
         engine: Literal["auto", "memory", "stream", "spark"] = "auto",
         session: object = None,
@@ -60,12 +62,26 @@ class Batch:
     unfit_by_column : mapping of quasi-identifier to int
         Records whose value in this column the cell does not cover; a record may count in several columns. Where a row
         has no place of its own, those that no cell of the column covers.
+    n_wider : int
+        Records that are published by the wider cells of a cut of the earlier release, because its narrow ones do not
+        cover them, or too few new records share those.
+    n_left_out : int
+        Records of persons who are in previous batches, and are not published again.
+    n_shared_persons : int or None
+        Persons who are in previous batches, too; None where nobody has looked.
+    n_few_alike : int
+        Those of them with whom fewer persons than a class must hold share the cells of all their records in all
+        batches.
     """
 
     replaces_earlier: bool
     n_unfit: int
     n_failed: int
     unfit_by_column: Mapping[str, int] = field(default_factory=dict)
+    n_wider: int = 0
+    n_left_out: int = 0
+    n_shared_persons: int | None = None
+    n_few_alike: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values; of the two, only the first may go with a published file."""
@@ -75,5 +91,9 @@ class Batch:
                 "n_unfit": self.n_unfit,
                 "n_failed": self.n_failed,
                 "unfit_by_column": dict(self.unfit_by_column),
+                "n_wider": self.n_wider,
+                "n_left_out": self.n_left_out,
+                "n_shared_persons": self.n_shared_persons,
+                "n_few_alike": self.n_few_alike,
             },
         }

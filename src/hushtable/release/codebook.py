@@ -291,7 +291,9 @@ class Codebook:
         """Return the values covered by the published labels of a tree, as far as k people have them."""
         published = [cells.parse_cell(text) for text in rewritten.texts if text is not None]
         in_use = {*rewritten.texts, *(member for cell in published for member in cell.members)}
-        n_by_value = self._count_values(column)
+        # A batch that is published by the cells of an earlier release may lack some of its values.
+        counts = dict(zip(column.texts(), self._count_values(column).tolist(), strict=True))
+        n_by_value = np.array([counts.get(value, 0) for value in ladder.values])
         is_common, entries = n_by_value >= self._min_people, {}
         for level in range(1, ladder.n_levels - 1):
             for node, label in enumerate(ladder.labels[level]):

@@ -39,33 +39,64 @@ def describe_release(
         f"This holds for readers who know {join_names(claim.columns)}{_describe_known_records(claim.models)}, "
         "and nothing else of a person.",
         *_describe_classes(claim, verdict, columns, entries),
+        *_describe_batch(claim, entries),
         *_describe_columns(claim, columns, entries),
         *verdict.cautions,
-        *_describe_batch(entries),
         *([] if exposure is None else [careful(f"{line}.") for line in exposure.describe_dangers()]),
         *(f"{line}." for line in finds),
         *([] if exposure is None else [f"Tested: {line}." for line in exposure.describe_tests()]),
     )
 
 
-def _describe_batch(entries: Mapping[str, Any]) -> Iterator[str]:
+def _describe_batch(claim: Classes | Matchings, entries: Mapping[str, Any]) -> Iterator[str]:
     """Describe what happened to rows that were published by the cells of an earlier release."""
     if entries.get("replaces_earlier"):
         yield careful("it replaces the earlier release; whoever has that can subtract it, and see small classes.")
     if batch := entries.get("batch"):
+        if not entries["replaces_earlier"]:
+            yield from _describe_shared_persons(claim, batch)
         alone = "" if entries["replaces_earlier"] else " by themselves"
         yield (
             f"Suppressed are {batch['n_unfit']:,} records that fit no cell of the earlier release, and "
             f"{batch['n_failed']:,} in classes that fail{alone}."
         )
+        if n_wider := batch.get("n_wider"):
+            yield (
+                f"Published by wider cells are {n_wider:,} records, because too few new records fit the narrow ones."
+            )
         if by_column := batch["unfit_by_column"]:
             yield f"Without a cell, by column: {join_names([f'{name} {n:,}' for name, n in by_column.items()])}."
+
+
+def _describe_shared_persons(claim: Classes | Matchings, batch: Mapping[str, int | None]) -> Iterator[str]:
+    """Say how many persons are in earlier batches, too, and how few share their cells."""
+    if not isinstance(claim, Classes) or claim.person is None:
+        return
+    n_shared, n_few = batch.get("n_shared_persons"), batch.get("n_few_alike")
+    if n_left_out := batch.get("n_left_out"):
+        yield f"Left out are {n_left_out:,} records of persons who are in previous batches."
+    if n_shared is None:
+        yield careful(
+            "whether its persons are in earlier batches, too, was not looked at: give the rows of those (--previous)."
+        )
+    elif n_few:
+        yield careful(
+            f"{n_shared:,} persons are in previous batches, too, and {n_few:,} of them share the cells of all their "
+            f"records with fewer than {claim.k} such persons: leave these persons out (--distinct-persons)."
+        )
+    elif n_shared:
+        yield f"{n_shared:,} persons are in previous batches, too; {claim.k} or more of them share the cells of each."
 
 
 def _describe_verdict(claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str]) -> str:
     if not verdict.passed:
         failed = "; ".join(map(str, verdict.failures))
         return careful(f"the table does NOT hold what it claims: {failed}. Do not release it.")
+    if not verdict.complete and verdict.complete_for_receiver:
+        return (
+            f"All that the published table can show holds: {'; '.join(verdict.held)}. Only its publisher could judge "
+            f"{join_names(tuple(verdict.vouched))}: {next(iter(verdict.vouched.values()))}."
+        )
     if not verdict.complete:
         unchecked = "; ".join(f"{condition}: {needs}" for condition, needs in verdict.unchecked.items())
         return careful(f"not all that the table claims could be judged: {unchecked}. Do not release it yet.")
@@ -93,8 +124,9 @@ def _describe_classes(
         if n_suppressed
         else "none was suppressed"
     )
-    if person is None or verdict.complete or (person in columns and not claim.is_fresh):
-        smallest = count_of(verdict.smallest_class, "person" if person else "record")
+    is_counted = verdict.complete or (person in columns and not claim.is_fresh)
+    if person is None or is_counted or verdict.complete_for_receiver:
+        smallest = count_of(verdict.smallest_class, "person" if person and is_counted else "record")
         n_records = count_of(entries.get("n_records", verdict.n_records), "record")
         yield f"{n_records} became {count_of(verdict.n_classes, 'class')} of at least {smallest}; {suppression}."
     else:

@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.claims import Claim, Failure, Verdict, claim_from_dict
+from hushtable.claims import Claim, Classes, Failure, Verdict, claim_from_dict
 from hushtable.errors import InputError, VerificationError, quote_names
 from hushtable.io import MANIFEST, Dialect
 
@@ -111,8 +111,24 @@ def build(
 
 
 def external_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a release that may go with its published file."""
-    return {name: fact for name, fact in facts.items() if name in _EXTERNAL_FACTS}
+    """Return, of what is known of a release, what may go with its file."""
+    told = {name: fact for name, fact in facts.items() if name in _EXTERNAL_FACTS}
+    persons = facts.get("persons")
+    # Of those whom the file does not tell, outsiders hear a round number.
+    return told if persons is None else {**told, "persons": {"in_all": _round_down(persons["in_all"])}}
+
+
+def _round_down(n: int) -> int:
+    """Keep two digits of a number."""
+    step = int(10 ** max(0, len(str(n)) - 2))
+    return n // step * step
+
+
+def persons_counted(claim: Claim, verdict: Verdict) -> dict[str, object]:
+    """Return what a manifest says of persons whom the file itself does not tell: how many were counted, at least."""
+    if not verdict.complete or "n_persons" not in verdict.figures or claim.person is None:
+        return {}
+    return {"persons": {"in_all": verdict.figures["n_persons"], "smallest_class": verdict.smallest_class}}
 
 
 def claim_of(data: Any) -> Claim | None:
@@ -132,8 +148,10 @@ def claim_of(data: Any) -> Claim | None:
     return claim_from_dict(entries.get("claim"))
 
 
-def compare_with(verdict: Verdict, data: Any, columns: Collection[str]) -> Verdict:
-    """Add to a verdict whether a file has the records and columns that its manifest states.
+def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: Claim | None = None) -> Verdict:
+    """Return a verdict that also says whether a file is as the manifest beside it says, and for what that vouches.
+
+    It vouches for what takes the original, where something of the claim could be judged from the file.
 
     Parameters
     ----------
@@ -143,6 +161,8 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str]) -> Verdi
         What was judged; without a manifest the verdict stays as it is.
     columns : collection of str
         The columns that the file has.
+    claim : Claim, optional
+        What was judged. Without it no persons are compared, and the manifest vouches for nothing.
     """
     if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
         return verdict
@@ -155,7 +175,49 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str]) -> Verdi
         conditions.append("no column that the manifest says was removed")
         if back := [name for name in columns if name in removed]:
             failures.append(Failure(f"{conditions[1]}: the file has {quote_names(back)}"))
-    return replace(verdict, conditions=(*verdict.conditions, *conditions), failures=tuple(failures))
+    vouched: dict[str, str] = {}
+    if isinstance(claim, Classes):
+        if "persons" in entries:
+            conditions.append("as many persons as the file can hold")
+            odd = _find_misfit(entries["persons"], claim, verdict)
+            failures += [Failure(f"{conditions[-1]}: {odd}")] if odd else []
+        vouched = _vouch(entries, claim, verdict)
+    return replace(verdict, conditions=(*verdict.conditions, *conditions), failures=tuple(failures), vouched=vouched)
+
+
+def _find_misfit(told: object, claim: Classes, verdict: Verdict) -> str | None:
+    """Say how the persons that a manifest counts do not fit its file; None where they may be right."""
+    told = told if isinstance(told, dict) else {}
+    in_all, smallest = told.get("in_all"), told.get("smallest_class", min(1, verdict.n_classes))
+    if type(in_all) is not int or type(smallest) is not int:
+        return "the manifest gives no number of them"
+    most = verdict.figures.get("n_persons", verdict.n_records)
+    if in_all > most:
+        return f"the manifest counts {in_all:,}, the file has room for {most:,}"
+    if smallest > min(in_all, verdict.smallest_class):
+        return f"the manifest counts {smallest:,} in the smallest class, which has room for {verdict.smallest_class:,}"
+    # An external manifest has a round number in all, and none of a class.
+    needed = claim.n_persons_needed
+    if smallest < (needed if "smallest_class" in told else 0) or in_all < _round_down(needed):
+        return f"the manifest promises {needed:,} in every class, and counts fewer"
+    return None
+
+
+def _vouch(entries: Mapping[str, object], claim: Classes, verdict: Verdict) -> dict[str, str]:
+    """Return what a manifest says of conditions that take the original."""
+    # Where nothing at all was seen of the claim, its word would be all there is.
+    if entries.get("verified") is not True or not verdict.held:
+        return {}
+    found = dict.fromkeys(claim.comparing, "its manifest says that it was judged beside the original")
+    persons = entries.get("persons")
+    if isinstance(persons, dict) and type(persons.get("in_all")) is int:
+        smallest = persons.get("smallest_class", claim.n_persons_needed)
+        says = (
+            f"its manifest says that at least {persons['in_all']:,} persons were counted beside the original, "
+            f"{smallest} or more in every class"
+        )
+        found = {**dict.fromkeys(verdict.needs_publisher, says), **found}
+    return {name: found[name] for name in verdict.needs_publisher if name in found}
 
 
 def dialect_of(data: Any) -> Dialect:

@@ -318,7 +318,14 @@ class Release(StatesFacts, Generic[FrameT]):
         return learned
 
     def apply(
-        self, rows: RowsT, *, together: bool = False, key: bytes | None = None, session: Any = None
+        self,
+        rows: RowsT,
+        *,
+        together: bool = False,
+        previous: Sequence[object] = (),
+        distinct_persons: bool = False,
+        key: bytes | None = None,
+        session: Any = None,
     ) -> Release[RowsT]:
         """Publish new rows by the cells of this release.
 
@@ -330,6 +337,12 @@ class Release(StatesFacts, Generic[FrameT]):
             Publish the earlier rows again with the new ones, and judge them as one: only for a release that
             replaces this one, and where nobody has this one. Else the new rows are judged by themselves, because
             whoever holds this release could subtract it.
+        previous : sequence of path, dataframe, Table or Release
+            Further batches that were published by the same cells. Where persons are counted, those who are in the new
+            batch and in this release or a previous batch are counted: `batch` tells how many, and with how many of
+            them fewer than k share all their cells.
+        distinct_persons : bool
+            Leave out the records of these persons.
         key : bytes, optional
             The secret of pseudonyms; the same as before when not given.
         session : DuckDB connection or SparkSession, optional
@@ -338,7 +351,8 @@ class Release(StatesFacts, Generic[FrameT]):
         Returns
         -------
         Release
-            A row that no cell covers is suppressed, and so is a class that fails: `batch` counts both.
+            A class that fails is published by wider cells, those of a cut above. A row that no cell covers is
+            suppressed, and so is a class that fails at every cut: `batch` counts both.
 
         Raises
         ------
@@ -364,7 +378,16 @@ class Release(StatesFacts, Generic[FrameT]):
         earlier = self.source if together else None
         # What was not in memory before is not read into it now.
         engine: Final = "stream" if self.origin is not None and isinstance(rows, (str, Path)) else "auto"
-        release: Release = self.learned.apply(rows, earlier=earlier, key=key, engine=engine, session=session)
+        before = (self, *previous) if self.person is not None and not together else previous
+        release: Release = self.learned.apply(
+            rows,
+            earlier=earlier,
+            previous=before,
+            distinct_persons=distinct_persons,
+            key=key,
+            engine=engine,
+            session=session,
+        )
         return release
 
     def save_recoding(self, path: str | Path, *, overwrite: bool = False) -> None:

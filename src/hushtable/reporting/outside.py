@@ -107,17 +107,27 @@ def sections(released: Released) -> tuple[Section, ...]:
 
 
 def _summary(released: Released) -> Section:
-    claim, n_records = released.claim, released.published.n_records
+    claim, n_records, vouched = released.claim, released.published.n_records, released.verdict.vouched
+    reference = _describe_reference(released)
     changed = "coarsened" if isinstance(claim, (Classes, Matchings)) else "masked"
     return facts_section(
         (
-            f"Every condition below was judged from the published table{describe_reference(claim)} by its maker, and "
-            "holds.",
+            f"All that the table can show was judged from it and holds; {join_names(tuple(vouched))}: only its "
+            f"publisher could judge that, and {next(iter(vouched.values()))}."
+            if vouched
+            else f"Every condition below was judged from the published table{reference} by its maker, and holds.",
             f"{_format_record_count(n_records)} with {len(released.names)} columns were released.",
             _describe_promise(released),
             f"Cells were {changed} as the columns below say; figures of it stay with those who made the table.",
         )
     )
+
+
+def _describe_reference(released: Released) -> str:
+    """Say what the table was judged beside, if not alone."""
+    claim = released.claim
+    compares = isinstance(claim, Classes) and claim.needs_original(released.names)
+    return " and its original" if compares else describe_reference(claim)
 
 
 def _describe_promise(released: Released) -> str:

@@ -111,6 +111,11 @@ def section_on_tests(released: Released, *, is_external: bool = False) -> Sectio
 def _describe_linkage(released: Released, *, is_external: bool) -> str:
     """Describe how many records a link by quasi-identifiers meets, if it is sure to meet several."""
     columns, n = join_names(released.quasi_identifiers), released.verdict.smallest_class
+    if not released.is_counted and released.verdict.complete_for_receiver:
+        return (
+            f"A link by {columns} meets the records of a whole class. That they are several persons' only the "
+            "publisher could count."
+        )
     if not released.is_counted:
         return "Not known: whose record a row is stands in the original, which was not given."
     if isinstance(released.claim, Matchings) or n < 2:
@@ -300,10 +305,11 @@ class Released:
         return describe_release(self.claim, self.verdict, self.names, self.facts)
 
     def check_verified(self) -> None:
-        """Raise VerificationError where the table does not hold what it claims, or not all of that was judged."""
+        """Raise VerificationError where the table does not hold what it claims, or shows what was not judged."""
         self.verdict.raise_if_failed()
-        if not self.verdict.complete:
-            told = "; ".join(f"{condition}: {needs}" for condition, needs in self.verdict.unchecked.items())
+        if not self.verdict.complete_for_receiver:
+            left = {name: needs for name, needs in self.verdict.unchecked.items() if name not in self.verdict.vouched}
+            told = "; ".join(f"{condition}: {needs}" for condition, needs in left.items())
             raise VerificationError(
                 f"not all that the release claims could be judged: {told}.",
                 hint="outsiders are told of nothing that was not verified.",
@@ -422,7 +428,7 @@ def from_file(
         facts = {**facts, "policy": policy.to_dict()}
     if original is not None:
         source, sample = _read_original(original, claim, policy)
-    verdict = claim.verify(frame, original=source)
+    verdict = manifest.compare_with(claim.verify(frame, original=source), path, table.columns, claim)
     book = codebook_paths(path)[1]
     columns = _read_columns(book, table.columns) if book.is_file() else _describe_columns(claim, table.columns)
     inputs = drafts.paths_among(original)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -132,7 +133,8 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     file : path, optional
         Of a release: where it was written, for its hash.
     original : path or dataframe, optional
-        Of a written release: what it was made from. Without it nothing is said of risk before, and of utility.
+        Of a written release: what it was made from. Without it nothing is said of risk before, and of utility; a report
+        for outsiders says what only the publisher could judge, with it that is judged, and nothing else told of it.
     policy : Policy or path, optional
         Of a release: what was asked for.
     verdict : Verdict, optional
@@ -239,8 +241,10 @@ def _build_report(
             hint="ask for it where it is made, or for the external report.",
         )
     default_title = f"Release {gathered.file}" if gathered.file else "A release"
-    told = outside.sections(gathered) if audience == "external" else sections(gathered)
-    holds = gathered.verdict.passed and gathered.verdict.complete
+    # It was judged beside the original, of which outsiders are told nothing.
+    hiding = replace(gathered, original=None, sample=None)
+    told = outside.sections(hiding) if audience == "external" else sections(gathered)
+    holds = gathered.verdict.passed and gathered.verdict.complete_for_receiver
     spoken = gathered.facts.get("language", "en")
     language = spoken if spoken in LANGUAGES and spoken != "en" else current_language()
     return Report(title or default_title, audience, told, holds, (*gathered.inputs, *input_paths), language)

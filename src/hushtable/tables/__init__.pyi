@@ -35,6 +35,7 @@ from .splitting import persons_of as persons_of, split as split, split_rows as s
 from .table import (
     Table as Table,
     encode_table as encode_table,
+    label_rows as label_rows,
     merge_spellings_in as merge_spellings_in,
     open_table as open_table,
 )

@@ -34,7 +34,7 @@ from hushtable.risk.attacks.fitting import (
     open_publication,
     relate_cells,
 )
-from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike
+from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike, count_equal_histories
 from hushtable.risk.intervals import clip_interval, excess_risk, wilson_interval
 from hushtable.risk.nearness import axis_values
 from hushtable.search import check_memory
@@ -50,6 +50,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "joined": "Publish new people as a batch of their own, or wait until at least k have joined each class.",
     "left": "Do not publish again after few people left, or drop their classes.",
     "ends": 'Publish with recoding="cut", or by a hierarchy of fixed intervals: their ends come from no record.',
+    "shared persons": "Leave these persons out of the later batch (apply --distinct-persons), or publish both as one.",
     "linked releases": "Make the pseudonyms of each release with a new key, or judge all releases as one table.",
     "linked records": "Leave the column out that links records, or make its pseudonyms fresh for every record.",
 }
@@ -70,7 +71,8 @@ class OwnAttack:
 
     Attributes
     ----------
-    name : {"homogeneity", "intersection", "joined", "left", "ends", "linked records", "linked releases"}
+    name : str
+        One of homogeneity, intersection, joined, left, ends, shared persons, linked records and linked releases.
     column : str or None
         The column that is learned, or that links.
     claim : str
@@ -89,7 +91,9 @@ class OwnAttack:
         Some of the classes. For insiders.
     """
 
-    name: Literal["homogeneity", "intersection", "joined", "left", "ends", "linked records", "linked releases"]
+    name: Literal[
+        "homogeneity", "intersection", "joined", "left", "ends", "shared persons", "linked records", "linked releases"
+    ]
     column: str | None
     claim: str
     unit: str
@@ -211,17 +215,30 @@ def attack_release(
 
 
 def attack_written(
-    frame: Frame, claim: Classes, earlier: Any = None, *, original: Frame | None = None, seed: int = 0
+    frame: Frame,
+    claim: Classes,
+    earlier: Any = None,
+    *,
+    original: Frame | None = None,
+    earlier_original: Frame | None = None,
+    seed: int = 0,
 ) -> OwnAttacks:
     """Attack a table that was written, by what it claims; which record became which row is not known.
 
-    Without its people, ``original``, intersections are not tried.
+    Without its people, ``original``, intersections are not tried. With those of the earlier release besides,
+    ``earlier_original``, it is known who is in both.
     """
     source = None if original is None else original.with_row_per_record()
     table = PublishedTable(frame.with_row_per_record(), claim.specs, claim.hierarchies, source)
     now = _Publication.from_table(table, claim.columns, claim.sensitive)
     linking = () if claim.is_fresh or claim.person not in frame.columns else (claim.person,)
-    return _run_attacks(now, earlier, claim.k, measure_claim_linkage(claim, frame), linking, None, seed)
+    person = None
+    if earlier is not None and earlier_original is not None and source is not None:
+        person = claim.person
+        earlier = replace(
+            open_publication(earlier, table.specs, table.hierarchies), source=earlier_original.with_row_per_record()
+        )
+    return _run_attacks(now, earlier, claim.k, measure_claim_linkage(claim, frame), linking, person, seed)
 
 
 def _run_attacks(
@@ -251,9 +268,12 @@ def _run_attacks(
     else:
         attacks += _attack_linkage(linkage)
     if earlier is None:
-        untried |= dict.fromkeys(("linked releases", *_ATTACKS_ON_TWO_RELEASES), "no earlier release was given")
+        untried |= dict.fromkeys(
+            ("linked releases", "shared persons", *_ATTACKS_ON_TWO_RELEASES), "no earlier release was given"
+        )
         return OwnAttacks(tuple(attacks), untried, k)
-    earlier_table = open_publication(earlier, now.table.specs, now.table.hierarchies)
+    is_opened = isinstance(earlier, PublishedTable)
+    earlier_table = earlier if is_opened else open_publication(earlier, now.table.specs, now.table.hierarchies)
     before = _Publication.from_table(earlier_table, now.columns, now.sensitive)
     for name in linking:
         attacks += _attack_histories(now, before, name, k)
@@ -264,14 +284,22 @@ def _run_attacks(
         None,
     )
     if missing is not None:
-        return OwnAttacks(tuple(attacks), {**untried, **dict.fromkeys(_ATTACKS_ON_TWO_RELEASES, missing)}, k)
+        return OwnAttacks(
+            tuple(attacks), {**untried, **dict.fromkeys(("shared persons", *_ATTACKS_ON_TWO_RELEASES), missing)}, k
+        )
     ids = _number_persons(now, before, person)
+    of_persons = [] if ids is None else list(_count_shared_persons(now, before, ids, k))
+    attacks += of_persons
+    if not of_persons:
+        why_not = "who is in both releases is not known" if ids is None else "nobody is in both releases"
+        untried["shared persons"] = why_not
     specs = now.table.specs
     parted = [name for name in now.sensitive if name in specs and specs[name].separator is not None]
     shared = [name for name in now.sensitive if name in before.table.frame.columns and name not in parted]
     for name in shared if now.table.source is not None else ():
         attacks += _attack_intersection(now, before, name, ids, rng)
-    attacks += _attack_differences(now, before, k, ids)
+    knows_rows = now.source_rows is not None and before.source_rows is not None
+    attacks += _attack_differences(now, before, k, ids if knows_rows else None)
     tried = {each.name for each in attacks}
     why = {
         "intersection": "the people of the release are not known"
@@ -528,6 +556,28 @@ def _attack_histories(now: _Publication, before: _Publication, name: str, k: int
         claim = f"what both releases publish of a pseudonym of {name} is published of no other"
         attack = _build_attack("linked releases", name, claim, (len(n_alike), n_alone, n_alone), None, unit="persons")
         yield replace(attack, fell=bool((n_alike < k).any()))
+
+
+def _count_shared_persons(
+    ours: _Publication, theirs: _Publication, numbers: Sequence[CountArray], k: int
+) -> Iterator[OwnAttack]:
+    """Count the persons in both who share the cells of all their records in both with fewer than k such persons."""
+    # Which rows are published, where that is known: a person who was left out is in one release only.
+    shown = [
+        np.arange(len(persons)) if side.table.rows is None else side.table.rows
+        for side, persons in zip((ours, theirs), numbers, strict=True)
+    ]
+    first, second = (persons[rows] for persons, rows in zip(numbers, shown, strict=True))
+    in_both = np.intersect1d(first[first >= 0], second)
+    if len(in_both) == 0:
+        return
+    records = []
+    for side, persons, rows in zip((ours, theirs), numbers, shown, strict=True):
+        fitting, is_later = _find_fitting_classes(side, side.table.source), side is ours
+        records += [(int(persons[row]), (is_later, fitting.classes_of(row))) for row in rows.tolist()]
+    n_few = int((count_equal_histories(records, in_both.tolist()) < k).sum())
+    claim = "fewer than k persons who are in both releases share the cells of all their records"
+    yield _build_attack("shared persons", None, claim, (len(in_both), n_few, n_few), None, unit="persons")
 
 
 _PersonNumbers = list[CountArray] | None
