@@ -474,7 +474,7 @@ class LearnedRecoding:
         release = release_of(prepared, judge, request, found, partition, leaves_out=batch.n_left_out > 0)
         if before:
             shown = np.flatnonzero(~placed.is_left_out)
-            new = Appearance.of(prepared.table.take(shown), str(request.person), partition.labels[shown])
+            new = Appearance.from_table(prepared.table.take(shown), str(request.person), partition.labels[shown])
             n_alike = count_alike(new, before)
             batch = replace(batch, n_shared_persons=len(n_alike), n_few_alike=int((n_alike < judge.min_size).sum()))
         return replace(release, batch=batch, learner=self)
@@ -532,7 +532,8 @@ class LearnedRecoding:
         from hushtable.anonymizers.shared_persons import Appearance
 
         person = str(self.asked.person)
-        return Appearance.of(Table.encode(batch.source, (person,), self.asked.specs), person, batch.partition.labels)
+        table = Table.encode(batch.source, (person,), self.asked.specs)
+        return Appearance.from_table(table, person, batch.partition.labels)
 
     def _find_classes(self, table: Table, whole: Judge, left_out: BoolArray | None) -> BatchClasses:
         """Return by which cells each row of a batch is published, so that every class passes by these rows."""

@@ -22,7 +22,7 @@ class Appearance:
     counts: CountArray  # (n_rows,), records
 
     @classmethod
-    def of(cls, table: Table, person: str, labels: CodeArray) -> Appearance:
+    def from_table(cls, table: Table, person: str, labels: CodeArray) -> Appearance:
         """Find the persons of a table's rows; label -1: suppressed."""
         column, codes = table.column(person), table.codes[table.index(person)]
         # Who is suppressed, and with how many records, is known to who knows the others.

@@ -415,7 +415,7 @@ class Classes(ClaimOnColumns):
         """Return a judgement that says which conditions were judged by records alone, and what its publisher has."""
         failed = {failure.condition for failure, _ in judged.failures}
         # Too few records are too few persons, whosever they are.
-        uncounted = {name: lack for name, lack in self._uncounted(source, persons).items() if name not in failed}
+        uncounted = {name: lack for name, lack in self._lacks_of_persons(source, persons).items() if name not in failed}
         by_records = uncounted.keys() - judged.unchecked
         return replace(
             judged,
@@ -614,7 +614,7 @@ class Classes(ClaimOnColumns):
             )
         return None
 
-    def _uncounted(self, source: frames.Frame | None, persons: CountArray | None) -> dict[str, str]:
+    def _lacks_of_persons(self, source: frames.Frame | None, persons: CountArray | None) -> dict[str, str]:
         """Say what it would take to count persons, of the conditions that do, where nothing tells whose rows are."""
         if self.person is None or persons is not None:
             return {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -309,7 +308,8 @@ def attack_release(
     limits = limits_of(fail, _RELEASE_FIGURES)
     check_effects({"--external": external, "--json": results.as_json}, {"--external": ("--json",)}, {})
     check_report(results, release, besides.earlier, besides.original, besides.earlier_original, besides.policy)
-    _check_earlier_original(besides, manifest.read(release))
+    batch = manifest.read(release).get("batch") or {}
+    _check_earlier_original(besides, leaves_out_persons=bool(batch.get("n_left_out")))
     rules = read_policy(besides.policy)
     # What labels mean, a policy with its hierarchies says.
     claim = complete_claim(manifest.claim_of(release), rules)
@@ -330,7 +330,7 @@ def attack_release(
     print_result(result, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(result))
 
 
-def _check_earlier_original(besides: OtherTables, entries: Mapping[str, Any]) -> None:
+def _check_earlier_original(besides: OtherTables, *, leaves_out_persons: bool) -> None:
     if besides.earlier_original is None:
         return
     if besides.earlier is None or besides.original is None:
@@ -338,7 +338,7 @@ def _check_earlier_original(besides: OtherTables, entries: Mapping[str, Any]) ->
             "--earlier-original was given without --earlier and --original.",
             hint="who is in both is counted from both releases and both originals.",
         )
-    if (entries.get("batch") or {}).get("n_left_out"):
+    if leaves_out_persons:
         raise InputError(
             "--earlier-original was given, and the release leaves out persons of previous batches.",
             hint="leave the option out: who is left in both, hushtable apply has counted and told.",

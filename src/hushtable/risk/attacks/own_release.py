@@ -559,31 +559,28 @@ def _attack_histories(now: _Publication, before: _Publication, name: str, k: int
 
 
 def _count_shared_persons(
-    ours: _Publication, theirs: _Publication, numbers: Sequence[CountArray], k: int
+    now: _Publication, before: _Publication, numbers: Sequence[CountArray], k: int
 ) -> Iterator[OwnAttack]:
     """Count the persons in both who share the cells of all their records in both with fewer than k such persons."""
     # Which rows are published, where that is known: a person who was left out is in one release only.
-    shown = [
+    published_rows = [
         np.arange(len(persons)) if side.table.rows is None else side.table.rows
-        for side, persons in zip((ours, theirs), numbers, strict=True)
+        for side, persons in zip((now, before), numbers, strict=True)
     ]
-    first, second = (persons[rows] for persons, rows in zip(numbers, shown, strict=True))
+    first, second = (persons[rows] for persons, rows in zip(numbers, published_rows, strict=True))
     in_both = np.intersect1d(first[first >= 0], second)
     if len(in_both) == 0:
         return
     records = []
-    for side, persons, rows in zip((ours, theirs), numbers, shown, strict=True):
-        fitting, is_later = _find_fitting_classes(side, side.table.source), side is ours
+    for side, persons, rows in zip((now, before), numbers, published_rows, strict=True):
+        fitting, is_later = _find_fitting_classes(side, side.table.source), side is now
         records += [(int(persons[row]), (is_later, fitting.classes_of(row))) for row in rows.tolist()]
     n_few = int((count_equal_histories(records, in_both.tolist()) < k).sum())
     claim = "fewer than k persons who are in both releases share the cells of all their records"
     yield _build_attack("shared persons", None, claim, (len(in_both), n_few, n_few), None, unit="persons")
 
 
-_PersonNumbers = list[CountArray] | None
-
-
-def _number_persons(now: _Publication, before: _Publication, person: str | None) -> _PersonNumbers:
+def _number_persons(now: _Publication, before: _Publication, person: str | None) -> list[CountArray] | None:
     """Return the person of each row of either source; None where nobody says which column that is."""
     if person is None:
         return None
