@@ -43,6 +43,7 @@ from hushtable.wording import StatesFacts, careful, join_names
 
 _DRAWS_PER_CONTROL: Final = 10  # shuffles whose mean is the control rate
 _MAX_WITNESSES_PER_ATTACK: Final = 10
+_PersonNumbers = list[CountArray] | None  # the person of each row of either source
 
 _ADVICE: Final[Mapping[str, str]] = {
     "homogeneity": "Ask for l-diversity of this column, or for a larger k.",
@@ -580,7 +581,7 @@ def _count_shared_persons(
     yield _build_attack("shared persons", None, claim, (len(in_both), n_few, n_few), None, unit="persons")
 
 
-def _number_persons(now: _Publication, before: _Publication, person: str | None) -> list[CountArray] | None:
+def _number_persons(now: _Publication, before: _Publication, person: str | None) -> _PersonNumbers:
     """Return the person of each row of either source; None where nobody says which column that is."""
     if person is None:
         return None
@@ -677,13 +678,9 @@ def _attack_differences(now: _Publication, before: _Publication, k: int, ids: _P
     """Subtract the classes of one release from a class of the other that covers them and nobody else."""
     axes, cells_now, cells_before = common_axes(now.table, before.table, [(name, name) for name in now.columns])
     cells = cells_now[:, now.groups.first_rows], cells_before[:, before.groups.first_rows]
-    n_pairs = cells[0].shape[1] * cells[1].shape[1]
-    check_memory(
-        8.0 * n_pairs,
-        f"comparing {cells[0].shape[1]} classes with {cells[1].shape[1]} earlier ones",
-        FEWER_CLASSES_HINT,
-    )
-    meets, inside, outside = (np.ones((cells[0].shape[1], cells[1].shape[1]), dtype=bool) for _ in range(3))
+    n_now, n_before = (each.shape[1] for each in cells)
+    check_memory(8.0 * n_now * n_before, f"comparing {n_now} classes with {n_before} earlier ones", FEWER_CLASSES_HINT)
+    meets, inside, outside = (np.ones((n_now, n_before), dtype=bool) for _ in range(3))
     for axis, each, other in zip(axes, *cells, strict=True):
         a, of_class = np.unique(each, return_inverse=True)
         b, of_other = np.unique(other, return_inverse=True)
