@@ -658,8 +658,9 @@ def _attack_intersection(
     claim = f"one value of {name} is left of those that either release leaves"
     control = float(np.mean(shuffled)) / n_targets
     counts = (n_targets, sum(hits.values()), n_right)
-    witnesses = _choose_witnesses(hits, now.groups.records)
-    yield _build_attack("intersection", name, claim, counts, control, witnesses=witnesses)
+    yield _build_attack(
+        "intersection", name, claim, counts, control, witnesses=_choose_witnesses(hits, now.groups.records)
+    )
 
 
 def _values_by_class(labels: CountArray, codes: CountArray) -> dict[int, frozenset[int]]:
