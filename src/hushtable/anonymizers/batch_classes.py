@@ -26,7 +26,7 @@ _OUT: Final = -1  # the node of a row above the first cut: nothing publishes it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tree:
+class CellTree:
     """What is published at each node of the cuts of an earlier release."""
 
     routes: Routes
@@ -44,7 +44,7 @@ class Tree:
         of_cuts: Mapping[str, Written],
         hierarchies: Mapping[str, object],
         in_order: Iterable[str],
-    ) -> Tree:
+    ) -> CellTree:
         """Put the cells of finished classes and those of cuts in the order of the nodes."""
         is_cut, classes = routes.cut >= 0, class_of_leaf.astype(np.int64)
         joined = {name: _join_nodes(cell.take(classes), of_cuts[name], is_cut) for name, cell in of_classes.items()}
@@ -116,7 +116,7 @@ def judge_classes(
     return BatchClasses(np.where(passes, classes, np.int32(-1)), published, unfit, ~is_placed, is_left_out)
 
 
-def find_batch_classes(tree: Tree, judge: Judge, is_left_out: BoolArray, *, hides_persons: bool) -> BatchClasses:
+def find_batch_classes(tree: CellTree, judge: Judge, is_left_out: BoolArray, *, hides_persons: bool) -> BatchClasses:
     """Return the class of each row of a batch, given the judge of its rows; rows that are left out have none.
 
     A class of the batch passes all models by the rows of the batch alone. With ``hides_persons``, it also has as many
@@ -140,7 +140,7 @@ def find_batch_classes(tree: Tree, judge: Judge, is_left_out: BoolArray, *, hide
 class _Climb:
     """Distinct rows of a batch on their way up."""
 
-    tree: Tree
+    tree: CellTree
     judge: Judge
     is_left_out: BoolArray  # (n_rows,)
     distinct: Table
@@ -154,7 +154,7 @@ class _Climb:
     wider: dict[tuple[int, int], tuple[float, float]] = field(default_factory=dict)  # of a column's text: its shares
 
     @classmethod
-    def start(cls, tree: Tree, judge: Judge, is_left_out: BoolArray) -> _Climb:
+    def start(cls, tree: CellTree, judge: Judge, is_left_out: BoolArray) -> _Climb:
         """Put each row where the cuts lead it."""
         distinct, inverse = judge.table.select(tuple(tree.cells)).collapse()
         parents, depths = tree.routes.parents(), tree.routes.depths()

@@ -538,7 +538,7 @@ class LearnedRecoding:
     def _find_classes(self, table: Table, whole: Judge, left_out: BoolArray | None) -> BatchClasses:
         """Return by which cells each row of a batch is published, so that every class passes by these rows."""
         # Only who publishes a next batch needs them.
-        from hushtable.anonymizers.batch_classes import Tree, find_batch_classes, judge_classes
+        from hushtable.anonymizers.batch_classes import CellTree, find_batch_classes, judge_classes
 
         is_left_out: BoolArray = np.zeros(table.n_rows, dtype=bool) if left_out is None else left_out
         if self.routes is None or not self.cells_of_cuts:
@@ -546,7 +546,7 @@ class LearnedRecoding:
             return judge_classes(placed.classes, placed.cells, placed.unfit, whole, is_left_out)
         hierarchies = self.asked.hierarchies
         in_order = [name for name in self.cells if name not in hierarchies and table.column(name).is_measured]
-        tree = Tree.build(self.routes, self.cells, self.class_of_leaf, self.cells_of_cuts, hierarchies, in_order)
+        tree = CellTree.build(self.routes, self.cells, self.class_of_leaf, self.cells_of_cuts, hierarchies, in_order)
         return find_batch_classes(tree, whole, is_left_out, hides_persons=self.asked.hides_person)
 
     def _place_rows(self, table: Table) -> Placed:

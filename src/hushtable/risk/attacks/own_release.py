@@ -13,15 +13,13 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray
 from hushtable.claims import (
     Classes,
-    Grouped,
     Linkage,
     describe_missing_hierarchies,
     find_coverage,
-    group_rows,
     list_cells_with_points,
     measure_claim_linkage,
 )
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, fold_spelling, from_texts, list_distinct_cells, parse_cell
+from hushtable.columns import Column, ColumnSpec, fold_spelling, from_texts, list_distinct_cells, parse_cell
 from hushtable.errors import InputError, check_columns, check_whole
 from hushtable.hierarchy import to_exact
 from hushtable.io import Frame
@@ -35,6 +33,7 @@ from hushtable.risk.attacks.fitting import (
     relate_cells,
 )
 from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike, count_equal_histories
+from hushtable.risk.attacks.publication import Publication
 from hushtable.risk.intervals import clip_interval, excess_risk, wilson_interval
 from hushtable.risk.nearness import axis_values
 from hushtable.search import check_memory
@@ -211,7 +210,7 @@ def attack_release(
     ``linking`` are published columns whose equal cells are one person's, in an earlier release too; ``person`` is a
     column of both sources.
     """
-    now = _Publication.from_table(open_publication(release), release.claim.columns, release.claim.sensitive)
+    now = Publication.from_table(open_publication(release), release.claim.columns, release.claim.sensitive)
     return _run_attacks(now, earlier, k, linkage, linking, person, seed)
 
 
@@ -231,7 +230,7 @@ def attack_written(
     """
     source = None if original is None else original.with_row_per_record()
     table = PublishedTable(frame.with_row_per_record(), claim.specs, claim.hierarchies, source)
-    now = _Publication.from_table(table, claim.columns, claim.sensitive)
+    now = Publication.from_table(table, claim.columns, claim.sensitive)
     linking = () if claim.is_fresh or claim.person not in frame.columns else (claim.person,)
     person = None
     if earlier is not None and earlier_original is not None and source is not None:
@@ -243,7 +242,7 @@ def attack_written(
 
 
 def _run_attacks(
-    now: _Publication,
+    now: Publication,
     earlier: Any,
     k: int,
     linkage: Linkage | None,
@@ -275,7 +274,7 @@ def _run_attacks(
         return OwnAttacks(tuple(attacks), untried, k)
     is_opened = isinstance(earlier, PublishedTable)
     earlier_table = earlier if is_opened else open_publication(earlier, now.table.specs, now.table.hierarchies)
-    before = _Publication.from_table(earlier_table, now.columns, now.sensitive)
+    before = Publication.from_table(earlier_table, now.columns, now.sensitive)
     for name in linking:
         attacks += _attack_histories(now, before, name, k)
     if not any(each.name == "linked releases" for each in attacks):
@@ -319,48 +318,6 @@ def _run_attacks(
 _ATTACKS_ON_TWO_RELEASES: Final = ("intersection", "joined", "left")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Publication:
-    """A release, its rows grouped by what they publish; suppressed ones are in no class."""
-
-    table: PublishedTable
-    columns: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    groups: Grouped
-
-    @classmethod
-    def from_table(cls, table: PublishedTable, columns: Sequence[str], sensitive: Sequence[str]) -> _Publication:
-        """Group the rows of a table."""
-        check_columns(columns, table.frame.columns, "quasi-identifiers of a release, or of the earlier release")
-        published_names = [name for name in sensitive if name in table.frame.columns]
-        grouped = group_rows(table.frame, columns, published_names, SUPPRESSED)
-        if not grouped.n_classes:
-            raise InputError("a release has no class.", hint="all of its records are suppressed.")
-        return cls(table, tuple(columns), tuple(sensitive), grouped)
-
-    @property
-    def rows(self) -> CountArray:
-        """Rows of the published table that are in classes."""
-        return np.flatnonzero(~self.groups.is_suppressed)
-
-    @property
-    def labels(self) -> CountArray:
-        """The class of each of them."""
-        return self.groups.labels
-
-    @property
-    def classes(self) -> CountArray:
-        """The class of every row of the published table; suppressed rows are one more."""
-        classes = np.full(len(self.groups.is_suppressed), self.groups.n_classes, dtype=np.int64)
-        classes[self.rows] = self.labels
-        return classes
-
-    @property
-    def source_rows(self) -> CountArray | None:
-        """Which row of the source each of them is."""
-        return None if self.table.rows is None else self.table.rows[self.rows]
-
-
 def _build_attack(
     name: Any,
     column: str | None,
@@ -388,7 +345,7 @@ def _choose_witnesses(hits: Mapping[int, int], sizes: CountArray) -> tuple[Witne
     return tuple(Witness(secrets.randbelow(9_000_000) + 1_000_000, int(sizes[label]), n) for label, n in most)
 
 
-def _attack_homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Iterator[OwnAttack]:
+def _attack_homogeneity(side: Publication, name: str, rng: np.random.Generator) -> Iterator[OwnAttack]:
     if name not in side.table.frame.columns:
         return
     cells, cell_codes = list_distinct_cells(side.table.frame.values(name), name)
@@ -446,7 +403,7 @@ def _build_sharing_test(cells: Sequence[str], separator: str) -> Callable[[Count
     return find_sharing_classes
 
 
-def _attack_ends(side: _Publication, rng: np.random.Generator) -> Iterator[OwnAttack]:
+def _attack_ends(side: Publication, rng: np.random.Generator) -> Iterator[OwnAttack]:
     """Claim that somebody has the value at which an interval begins, or with which it ends."""
     if side.source_rows is None or side.table.source is None:
         return
@@ -546,7 +503,7 @@ def _attack_linkage(linkage: Linkage) -> Iterator[OwnAttack]:
         )
 
 
-def _attack_histories(now: _Publication, before: _Publication, name: str, k: int) -> Iterator[OwnAttack]:
+def _attack_histories(now: Publication, before: Publication, name: str, k: int) -> Iterator[OwnAttack]:
     """Join what either release publishes of a pseudonym that both hold; it falls where fewer than k share that."""
     if name not in before.table.frame.columns:
         return
@@ -560,7 +517,7 @@ def _attack_histories(now: _Publication, before: _Publication, name: str, k: int
 
 
 def _count_shared_persons(
-    now: _Publication, before: _Publication, numbers: Sequence[CountArray], k: int
+    now: Publication, before: Publication, numbers: Sequence[CountArray], k: int
 ) -> Iterator[OwnAttack]:
     """Count the persons in both who share the cells of all their records in both with fewer than k such persons."""
     # Which rows are published, where that is known: a person who was left out is in one release only.
@@ -581,7 +538,7 @@ def _count_shared_persons(
     yield _build_attack("shared persons", None, claim, (len(in_both), n_few, n_few), None, unit="persons")
 
 
-def _number_persons(now: _Publication, before: _Publication, person: str | None) -> _PersonNumbers:
+def _number_persons(now: Publication, before: Publication, person: str | None) -> _PersonNumbers:
     """Return the person of each row of either source; None where nobody says which column that is."""
     if person is None:
         return None
@@ -608,7 +565,7 @@ class _Fitting(NamedTuple):
         return tuple(self.classes[self.offsets[row] : self.offsets[row + 1]].tolist())
 
 
-def _find_fitting_classes(side: _Publication, source: Any) -> _Fitting:
+def _find_fitting_classes(side: Publication, source: Any) -> _Fitting:
     """Find the classes whose cells fit each row of a source."""
     specs, ladders = side.table.specs, side.table.hierarchies
     classes, rows = find_coverage(side.groups, source, side.columns, specs, ladders)
@@ -617,7 +574,7 @@ def _find_fitting_classes(side: _Publication, source: Any) -> _Fitting:
 
 
 def _attack_intersection(
-    now: _Publication, before: _Publication, name: str, ids: _PersonNumbers, rng: np.random.Generator
+    now: Publication, before: Publication, name: str, ids: _PersonNumbers, rng: np.random.Generator
 ) -> Iterator[OwnAttack]:
     """Intersect the values that two releases leave for a person, by the classes that fit the person."""
     source = now.table.source
@@ -658,9 +615,8 @@ def _attack_intersection(
     claim = f"one value of {name} is left of those that either release leaves"
     control = float(np.mean(shuffled)) / n_targets
     counts = (n_targets, sum(hits.values()), n_right)
-    yield _build_attack(
-        "intersection", name, claim, counts, control, witnesses=_choose_witnesses(hits, now.groups.records)
-    )
+    witnesses = _choose_witnesses(hits, now.groups.records)
+    yield _build_attack("intersection", name, claim, counts, control, witnesses=witnesses)
 
 
 def _values_by_class(labels: CountArray, codes: CountArray) -> dict[int, frozenset[int]]:
@@ -675,7 +631,7 @@ def _unite_values(values: Mapping[int, frozenset[int]], classes: Sequence[int]) 
     return frozenset().union(*(values[label] for label in classes))
 
 
-def _attack_differences(now: _Publication, before: _Publication, k: int, ids: _PersonNumbers) -> Iterator[OwnAttack]:
+def _attack_differences(now: Publication, before: Publication, k: int, ids: _PersonNumbers) -> Iterator[OwnAttack]:
     """Subtract the classes of one release from a class of the other that covers them and nobody else."""
     axes, cells_now, cells_before = common_axes(now.table, before.table, [(name, name) for name in now.columns])
     cells = cells_now[:, now.groups.first_rows], cells_before[:, before.groups.first_rows]
@@ -693,7 +649,7 @@ def _attack_differences(now: _Publication, before: _Publication, k: int, ids: _P
     yield from _subtract_classes("left", before, now, (meets.T, outside.T), k, persons[::-1])
 
 
-def _build_person_lookup(side: _Publication, numbers: CountArray) -> Callable[[BoolArray], set[int]]:
+def _build_person_lookup(side: Publication, numbers: CountArray) -> Callable[[BoolArray], set[int]]:
     """Return a function that lists the persons of some classes."""
     assert side.source_rows is not None
     whose = numbers[side.source_rows]
@@ -702,8 +658,8 @@ def _build_person_lookup(side: _Publication, numbers: CountArray) -> Callable[[B
 
 def _subtract_classes(
     name: str,
-    larger: _Publication,
-    smaller: _Publication,
+    larger: Publication,
+    smaller: Publication,
     related: tuple[BoolArray, BoolArray],
     k: int,
     persons: Sequence[Callable[[BoolArray], set[int]] | None],
