@@ -378,6 +378,8 @@ def test_an_external_manifest_tells_no_path_no_hash_no_count_and_no_distribution
     told = dict(leaves(entries))
     numbers = {place: value for place, value in told.items() if type(value) in (int, float)}
     assert numbers.pop("n_records") == rows.height
+    # A round number: how many persons there are at least, the table does not tell.
+    assert str(numbers.pop("persons.in_all", 10)).rstrip("0") in map(str, range(1, 100))
     assert set(numbers) <= ASKED
     texts = {place: value for place, value in told.items() if isinstance(value, str)}
     assert texts.pop("sha256") == manifest.sha256(Path("out.csv"))

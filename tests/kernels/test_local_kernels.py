@@ -84,7 +84,7 @@ def test_annealing_keeps_its_books(seed, most_places, monkeypatch):
     check = asked.judge.check_for_kernels(9 if seed % 2 == 0 else 40)
     if check.checker is not None:
         check = check._replace(
-            judged=check.checker._replace(sensitive=np.ascontiguousarray(check.checker.sensitive[:, found.order]))
+            checker=check.checker._replace(sensitive=np.ascontiguousarray(check.checker.sensitive[:, found.order]))
         )
     made = []
     monkeypatch.setattr(local_recoding, "_restore_row_order", lambda *told: made.append(told[0]) or unordered(*told))

@@ -32,7 +32,7 @@ def ward(tmp_path_factory):
 
 
 def place(desk, name):
-    return desk.looked.learned.columns.index(name)
+    return desk.looked.typed_frame.columns.index(name)
 
 
 def test_a_release_from_the_first_screen_to_the_last(ward, monkeypatch):
@@ -47,7 +47,7 @@ def test_a_release_from_the_first_screen_to_the_last(ward, monkeypatch):
     assert ward.do("write", name="daten.csv") == "/sign"
     ward.settle()
     assert desk.written is not None
-    assert desk.written.holds
+    assert desk.written.is_verified
     assert "read back and verified" in ward.get("/sign")
 
     monkeypatch.chdir(desk.folder)

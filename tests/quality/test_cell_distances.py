@@ -61,7 +61,7 @@ def distribution(spread):
     """Return the mass of every place over the rows that say something."""
     found = {}
     for cell in spread.rows.tolist():
-        if spread.is_told[cell]:
+        if spread.is_informative[cell]:
             for place, share in written_out(spread, cell).items():
                 found[place] = found.get(place, Fraction(0)) + share
     total = sum(found.values())
@@ -121,7 +121,7 @@ def test_the_rank_correlation_is_that_of_all_pairs_of_places(data):
     first, second = data.draw(whole_spreads(n_rows)), data.draw(whole_spreads(n_rows))
     joint = {}
     for a, b in zip(first.rows.tolist(), second.rows.tolist(), strict=True):
-        if first.is_told[a] and second.is_told[b]:
+        if first.is_informative[a] and second.is_informative[b]:
             for x, p in written_out(first, a).items():
                 for y, q in written_out(second, b).items():
                     if x is not None and y is not None:

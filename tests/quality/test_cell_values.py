@@ -65,7 +65,7 @@ def test_sets_and_missing_values():
     spread = standing.released
     assert runs_of(standing) == [[(0, 1, 0.333333), (1, 1, 0.333333)], [], [], [(2, 1, 1)]]
     assert spread.missing[spread.rows].round(6).tolist() == [0.333333, 1, 0, 0]
-    assert spread.is_told[spread.rows].tolist() == [True, True, False, True]
+    assert spread.is_informative[spread.rows].tolist() == [True, True, False, True]
     assert spread.untold_rate == 0.25
 
 

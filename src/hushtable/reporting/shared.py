@@ -60,7 +60,7 @@ def find_shared_texts(
     --------
     >>> codes = np.array([0, 0, 0, 1, 2, 2], dtype=np.int32)
     >>> find_shared_texts(codes, ["flu", "gout", "mumps"], np.ones(6, dtype=np.int64), None, min_people=2)
-    ([SharedText(place=0, text='flu', n_records=3), SharedText(place=2, text='mumps', n_records=2)], 1)
+    ([SharedText(code=0, text='flu', n_records=3), SharedText(code=2, text='mumps', n_records=2)], 1)
     """
     counts = np.bincount(codes + 1, weights=records, minlength=len(texts) + 1)[1:].astype(np.int64)
     people = counts
