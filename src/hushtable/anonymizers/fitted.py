@@ -452,7 +452,7 @@ class LearnedRecoding:
 
         request = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
         request = replace(request, inputs=(*request.inputs, *drafts.paths_among(rows, earlier)))
-        prepared = prepare(self._read_rows(rows, earlier), request)
+        prepared = prepare(self._read_rows_with_earlier(rows, earlier), request)
         self._check_kinds(prepared.table)
         judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders, person=request.person)
         before = [self._find_persons(each) for each in previous]
@@ -511,7 +511,7 @@ class LearnedRecoding:
         dataframe or Table
             As many rows; one that no cell covers has ``*`` in every quasi-identifier.
         """
-        data = self._read_rows(rows, None)
+        data = self._read_rows_with_earlier(rows, None)
         table = Table.encode(data, tuple(self.cells), self.asked.specs)
         self._check_kinds(table)
         placed = self._place_rows(table)
@@ -588,10 +588,10 @@ class LearnedRecoding:
             np.minimum.at(best, begin + rows, classes)
         return np.asarray(np.append(order, -1).astype(np.int32)[best])
 
-    def _read_rows(self, rows: Any, earlier: Any) -> Frame | Table:
+    def _read_rows_with_earlier(self, rows: Any, earlier: Any) -> Frame | Table:
         """Read the new rows, and put them below the earlier ones if these are given."""
         # Imported late: only a next batch needs them.
-        from hushtable.columns import column_of_cells
+        from hushtable.columns import column_of_published_cells
         from hushtable.io import spell_as
 
         data = open_table(rows, self.asked.specs)
@@ -604,7 +604,10 @@ class LearnedRecoding:
                 from hushtable.io import refuse_odd_cells
 
                 refuse_odd_cells(undecided)
-            named = ((name, column_of_cells(name, cell.texts, self.kinds[name])) for name, cell in self.cells.items())
+            named = (
+                (name, column_of_published_cells(name, cell.texts, self.kinds[name]))
+                for name, cell in self.cells.items()
+            )
             data = spell_as(data, dict(named))
         if earlier is None:
             return data

@@ -331,7 +331,7 @@ class NodeSearch:
         else:
             tagged = node_judge.tagged[labels]
             # Some bounds need exactly the classes of the lower end.
-            source = self._take_snapshot(low) if self.objective.by_class else source
+            source = self._take_snapshot(low) if self.objective.needs_own_classes else source
             if source is not interval.source:
                 tagged = self._carry_tags(interval.source, source, tagged)
             bound = max(interval.bound, self.objective.bound_from_classes(low, source, tagged))
@@ -357,11 +357,13 @@ class NodeSearch:
         bound = max(interval.bound, raised_bounds[j])
         if tagged is not None:
             bound = max(bound, self.objective.bound_from_classes(above, source, tagged))
-        if bound < self._ceiling and (source.n_classes >= _MIN_CLASSES_FOR_SNAPSHOT or self.objective.by_class):
+        if bound < self._ceiling and (
+            source.n_classes >= _MIN_CLASSES_FOR_SNAPSHOT or self.objective.needs_own_classes
+        ):
             nearer = self._take_snapshot(above)
             tagged = None if tagged is None else self._carry_tags(source, nearer, tagged)
             source = nearer
-            if self.objective.by_class:
+            if self.objective.needs_own_classes:
                 no_class = np.zeros(source.n_classes, dtype=bool) if tagged is None else tagged
                 bound = max(bound, self.objective.bound_from_classes(above, source, no_class))
         self._push(interval._replace(bound=bound, low=above, source=source, tagged=tagged))
@@ -534,7 +536,7 @@ class _OwnObjective:
     problem: Problem
     roller: Roller
 
-    by_class = False
+    needs_own_classes = False
 
     def bound_from_levels(self, levels: Vector) -> float:
         """Return the loss's own floor, whatever the levels."""

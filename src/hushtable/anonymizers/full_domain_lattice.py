@@ -231,7 +231,7 @@ class NodeObjective(Protocol):
     """The objective of the search, in the loss's unit."""
 
     @property
-    def by_class(self) -> bool:
+    def needs_own_classes(self) -> bool:
         """Whether `bound_from_classes` needs the classes of the node itself, not only those of a node below it."""
 
     def bound_from_levels(self, levels: Vector) -> float:
@@ -273,7 +273,7 @@ class Additive:
     floors: CostsByColumn = field(repr=False)
     finish: Callable[[Sequence[float]], float] = field(repr=False)  # the loss, from the sums by column
 
-    by_class = False
+    needs_own_classes = False
 
     def bound_from_levels(self, levels: Vector) -> float:
         """Return the least cost of a node or one above it if no record is suppressed."""
@@ -307,7 +307,7 @@ class ByClass:
     min_size: int  # of every class, in records
     is_squared: bool  # the loss is the sum of squared sizes, else the mean size
 
-    by_class = True
+    needs_own_classes = True
 
     def bound_from_levels(self, levels: Vector) -> float:
         """Return the cost if all classes have the smallest size."""

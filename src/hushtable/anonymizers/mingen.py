@@ -141,7 +141,7 @@ class MinGen:
         if space.n_rows <= partition_search.MOST_ROWS:
             return self._solve_exactly(space, problem)
         self._refuse_ties(space.n_rows)
-        return self._improve_blocks(space, problem)
+        return self._search_blocks(space, problem)
 
     def _search_matchings(self, space: CandidateSpace, problem: Problem, notion: MatchingNotion) -> Found:
         """Search under a matching notion; with many rows pair them, or use k-anonymity, which is stricter."""
@@ -158,7 +158,7 @@ class MinGen:
             n_nodes, complete = space.n_rows, True
         else:
             judge = replace(problem.judge, models=(KAnonymity(notion.k),))
-            result = self._improve_blocks(space, replace(problem, judge=judge, notion=None))
+            result = self._search_blocks(space, replace(problem, judge=judge, notion=None))
             table, n_nodes, complete = (result.partition, result.recoding), result.trace.nodes, result.trace.complete
         value = problem.loss.measure(table[1], table[0].sizes)
         # The k - 1 nearest rows bound a published row only if it has to match k originals; else no bound is known.
@@ -254,7 +254,7 @@ class MinGen:
         best, *others = (Found(*each, trace) for each in distinct.values())
         return replace(best, others=tuple(others[: self.n_best - 1]))
 
-    def _improve_blocks(self, space: CandidateSpace, problem: Problem) -> Found:
+    def _search_blocks(self, space: CandidateSpace, problem: Problem) -> Found:
         """Anneal Mondrian's blocks, then prove the result or polish it, as time allows."""
         judge, budget, clock = problem.judge, problem.clock.budget, problem.clock.with_default_end(_MAX_SECONDS)
         labels, near = start_with_mondrian(space, problem, clock)

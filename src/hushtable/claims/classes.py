@@ -32,7 +32,7 @@ from hushtable.claims.grouping import (
 from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
 from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, text_codes, to_canonical_texts
 from hushtable.errors import InputError, check_columns, quote_names
-from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_known, to_dict as rule_to_dict
+from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_allowed_rule, to_dict as rule_to_dict
 from hushtable.io import frames
 from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, model_to_dict, models_from_claim
 
@@ -92,7 +92,7 @@ def rules_in(rules: Any) -> dict[str, Any]:
             "the manifest holds hierarchies that are no rules.", hint="it is written by anonymize, not by hand."
         )
     # A rule of somebody else is not read because a file names it: its labels then need the policy.
-    return {name: rule if rule is None or is_known(rule) else None for name, rule in rules.items()}
+    return {name: rule if rule is None or is_allowed_rule(rule) else None for name, rule in rules.items()}
 
 
 def describe_missing_hierarchies(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
@@ -209,7 +209,7 @@ class ClaimOnColumns(SpeaksOfNobody):
         return tuple(name for name in self.sensitive if self.specs.get(name, _EMPTY_SPEC).separator is not None)
 
     @property
-    def _of_input(self) -> dict[str, ColumnSpec]:
+    def _input_specs(self) -> dict[str, ColumnSpec]:
         """How columns are spelled in the input, and in a population; sensitive ones where cells were made missing."""
         separators = {name: self.specs[name].separator for name in self.columns if name in self.specs}
         cleaned = {name: self.specs[name].spelling for name in self.sensitive if name in self.specs}
@@ -374,7 +374,9 @@ class Classes(ClaimOnColumns):
 
     def _judge(self, data: Any, original: Any) -> Judgement:
         frame = frames.read(data)
-        source = None if original is None else frames.read(original).with_specs(self._of_input).without_odd_cells()[0]
+        source = (
+            None if original is None else frames.read(original).with_specs(self._input_specs).without_odd_cells()[0]
+        )
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
         counts_people = any(model.needs.population for model in self.models)
@@ -397,13 +399,17 @@ class Classes(ClaimOnColumns):
         failures: list[_Found] = [
             *([(Failure("no records"), None)] if frame.n_records == 0 else []),
             *((each, None) for each in spelling_failures(frame, self.columns)),
-            *((each, partial(np.asarray, rows)) for held_items in sets for each, rows in held_items.find_failures()),
-            *((each, partial(grouped.rows_in, classes)) for each, classes in by_model),
+            *(
+                (each, partial(np.asarray, rows))
+                for held_items in sets
+                for each, rows in held_items.find_misordered_sets()
+            ),
+            *((each, partial(grouped.row_positions_in, classes)) for each, classes in by_model),
             *(
                 (each, partial(np.flatnonzero, grouped.is_suppressed))
                 for each in self._suppression_failures(grouped.n_suppressed, counted_persons)
             ),
-            *((each, partial(grouped.rows_in, classes)) for each, classes in by_risk),
+            *((each, partial(grouped.row_positions_in, classes)) for each, classes in by_risk),
         ]
         diversity = {name: each.diversity() for name, each in items.items()}
         figures = {**class_figures(stats, grouped, diversity), "missing": self.missing}
@@ -492,7 +498,7 @@ class Classes(ClaimOnColumns):
 
     def _count_population(self, grouped: Grouped) -> tuple[CountArray, int]:
         """Count the population of every class, and those whom no class covers."""
-        everyone = frames.read(self.population).with_specs(self._of_input).without_odd_cells()[0]
+        everyone = frames.read(self.population).with_specs(self._input_specs).without_odd_cells()[0]
         check_columns(self.columns, everyone.columns, "quasi_identifiers of the population")
         classes, rows, labels = find_distinct_coverage(grouped, everyone, self.columns, self.specs, self.hierarchies)
         people = count_records(labels, 0, everyone.counts)

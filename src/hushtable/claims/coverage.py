@@ -138,14 +138,16 @@ def _cell_spans(cells: Sequence[str | None], column: Column) -> tuple[CountArray
     bounds = [(i, cell.ends) for i, cell in enumerate(parsed_cells) if low[i] >= 0 and cell and cell.ends]
     begins = [(i, each.low) for i, each in bounds if each.low is not None]
     ends = [(i, each.high, each.is_closed) for i, each in bounds if each.high is not None]
-    _count_below(low, begins, column, is_closed=False)
+    _fill_counts_below(low, begins, column, is_closed=False)
     for is_closed in (False, True):
         of_kind = [(i, bound) for i, bound, closed in ends if closed == is_closed]
-        _count_below(high, of_kind, column, is_closed=is_closed)
+        _fill_counts_below(high, of_kind, column, is_closed=is_closed)
     return low, high
 
 
-def _count_below(n_below: CountArray, bounds: Sequence[tuple[int, str]], column: Column, *, is_closed: bool) -> None:
+def _fill_counts_below(
+    n_below: CountArray, bounds: Sequence[tuple[int, str]], column: Column, *, is_closed: bool
+) -> None:
     """Write into ``n_below`` how many values are below each bound; equal bounds are counted once."""
     if bounds:
         distinct = list(dict.fromkeys(bound for _, bound in bounds))

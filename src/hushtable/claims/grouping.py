@@ -229,7 +229,7 @@ class Grouped:
             self.is_suppressed.sum() if self.frame.counts is None else self.frame.counts[self.is_suppressed].sum()
         )
 
-    def rows_in(self, classes: BoolArray) -> CountArray:
+    def row_positions_in(self, classes: BoolArray) -> CountArray:
         """Return the rows of the frame in some classes, ascending."""
         return np.flatnonzero(~self.is_suppressed)[classes[self.labels]]
 

@@ -60,7 +60,7 @@ class HeldItems:
             self.name, grouped.records, persons, offsets, keys % max(n_classes, 1), counts, totals, n_records
         )
 
-    def find_failures(self) -> Iterator[tuple[Failure, CountArray]]:
+    def find_misordered_sets(self) -> Iterator[tuple[Failure, CountArray]]:
         """Yield a failure, and its rows, where equal sets can be told apart by how they are written."""
         if self.is_odd.any():
             n_cells = int(self.published_rows.counts[self.is_odd].sum())

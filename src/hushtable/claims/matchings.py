@@ -78,14 +78,14 @@ class Matchings(ClaimOnColumns):
         histograms = {name: count_values(grouped.labels, each.codes, grouped.n_classes) for name, each in held.items()}
         stats = ClassStats(grouped.records, histograms)
         failures = [*([Failure("no records")] if frame.n_rows == 0 else []), *spelling_failures(frame, self.columns)]
-        failures += [failure for each in sets for failure, _ in each.find_failures()]
+        failures += [failure for each in sets for failure, _ in each.find_misordered_sets()]
         lack: str | None = "it compares published rows with the original ones: pass original="
         if original is not None:
             lack = describe_missing_hierarchies(self.columns, self.hierarchies) or describe_missing_order(
                 self.columns, self.specs
             )
         if lack is None:
-            source, _ = frames.read(original).with_row_per_record().with_specs(self._of_input).without_odd_cells()
+            source, _ = frames.read(original).with_row_per_record().with_specs(self._input_specs).without_odd_cells()
             failures += self._match_failures(grouped, source)
         unchecked = {} if lack is None else dict.fromkeys(self.conditions, lack)
         figures = {

@@ -263,7 +263,7 @@ def _show_release(
         print_json({"file": str(output), "verified": verdict.to_dict(), "facts": sentences, **facts, **looks})
         return
     further = summary.loss_lines(rules, facts["loss"])
-    further += summary.describe_value_lists(looks["listed_values"], looks["lacking_values"])
+    further += summary.describe_revealing_lists(looks["listed_values"], looks["lacking_values"])
     if is_here:
         unconverted = notes.find_unconverted_columns(release, decimal=release.writing.decimal)
         codes, alike, formulas = (looks[name] for name in ("missing_codes", "near_duplicates", "formulas"))

@@ -188,7 +188,7 @@ def describe_spelling(
     return lines
 
 
-def describe_value_lists(n_by_column: Mapping[str, int], lacking: Sequence[str]) -> list[str]:
+def describe_revealing_lists(n_by_column: Mapping[str, int], lacking: Sequence[str]) -> list[str]:
     """Describe which columns list the values of a class, and which lists hold rare values."""
     hint = f"lists in {join_some(lacking)} show which values a class lacks; recoding cut hides that"
     return [hint] * bool(lacking) + [

@@ -41,7 +41,7 @@ from .item_sets import (
     list_items as list_items,
 )
 from .meeting import (
-    column_of_cells as column_of_cells,
+    column_of_published_cells as column_of_published_cells,
     fold_spelling as fold_spelling,
     form_of as form_of,
     kinds_of_one_family as kinds_of_one_family,

@@ -130,7 +130,7 @@ def form_of(text: str) -> str:
     return form if len(form) <= _LONGEST_FORM else f"{form[:_LONGEST_FORM]}..."
 
 
-def column_of_cells(name: str, cells: Iterable[str | None], kind: Kind | None = None) -> Column:
+def column_of_published_cells(name: str, cells: Iterable[str | None], kind: Kind | None = None) -> Column:
     """Return a column of the values in published cells: values, members of sets, ends of intervals."""
     members: dict[str, None] = {}
     bounds: dict[str, None] = {}
@@ -210,7 +210,7 @@ def _meet_as_values(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spell
     """Read all tables as numbers, dates or times, as one of them is or all may be."""
     kinds = {column.kind for column in columns if column.is_measured and column.n_values}
     families = {family for family in _FAMILIES if family & kinds}
-    if len(families) > 1 or (not families and _mostly_known(texts)):
+    if len(families) > 1 or (not families and _is_mostly_in_reference(texts)):
         return None
     if not families and any(_is_code(text) for table in texts for text in table if text is not None):
         return None
@@ -234,7 +234,7 @@ def _is_code(text: str) -> bool:
     return text[:1] == "0" and text.isdecimal() and len(text) > 1
 
 
-def _mostly_known(texts: Sequence[Texts]) -> bool:
+def _is_mostly_in_reference(texts: Sequence[Texts]) -> bool:
     """Tell whether the reference holds at least half of the values of each other table: they meet as texts."""
     known = set(texts[0])
     return all(2 * sum(text in known for text in table) >= len(table) for table in texts[1:])

@@ -26,7 +26,7 @@ from .rules import (
     Runs as Runs,
     Suppression as Suppression,
     Tails as Tails,
-    is_known as is_known,
+    is_allowed_rule as is_allowed_rule,
     register as register,
     share_in_dictionary as share_in_dictionary,
     to_dict as to_dict,

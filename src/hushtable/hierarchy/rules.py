@@ -521,7 +521,7 @@ RULES: Final[entries.Registry[Callable[..., Rule]]] = entries.Registry(
 register = RULES.register
 
 
-def is_known(written: Mapping[str, Any]) -> bool:
+def is_allowed_rule(written: Mapping[str, Any]) -> bool:
     """Tell whether a rule from a manifest may be used: one of hushtable, or one that the user allowed."""
     return RULES.find_allowed(str(next(iter(written), "")))
 

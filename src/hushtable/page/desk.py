@@ -608,7 +608,7 @@ class Desk:
         job.tell(0.3)
         roles = find_quasi_identifiers(typed_frame)
         job.tell(0.6)
-        risk = self._assess_risk(typed_frame, roles)
+        risk = self._render_risk(typed_frame, roles)
         job.tell(0.8)
         if not any(each.role in ("quasi-identifier", "ask") for each in roles.columns):
             # A policy needs a quasi-identifier: without any, the user decides about every column.
@@ -639,7 +639,7 @@ class Desk:
         self._check_inputs(policy)
         return policy
 
-    def _assess_risk(self, frame: Frame, roles: Roles) -> SaidSection:
+    def _render_risk(self, frame: Frame, roles: Roles) -> SaidSection:
         """Render the risk that the command ``scan`` reports."""
         knowable = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
         knowable = [name for name in knowable if name not in roles.prose] or knowable

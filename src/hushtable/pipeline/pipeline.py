@@ -110,7 +110,7 @@ def run_pipeline(
     naming = _choose_naming(pipeline)
     inputs = pipeline.inputs
     # Called once: the name may hold the time, and the file checked here must be the one that is written.
-    log = _log_of(pipeline, folder)
+    log = _log_path(pipeline, folder)
     _check_outputs(pipeline, folder, log, inputs, naming, overwrite=overwrite)
 
     def say(line: str) -> None:
@@ -205,7 +205,7 @@ def _choose_naming(pipeline: Pipeline) -> ReportNaming:
     return ReportNaming("traditional" if pipeline.version is None else "plain", varied)
 
 
-def _log_of(pipeline: Pipeline, folder: Path) -> Path | None:
+def _log_path(pipeline: Pipeline, folder: Path) -> Path | None:
     """Return the path of the log file; None if none was requested."""
     log = pipeline.log
     if log is None or log.log_output_type == "stdout":

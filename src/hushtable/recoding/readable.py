@@ -77,7 +77,7 @@ def are_alike(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def runs_of(offsets: CountArray, codes: CodeArray) -> Iterator[bytes]:
+def codes_as_bytes(offsets: CountArray, codes: CodeArray) -> Iterator[bytes]:
     """Return the codes of every class as bytes, which are hashable."""
     all_bytes, ends = codes.tobytes(), (offsets * codes.itemsize).tolist()
     return (all_bytes[begin:end] for begin, end in pairwise(ends))
@@ -160,7 +160,7 @@ class Rounded(Spans):
             return None if end == -2 else cells.SUPPRESSED
         return self.rounding.format_interval(begin, end)
 
-    def meaning(self, column: Column) -> Hierarchy | Rule | None:
+    def label_meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
         return Dates(tuple(UNITS)) if self.rounding.is_calendar else None
 
@@ -185,7 +185,7 @@ class CodeRanges(Spans):
         distinct, label_of_class = distinct_pairs(begin, end)
         return label_of_class, [None if pair[1] < 0 else self.codes.format_range(*pair) for pair in distinct]
 
-    def meaning(self, column: Column) -> Hierarchy:
+    def label_meaning(self, column: Column) -> Hierarchy:
         """Return what the prefixes and ranges among the cells mean."""
         return Hierarchy.build(Codes(self.codes.prefixes), column)
 
@@ -220,7 +220,9 @@ class Listed(Classwise):
 
     def format_labels(self, column: Column) -> Labels:
         """Write the cells, each distinct one once."""
-        published = zip(self.level.tolist(), self.node.tolist(), runs_of(self.offsets, self.members), strict=True)
+        published = zip(
+            self.level.tolist(), self.node.tolist(), codes_as_bytes(self.offsets, self.members), strict=True
+        )
         label_of_class, first = number_keys((level, node, run if level < 0 else b"") for level, node, run in published)
         return label_of_class, [self._format_cell(label) for label in first.tolist()]
 
@@ -236,7 +238,7 @@ class Listed(Classwise):
             return cells.SUPPRESSED
         return cells.format_set(texts, between=",")
 
-    def meaning(self, column: Column) -> Hierarchy | Rule | None:
+    def label_meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
         is_label = (self.level >= 0) & (self.level < self.tree.n_levels - 1)
         return self.tree if is_label.any() and self.tree.rule is None else None

@@ -25,10 +25,10 @@ from hushtable.recoding.readable import (
     Rounded,
     Spans,
     are_alike,
+    codes_as_bytes,
     distinct_numbers,
     distinct_pairs,
     number_keys,
-    runs_of,
 )
 
 
@@ -53,7 +53,7 @@ class Written(Classwise):
         """Return the texts."""
         return self.label, list(self.texts)
 
-    def meaning(self, column: Column) -> Hierarchy | Rule | None:
+    def label_meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
         return self.means
 
@@ -255,7 +255,7 @@ class Sets(Classwise):
         label_of_class, texts = format_runs(self.offsets, self.codes, partial(self._format_cell, column))
         return label_of_class, texts if self.naming is None else self.naming.shorten_texts(column, texts)[0]
 
-    def meaning(self, column: Column) -> Hierarchy | None:
+    def label_meaning(self, column: Column) -> Hierarchy | None:
         """Return what the names of long sets mean; None where there are none."""
         if self.naming is None:
             return None
@@ -401,7 +401,7 @@ class Centres(Classwise):
 
 def format_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArray], str | None]) -> Labels:
     """Format the members of every class, each distinct run once."""
-    label_of_class, first = number_keys(runs_of(offsets, members))
+    label_of_class, first = number_keys(codes_as_bytes(offsets, members))
     return label_of_class, [write(members[offsets[label] : offsets[label + 1]]) for label in first.tolist()]
 
 
@@ -488,7 +488,9 @@ class Recoding:
         """Return the meaning of labels in columns without a hierarchy of their own."""
         pairs = zip(self.columns, self.cells, strict=True)
         tells = (Rounded, CodeRanges, Listed, Sets, Written)
-        meanings_by_name = {column.name: cell.meaning(column) for column, cell in pairs if isinstance(cell, tells)}
+        meanings_by_name = {
+            column.name: cell.label_meaning(column) for column, cell in pairs if isinstance(cell, tells)
+        }
         return {name: meaning for name, meaning in meanings_by_name.items() if meaning is not None}
 
     def format_labels(self, name: str) -> Labels:

@@ -71,7 +71,7 @@ def _estimate_population(classes: Counted, size: float, weighted: FloatArray | N
     from hushtable.risk.population import SampleClasses, data_intrusion, population_uniqueness
 
     is_occupied = classes.members > 0
-    _check_size(size, int(classes.members.sum()), weighted)
+    _check_population_size(size, int(classes.members.sum()), weighted)
     basis: _Basis = "population_size" if weighted is None else "weights"
     individual = _estimate_individual_risk(classes, size, weighted)
     if not is_occupied.any():
@@ -115,7 +115,7 @@ def _exact_estimate(value: float) -> Estimate:
     return Estimate(value, value, value, True, "counted in the population")
 
 
-def _check_size(size: float, n_members: int, weighted: FloatArray | None) -> None:
+def _check_population_size(size: float, n_members: int, weighted: FloatArray | None) -> None:
     if n_members <= size <= _MAX_PEOPLE:
         return
     if weighted is None:
@@ -420,7 +420,7 @@ def _check_choices(
             f"population_size was given as {type(population_size).__name__}.",
             hint="a number of people; a table of them is given as population.",
         )
-    # Checked here: `float()` of a huge int would overflow before `_check_size` could refuse it.
+    # Checked here: `float()` of a huge int would overflow before `_check_population_size` could refuse it.
     if population_size is not None and _MAX_PEOPLE < population_size < math.inf:
         raise InputError(
             "population_size is larger than any population.",

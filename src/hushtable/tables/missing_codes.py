@@ -67,11 +67,11 @@ def count_open_ends(data: Frame, name: str) -> int:
 
 def nameable_codes(codes: Mapping[str, int]) -> dict[str, int]:
     """Return the codes that may be named: words for a missing value, and what enough records share."""
-    least = {code: _count_to_name(code) for code in codes}
+    least = {code: _min_records_to_report(code) for code in codes}
     return {code: n for code, n in codes.items() if n >= least[code]}
 
 
-def _count_to_name(code: str) -> int:
+def _min_records_to_report(code: str) -> int:
     if _is_number_or_day(code):
         return _MIN_RECORDS_PER_VALUE
     # A word for a missing value is nobody's value.

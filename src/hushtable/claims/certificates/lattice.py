@@ -224,7 +224,7 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
         checked = _Checked.from_entries(read, entries)
         failures = tuple(checked.find_failures())
     figures = {
-        "value": checked.value,
+        "value": checked.stated_loss,
         "n_intervals": len(checked.leaves),
         "n_nodes": math.prod(checked.heights),
         "readings": dict(read.readings),
@@ -371,7 +371,7 @@ class _Checked:
         return int(self.entries["most_suppressed"])
 
     @property
-    def value(self) -> float:
+    def stated_loss(self) -> float:
         return float(self.entries["value"])
 
     @property
@@ -402,7 +402,7 @@ class _Checked:
         reached = self.costs.node_loss(levels, node.labels, node.failing)
         if not node.is_feasible or n_failing != int(self.entries["n_suppressed"]):
             yield Failure(f"{_IS_RELEASE}: {n_failing} records fail there")
-        if not math.isclose(reached, self.value, rel_tol=_LOSS_TOLERANCE, abs_tol=_LOSS_TOLERANCE):
+        if not math.isclose(reached, self.stated_loss, rel_tol=_LOSS_TOLERANCE, abs_tol=_LOSS_TOLERANCE):
             yield Failure(f"{_IS_RELEASE}: it loses {reached!r}")
         n_open = sum(not self._is_closed(leaf) for leaf in self.leaves)
         if n_open:
@@ -481,7 +481,7 @@ class _Checked:
         return self.judge_node(levels).labels if isinstance(self.costs, ClassCosts) else np.empty(0, dtype=np.int64)
 
     def _is_enough(self, bound: float) -> bool:
-        return bound >= self.value - _LOSS_TOLERANCE * max(1.0, abs(self.value))
+        return bound >= self.stated_loss - _LOSS_TOLERANCE * max(1.0, abs(self.stated_loss))
 
     def _holds_within(self, low: Sequence[int], high: Sequence[int]) -> bool:
         ends = zip(low, high, self.heights, strict=True)
