@@ -206,12 +206,12 @@ def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], 
         lines = np.vstack([lines, rows[chosen]])
         low, high = np.fmin(low, candidates[chosen]), np.fmax(high, candidates[chosen])
     n_left_out = sum(len(crowd.rows[person]) for person in order) - lines.size
-    shares = _published_domain_shares(crowd, crowd.positions[lines], is_set)
+    shares = _domain_shares(crowd, crowd.positions[lines], is_set)
     cost = float((shares * crowd.weights).sum() * len(order) + n_left_out * crowd.weights.sum())
     return list(lines.T), cost, n_left_out
 
 
-def _published_domain_shares(crowd: _Crowd, positions: FloatArray, is_set: BoolArray) -> FloatArray:
+def _domain_shares(crowd: _Crowd, positions: FloatArray, is_set: BoolArray) -> FloatArray:
     """Return the share of each column's domain that each line publishes.
 
     ``positions`` has the shape (n_members, n_lines, n_columns).
@@ -444,7 +444,7 @@ def _person_floor(
 
     own = crowd.positions[crowd.rows[person]]
     pairs = np.stack(np.broadcast_arrays(own[:, None], positions[None]))
-    costs = (_published_domain_shares(crowd, pairs, crowd.shares > 0) * crowd.weights).sum(axis=2)
+    costs = (_domain_shares(crowd, pairs, crowd.shares > 0) * crowd.weights).sum(axis=2)
     nearest = np.minimum.reduceat(costs, starts, axis=1)
     nearest[:, person] = np.inf
     by_record = float(np.partition(nearest, k - 2, axis=1)[:, k - 2].sum())

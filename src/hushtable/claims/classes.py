@@ -399,11 +399,7 @@ class Classes(ClaimOnColumns):
         failures: list[_Found] = [
             *([(Failure("no records"), None)] if frame.n_records == 0 else []),
             *((each, None) for each in spelling_failures(frame, self.columns)),
-            *(
-                (each, partial(np.asarray, rows))
-                for held_items in sets
-                for each, rows in held_items.find_misordered_sets()
-            ),
+            *((each, partial(np.asarray, rows)) for items in sets for each, rows in items.find_misordered_sets()),
             *((each, partial(grouped.row_positions_in, classes)) for each, classes in by_model),
             *(
                 (each, partial(np.flatnonzero, grouped.is_suppressed))
