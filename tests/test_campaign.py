@@ -37,6 +37,7 @@ PARTS = {
     "roles": 1,
     "dates": 1,
     "odd_cells": 1,
+    "bounds": 1,
     "journeys": 1,
 }
 CASES = {
@@ -68,6 +69,7 @@ CASES = {
     "roles": 40,
     "dates": 60,
     "odd_cells": 15,
+    "bounds": 10,
     "journeys": 40,
 }
 

@@ -45,6 +45,7 @@ KINDS = {
     "roles": 6,
     "dates": 6,
     "odd_cells": 6,
+    "bounds": 6,
     "journeys": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""

@@ -96,6 +96,10 @@ def protect_distinct(origin: Files | Lazy, request: Request, protect: Callable[[
     _check_offered(request)
     first = origin.head()
     rows = DistinctRows.from_request(origin, request, first)
+    if request.writing.bounds:
+        from hushtable.anonymizers.bounds import check_names_in_head
+
+        check_names_in_head(origin.names, first, request)
     # If no identifier is unique in the first rows, none is unique in all rows.
     doubt = doubt_of_persons(first, request)
     if doubt is not None:

@@ -96,7 +96,7 @@ def _build_claim(
             "suppressed": SUPPRESSED if n_suppressed and not drops else None,
             "is_whole": n_suppressed == 0,
         }
-    return claim_from_models(
+    claim = claim_from_models(
         request.quasi_identifiers,
         request.models,
         sensitive=request.judged,
@@ -105,6 +105,7 @@ def _build_claim(
         hierarchies={**prepared.ladders, **recoding.meanings()},
         **class_options,
     )
+    return claim.with_bounds() if request.writing.bounds else claim
 
 
 def _build_certificate(prepared: Prepared, request: Request, evidence: Mapping[str, Any]) -> Certificate:

@@ -54,6 +54,7 @@ class Learner:
                 specs={**request.specs, **_collect_specs(release, request)},
                 loss=request.loss if isinstance(request.loss, SetNCP) else SetNCP(),
                 inputs=release.inputs,
+                writing=release.writing,
             ),
             columns=release.input_columns,
             kinds={column.name: column.kind for column in release.recoding.columns},

@@ -343,12 +343,17 @@ def prepare(data: Any, request: Request) -> Prepared:
     _check_columns_named(request)
     specs = {column.name: _spec_of(column, source, request) for column in everyone.columns}
     everyone = merge_spellings_in(everyone, request.judged)
+    ladders = _build_hierarchies(everyone, _hierarchies_to_build(request), request.unknown)
+    if request.writing.bounds:
+        from hushtable.anonymizers.bounds import check_bounds
+
+        check_bounds(source.names, table.columns, ladders, request)
     return Prepared(
         source,
         merge_spellings_in(table, request.judged),
         population,
         people,
-        ladders=_build_hierarchies(everyone, _hierarchies_to_build(request), request.unknown),
+        ladders=ladders,
         specs=specs,
         origins={} if isinstance(source, Table) else _collect_origins(source, request),
         inputs=inputs,

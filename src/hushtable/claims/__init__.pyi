@@ -1,3 +1,8 @@
+from .bounds import (
+    check_any_bounds as check_any_bounds,
+    check_bound_names as check_bound_names,
+    columns_with_bounds as columns_with_bounds,
+)
 from .certificates import Certificate as Certificate, check_certificate as check_certificate
 from .certificates.prices import build_certificate as build_certificate
 from .classes import (

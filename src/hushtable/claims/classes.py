@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from hushtable.claims.grouping import (
     spelling_failures,
 )
 from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
-from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, text_codes, to_canonical_texts
+from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, bound_names, text_codes, to_canonical_texts
 from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_allowed_rule, to_dict as rule_to_dict
 from hushtable.io import frames
@@ -202,6 +202,7 @@ class ClaimOnColumns(SpeaksOfNobody):
     origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     # What labels mean, and how far apart sensitive values are; None where a manifest does not tell the hierarchy.
     hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    bounds: tuple[str, ...] = ()  # the columns beside which stand the bounds of their cells
 
     @property
     def parted(self) -> tuple[str, ...]:
@@ -233,6 +234,7 @@ class ClaimOnColumns(SpeaksOfNobody):
             "spellings": marks_of({name: self.specs[name] for name in kinds}),
             "origins": marks_of(self.origins),
             "hierarchies": rules_of(self.hierarchies),
+            **({"bounds": list(self.bounds)} if self.bounds else {}),
         }
 
     @staticmethod
@@ -245,7 +247,35 @@ class ClaimOnColumns(SpeaksOfNobody):
             "specs": specs_in(entries["kinds"], entries["spellings"]),
             "origins": origins_in(entries["origins"]),
             "hierarchies": rules_in(entries["hierarchies"]),
+            "bounds": tuple(entries.get("bounds", ())),
         }
+
+    def with_bounds(self) -> Self:
+        """Return the claim that beside every column of numbers, dates or times stand the bounds of its cells.
+
+        Raises
+        ------
+        InputError
+            No column has any.
+        """
+        from hushtable.claims.bounds import check_any_bounds, columns_with_bounds
+
+        bounded = columns_with_bounds(kinds_of(self.columns, self.specs), self.hierarchies)
+        return replace(self, bounds=check_any_bounds(bounded, self.columns))
+
+    @property
+    def bound_columns(self) -> tuple[str, ...]:
+        """The columns that hold bounds."""
+        return tuple(each for name in self.bounds for each in bound_names(name))
+
+    def _judge_bounds(self, frame: frames.Frame, verdict: Verdict) -> Verdict:
+        """Return a verdict on the bounds too, where some are claimed."""
+        if not self.bounds:
+            return verdict
+        # Few releases have bounds: what judges them is not loaded with every claim.
+        from hushtable.claims.bounds import add_bounds_to_verdict
+
+        return add_bounds_to_verdict(self, frame, verdict)
 
     def _merge_knowledge(self, request: ClaimOnColumns) -> dict[str, Any]:
         """Return the orders, spellings and hierarchies that this claim and another know together."""
@@ -348,14 +378,15 @@ class Classes(ClaimOnColumns):
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a table from the table alone; the original tells totals and whose records are whose, where asked."""
-        result = self._judge(data, original)
+        frame = frames.read(data)
+        result = self._judge(frame, original)
         failures = tuple(
             each
             if rows is None
             else replace(each, find_rows=partial(self._find_failing_rows, each.condition, original))
             for each, rows in result.failures
         )
-        return Verdict(
+        verdict = Verdict(
             (*self.conditions, *result.by_records),
             failures,
             self.columns,
@@ -364,6 +395,7 @@ class Classes(ClaimOnColumns):
             result.figures,
             result.needs_publisher,
         )
+        return self._judge_bounds(frame, verdict)
 
     def _find_failing_rows(self, condition: str, original: Any, data: Any) -> CountArray:
         """Judge a table again, and return the rows that fail a condition."""

@@ -94,7 +94,8 @@ class Matchings(ClaimOnColumns):
             ),
             "missing": "category",
         }
-        return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)
+        verdict = Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)
+        return self._judge_bounds(frame, verdict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the notions, columns and kinds, and the hierarchies as far as they may be told."""

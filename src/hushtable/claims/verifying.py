@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from hushtable._types import Missing
-from hushtable.claims.classes import Classes, Limits
+from hushtable.claims.classes import ClaimOnColumns, Classes, Limits
 from hushtable.claims.histories import HistoryClaim, measure_claim_linkage
 from hushtable.claims.independence import Independence
 from hushtable.claims.matchings import Matchings
@@ -118,6 +118,7 @@ def select_for_claim(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
     # What is new in every record says nothing of whose it is.
     named = [name for name in original_columns(claim) if not (claim.is_fresh and name == claim.person)]
     named += [claim.label] if isinstance(claim, Independence) else []
+    named += claim.bound_columns if isinstance(claim, ClaimOnColumns) else ()
     # Whose record a row is, a release may not tell.
     wanted = [name for name in named if name in (*table.columns, *claim.columns)]
     # Quasi-identifiers are looked at as texts, of which many rows have one. Sensitive values keep their types.

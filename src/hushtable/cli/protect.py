@@ -85,6 +85,11 @@ class ReleaseFiles(WrittenOptions):
         "Published column whose cells name the folders of a Hive data set, where a folder is written.",
         metavar="COLUMN",
     )
+    bounds: bool = field(
+        False,
+        "Add the bounds of cells as numbers and dates: age_from and age_to beside age.",
+        "--bounds",
+    )
     save_recoding: Path | None = field(
         None, "Write the cells to a file, so that `hushtable apply` can publish new rows by them."
     )
@@ -146,7 +151,8 @@ def anonymize(
         frame = machine.table(file, dialect) if origin is None else origin.head()
     frame = frame.with_learned_specs() if rules is None else frame
     rules = policy_of_request(request, rules, frame)
-    rules = change_by_options(rules, changes, search, {"language": writing.language, "by": by})
+    written = {"language": writing.language, "by": by, "bounds": writing.bounds or None}
+    rules = change_by_options(rules, changes, search, written)
     rules.check_decided()
     rules.check_covers(frame.columns)
     key = key_of(writing.key_file, rules)
@@ -391,10 +397,10 @@ def verify(
     with show_step("reading and judging"):
         known = None if judging.no_manifest else manifest.dialect_of(file)
         table = open_release(file) if file.is_dir() else reading.table(file, known)
-        if rules is not None:
-            rules.check_release(table.columns)
-        claim = complete_claim(claimed, rules)
+        claim = complete_claim(claimed, rules, table.columns)
         assert claim is not None, "a manifest or a policy says it"
+        if rules is not None:
+            rules.check_release(table.columns, claim)
         claim = _complete_by_options(claim, judging, reading)
         judged = select_for_claim(claim, table)
         columns, path = original_columns(claim), judging.original

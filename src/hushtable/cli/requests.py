@@ -169,7 +169,7 @@ def with_options(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str]
 
 
 def change_by_options(
-    rules: Policy, changes: Changes, search: SearchOptions, writing: Mapping[str, str | None]
+    rules: Policy, changes: Changes, search: SearchOptions, writing: Mapping[str, str | bool | None]
 ) -> Policy:
     """Return the policy changed by the options of `anonymize`."""
     options = {
@@ -219,12 +219,15 @@ def key_in(path: Path) -> bytes:
         ) from None
 
 
-def complete_claim(claimed: Claim | None, rules: Policy | None) -> Claim | None:
-    """Return the claim to judge: a manifest's claim, completed by a policy that must agree with it."""
+def complete_claim(claimed: Claim | None, rules: Policy | None, columns: Sequence[str] = ()) -> Claim | None:
+    """Return the claim to judge: a manifest's claim, completed by a policy that must agree with it.
+
+    Without a manifest, ``columns`` of the release say where bounds stand.
+    """
     if rules is None:
         return claimed
     if claimed is None:
-        return rules.claim()
+        return rules.claim(columns)
     rules.check_agrees(claimed)
     return claimed.with_knowledge_of(rules.claim())
 
@@ -252,7 +255,7 @@ def _place_of(rules: Policy, option: str) -> _OptionPlace:
     """Return the place of a short option in a policy."""
     if option in ("domains", "population", "person"):
         return (option,)
-    if option in ("language", "by"):
+    if option in ("language", "by", "bounds"):
         return "write", option
     if option == "seconds":
         return "budget", "seconds"

@@ -75,7 +75,7 @@ def utility(
         result = measure_utility(
             source, released, claim, pseudonyms=pseudonyms, target=target, held_out=tests, seed=seed
         )
-        result = with_all_columns(result, names)
+        result = with_all_columns(result, [name for name in names if name not in claim.bound_columns])
         if model is not None:
             # Cells taken from an earlier release are no ranges of these records' values: no style.
             style = None if "replaces_earlier" in facts else facts.get("recoding")

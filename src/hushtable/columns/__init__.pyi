@@ -6,6 +6,7 @@ from .cells import (
     Cell as Cell,
     CellWords as CellWords,
     Ends as Ends,
+    bound_names as bound_names,
     check_language as check_language,
     format_half_open as format_half_open,
     format_value as format_value,
@@ -63,6 +64,7 @@ from .missing_codes import (
 )
 from .odd_cells import OddCells as OddCells, find_odd_cells as find_odd_cells
 from .series import (
+    build_bound_columns as build_bound_columns,
     cell_codes as cell_codes,
     convert_texts as convert_texts,
     count_missing_texts as count_missing_texts,

@@ -168,6 +168,11 @@ def format_set(texts: Iterable[str | None], *, between: Literal[", ", ","] = ", 
     return json.dumps([text or "" for text in texts], ensure_ascii=False, separators=(between, ":"))
 
 
+def bound_names(name: str) -> tuple[str, str]:
+    """Return the names of the columns that hold the bounds of a column's cells."""
+    return f"{name}_from", f"{name}_to"
+
+
 def with_comma(text: str) -> str:
     """Return a cell of numbers with decimal commas."""
     return _POINT.sub(",", text)

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import BoolArray, CodeArray, CountArray, ValueArray
-from hushtable.columns.cells import SUPPRESSED
+from hushtable.columns.cells import SUPPRESSED, bound_names
 from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts
 from hushtable.columns.date_formats import has_time
 from hushtable.columns.odd_cells import find_odd_cells
@@ -293,6 +293,24 @@ def _are_equal(value: str, text: str) -> bool:
         return Decimal(value) == Decimal(text) and not text.startswith("+")
     except InvalidOperation:
         return False
+
+
+_BOUND_TYPES: Final[dict[str, type[pl.DataType] | pl.DataType]] = {
+    "integer": pl.Int64,
+    "decimal": pl.Float64,
+    "date": pl.Date,
+    "datetime": pl.Datetime("us"),
+    "time": pl.String,
+}
+
+
+def build_bound_columns(name: str, texts: Sequence[str | None], kind: Kind, codes: CodeArray) -> dict[str, pl.Series]:
+    """Return the columns that hold the bounds of a column's published cells, given as codes of distinct texts."""
+    # Few releases have bounds.
+    from hushtable.columns.cell_bounds import find_bounds
+
+    sides = zip(bound_names(name), zip(*find_bounds(texts, kind), strict=True), strict=True)
+    return {each: pl.Series("", bounds, dtype=_BOUND_TYPES[kind]).gather(codes) for each, bounds in sides}
 
 
 def _encode_texts(name: str, series: pl.Series, spec: ColumnSpec) -> tuple[Column, CodeArray]:

@@ -73,6 +73,7 @@ class Writing:
     language: str = ENGLISH  # of the words that are written into cells: names of groups, and labels of dictionaries
     by: str | None = None  # a published column whose cells name the folders of a Hive data set
     labels: Mapping[str, str] = field(default_factory=dict)  # what columns are in words
+    bounds: bool = False  # whether the bounds of cells of numbers and dates stand beside them
 
     def __post_init__(self) -> None:
         check_language(self.language)

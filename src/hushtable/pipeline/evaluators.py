@@ -435,11 +435,11 @@ class VerifyEvaluator(Evaluator):
         rules = None if self.policy is None else Policy.read(files.find(self.policy))
         claim = None if tables.release is None else manifest.claim_of(tables.release)
         if rules is not None:
-            asked = rules.claim()
-            rules.check_release(tables.current.columns)
+            asked = rules.claim(tables.current.columns)
             if claim is not None:
                 rules.check_agrees(claim)
             claim = asked if claim is None else claim.with_knowledge_of(asked)
+            rules.check_release(tables.current.columns, claim)
         if claim is None:
             raise InputError(
                 "nothing was claimed of this table.", hint="name a policy, or verify what an Anonymizer made."

@@ -27,7 +27,7 @@ from hushtable.claims import (
     open_release,
     select_for_claim,
 )
-from hushtable.columns import ROLES, ColumnSpec, Role
+from hushtable.columns import ROLES, ColumnSpec, Role, bound_names
 from hushtable.engines import EngineChoice
 from hushtable.errors import PolicyError, check_columns, quote_names
 from hushtable.hierarchy import Hierarchy
@@ -337,15 +337,21 @@ class Policy(Record):
                 hint="their cells fit several: choose the one that is meant, for instance format: '%d.%m.%Y'.",
             )
 
-    def claim(self) -> Classes | Matchings:
-        """Return what a release by this policy claims; where something is yet to be decided, it claims nothing."""
+    def claim(self, columns: Sequence[str] = ()) -> Classes | Matchings:
+        """Return what a release by this policy claims; where something is yet to be decided, it claims nothing.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Of the release: without a manifest they say which quasi-identifiers have bounds beside them.
+        """
         self.check_decided()
         of_classes: dict[str, Any] = {}
         if not any(model.needs.original for model in self.models):
             limits = Limits(self.limits.highest_risk, self.limits.average_risk)
             of_classes = {"population": self._read_population(), "person": self.person, "limits": limits}
             of_classes["is_fresh"] = self.person in self.fresh
-        return claim_from_models(
+        claim = claim_from_models(
             self.quasi_identifiers,
             self.models,
             sensitive=self.with_role("sensitive"),
@@ -354,6 +360,8 @@ class Policy(Record):
             hierarchies=self._read_hierarchies(),
             **of_classes,
         )
+        asked = self.quasi_identifiers if self.writing.bounds else ()
+        return replace(claim, bounds=tuple(name for name in asked if {*bound_names(name)} <= {*columns}))
 
     def _input_specs(self) -> dict[str, ColumnSpec]:
         """Return how the input spells quasi-identifiers, and which cells of unjudged columns are missing."""
@@ -382,10 +390,10 @@ class Policy(Record):
         table = open_release(data, manifest.dialect_of(data))
         if original is not None:
             original = frames.read(original, dialect=self.read_as.dialect).with_specs(self.specs)
-        self.check_release(table.columns)
         if claimed is not None:
             self.check_agrees(claimed)
-        claim = self.claim() if claimed is None else claimed.with_knowledge_of(self.claim())
+        claim = self.claim(table.columns) if claimed is None else claimed.with_knowledge_of(self.claim())
+        self.check_release(table.columns, claim)
         return manifest.compare_with(
             claim.verify(select_for_claim(claim, table), original=original), data, table.columns, claim
         )
@@ -401,9 +409,14 @@ class Policy(Record):
                 hint="verify with the policy that the release was made by, or without one.",
             )
 
-    def check_release(self, columns: Sequence[str]) -> None:
-        """Raise PolicyError where a released table holds a column that the policy removes or does not know."""
-        stray = [name for name in columns if name not in self.columns or name in self.removed]
+    def check_release(self, columns: Sequence[str], claim: Claim | None = None) -> None:
+        """Raise PolicyError where a released table holds a column that the policy removes or does not know.
+
+        Columns that a claim judges as bounds of others are known by these.
+        """
+        bounds = claim.bound_columns if isinstance(claim, (Classes, Matchings)) else ()
+        released = [name for name in columns if name not in bounds]
+        stray = [name for name in released if name not in self.columns or name in self.removed]
         if stray:
             raise PolicyError(
                 f"the table holds columns {quote_names(stray)}, which the policy does not release.",

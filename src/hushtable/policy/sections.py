@@ -335,6 +335,8 @@ class PolicyWriting(Record):
     formulas: Formulas = "keep"
     language: str = "en"
     by: str | None = None
+    # whether columns of bounds stand beside generalized numbers and dates: `age_from` and `age_to`
+    bounds: bool = Field(default=False, strict=True)
 
     @model_validator(mode="after")
     def _is_known(self) -> PolicyWriting:
@@ -344,7 +346,7 @@ class PolicyWriting(Record):
     @property
     def made(self) -> Writing:
         """What a release carries."""
-        return Writing(self.encoding, self.decimal, self.formulas, self.language, self.by)
+        return Writing(self.encoding, self.decimal, self.formulas, self.language, self.by, bounds=self.bounds)
 
 
 class PolicyBudget(Record):

@@ -303,6 +303,7 @@ def measure_utility(
     more. Categories of more than 200 values are in no pair. O(n) for a column or pair, besides what lists cover.
     """
     original, source = with_claim_spelling(original, claim), frames.library_of(original)
+    released = released.drop(claim.bound_columns)
     read: dict[str, Standing] = {}
     columns = []
     for name in released.columns:

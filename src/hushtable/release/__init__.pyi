@@ -2,6 +2,7 @@ from . import manifest as manifest, notes as notes
 from .archives import ARCHIVES as ARCHIVES, archive_path as archive_path, convert_codebook as convert_codebook
 from .batch import Batch as Batch
 from .batches import Batches as Batches, decode_dictionaries as decode_dictionaries
+from .bounds import refuse_central as refuse_central
 from .codebook import Codebook as Codebook, codebook_paths as codebook_paths, render_copy as render_copy
 from .edition import Edition as Edition, Rewritten as Rewritten
 from .exposure import (

@@ -20,7 +20,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import Classes, Matchings
-from hushtable.columns import Column, cells, zone_of
+from hushtable.columns import Column, bound_names, cells, zone_of
 from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, Times
 from hushtable.io import Frame, Variable
 from hushtable.release.edition import Edition, Rewritten
@@ -148,14 +148,14 @@ class Codebook:
             **left_out,
             "columns": [
                 self._describe_column(name) | self._list_missing(name) | self._label_and_values(name)
-                for name in self.edition.columns
+                for name in self.edition.names
             ],
         }
 
     def _list_missing(self, name: str) -> dict[str, Any]:
         """Return the texts that were declared missing in the source, and whether odd cells were."""
         source, hidden = self.edition.source, self.edition.pseudonyms
-        if isinstance(source, Table) or (hidden and name in hidden.columns):
+        if isinstance(source, Table) or name not in source.names or (hidden and name in hidden.columns):
             return {}
         spec = source.spec(name)
         odd_cells = {"odd_cells": "missing"} if spec.odd_cells == "missing" else {}
@@ -173,6 +173,9 @@ class Codebook:
         return self.edition.frame().variables if isinstance(source, Frame) and source.variables else {}
 
     def _describe_column(self, name: str) -> dict[str, Any]:
+        bounded = next((each for each in self.edition.bounds if name in bound_names(each)), None)
+        if bounded is not None:
+            return {"name": name, **self._describe_bound(name, bounded)}
         column = next((each for each in self.columns if each.name == name), None)
         if column is None:
             return {"name": name, **self._describe_kept_column(name)}
@@ -210,6 +213,20 @@ class Codebook:
         separator = self._find_separator(name)
         how = "kept as it is" if separator is None else "kept"
         return {**kind, "role": role, "how": f"{how}{starred}{_describe_separator(separator)}"}
+
+    def _describe_bound(self, name: str, bounded: str) -> dict[str, str]:
+        """Describe a column that holds the bounds of the cells of another."""
+        kind = self.edition.rewritten[bounded].kind
+        if name == bound_names(bounded)[0]:
+            how = f"the smallest value that the cell of {bounded} admits; empty if the cell names none"
+        elif kind in ("integer", "date"):
+            how = f"the largest value that the cell of {bounded} admits; empty if the cell names none"
+        else:
+            how = (
+                f"the largest value that the cell of {bounded} admits, or the limit that its values stay below; empty "
+                "if the cell names none"
+            )
+        return {"kind": kind, "role": "bound", "how": how}
 
     def _find_separator(self, name: str) -> str | None:
         """Return the separator of the items of a kept column; None if its cells are not sets."""

@@ -16,8 +16,11 @@ from hushtable.columns import (
     Column,
     ColumnSpec,
     Kind,
+    bound_names,
+    build_bound_columns,
     cells,
     convert_texts,
+    encode,
     format_numbers,
     format_values,
     from_texts,
@@ -100,6 +103,8 @@ class Edition:
         Columns that are declared text: a file holds the texts of their values, whatever their type.
     labels : mapping of column to str
         What columns are in words, where somebody said so, besides what the source says of its variables.
+    bounds : tuple of str
+        Rewritten columns of numbers, dates or times, beside each of which stand the bounds of its cells.
     """
 
     source: Frame | Table = field(repr=False)
@@ -111,6 +116,25 @@ class Edition:
     pseudonyms: Pseudonyms | None = None
     as_text: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    bounds: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.bounds:
+            from hushtable.claims import check_bound_names
+
+            check_bound_names(self.bounds, self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The published columns, those of bounds each behind its own."""
+        return tuple(
+            each for name in self.columns for each in (name, *(bound_names(name) if name in self.bounds else ()))
+        )
+
+    @property
+    def _kinds_of_bounds(self) -> dict[str, Kind]:
+        """The kinds of the columns that hold bounds."""
+        return {each: self.rewritten[name].kind for name in self.bounds for each in bound_names(name)}
 
     def label(self, name: str) -> str:
         """Return the label of a column; empty if it has none."""
@@ -143,8 +167,12 @@ class Edition:
         columns = {name: _publish_cells(each, kept) for name, each in self.rewritten.items()}
         for name, stars in self.starred.items():
             columns[name] = suppress_rows(frame.column(name), stars[kept], name)
+        for name in self.bounds:
+            rewritten = self.rewritten[name]
+            columns |= build_bound_columns(name, rewritten.texts, rewritten.kind, rewritten.codes[kept])
         added = {name: integer_series(name, numbers) for name, numbers in self.added.items()}
         frame = frame.with_columns({**columns, **added})
+        frame = frame.select((*self.names, *added)) if self.bounds else frame
         # Specs of the source's cells do not describe the published ones.
         frame = replace(frame, specs={name: spec for name, spec in frame.specs.items() if name not in self.rewritten})
         # A row of several records would give them one fresh pseudonym, and so link them: one row for each record.
@@ -174,6 +202,7 @@ class Edition:
             rewritten={name: each for name, each in self.rewritten.items() if name in names},
             starred={name: each for name, each in self.starred.items() if name in names},
             as_text=tuple(name for name in self.as_text if name in names),
+            bounds=tuple(name for name in self.bounds if name in names),
         )
 
     def table(self, source: Table) -> Table:
@@ -188,12 +217,24 @@ class Edition:
             columns[j], code_of_text = from_texts(name, [*column.texts(), "", SUPPRESSED], "category")
             missing, star = column.n_values, column.n_values + 1
             codes[j] = code_of_text[np.where(rows, star, np.where(codes[j] < 0, missing, codes[j]))]
-        table = Table(tuple(columns), codes, source.counts).select(self.columns)
+        table = self._with_bounds(Table(tuple(columns), codes, source.counts))
         table = table if self.rows is None else table.take(self.rows)
         table = _with_numbers(table, self.added)
         table = table.with_row_per_record() if self.pseudonyms and self.pseudonyms.fresh else table
         table = pseudonyms.pseudonymize_table(table, self.pseudonyms) if self.pseudonyms else table
         return table.without_unused()
+
+    def _with_bounds(self, table: Table) -> Table:
+        """Return the published columns of a table with the bounds of their cells, encoded."""
+        columns, codes = list(table.columns), [*table.codes]
+        for name in self.bounds:
+            rewritten = self.rewritten[name]
+            bounds = build_bound_columns(name, rewritten.texts, rewritten.kind, rewritten.codes)
+            for each, values in bounds.items():
+                column, codes_of_rows = encode(values, ColumnSpec(rewritten.kind), is_typed=True, name=each)
+                columns.append(column)
+                codes.append(codes_of_rows)
+        return Table(tuple(columns), np.array(codes, dtype=np.int32), table.counts).select(self.names)
 
     def check_kept(self, written: Frame, rows: CodeArray, comma_columns: Sequence[str], program: str | None) -> None:
         """Raise VerificationError if a kept column of a draft does not hold the source's cells in the given rows."""
@@ -201,8 +242,9 @@ class Edition:
         source_rows = self._rows_written()[rows]
         original = self.source if isinstance(self.source, Table) else self.source.without_declared(program)
         # By position: names may have been escaped, and the draft may have further columns behind.
-        for name, written_name in zip(self.columns, written.columns, strict=False):
-            if name in self.rewritten or name in pseudonymized:
+        bounds = self._kinds_of_bounds
+        for name, written_name in zip(self.names, written.columns, strict=False):
+            if name in self.rewritten or name in pseudonymized or name in bounds:
                 continue
             written_cells = written.column(written_name)
             # Text that the file typed is compared by the value that it spells; all else as it is.
@@ -250,12 +292,16 @@ class Edition:
         program = program_of(path)
         frame, texts = self.frame().without_declared(program), self.as_text
         if frames.file_kind(path) == "csv":
-            texts = (*texts, *(name for name, each in self.rewritten.items() if each.are_values))
+            texts = (
+                *texts,
+                *(name for name, each in self.rewritten.items() if each.are_values),
+                *self._kinds_of_bounds,
+            )
         frame = frame.with_columns({name: format_values(frame.column(name), name) for name in texts})
         if frames.file_kind(path) != "csv":
             hidden = self.pseudonyms.columns if self.pseudonyms else ()
             specs = {name: _spec_of(each.kind) for name, each in self.rewritten.items()}
-            names = [name for name in frame.columns if name not in (*self.as_text, *hidden)]
+            names = [name for name in frame.columns if name not in (*self.as_text, *hidden, *self._kinds_of_bounds)]
             names = names if frame.is_text else [name for name in names if name in self._columns_with_tags]
             frame = frame.with_types({name: specs.get(name) for name in names})
         return frame if program is None else replace(frame, variables=self._describe_measures(frame))
@@ -272,7 +318,7 @@ class Edition:
         kinds |= dict.fromkeys(self.as_text, "category")
         if isinstance(self.source, Table):
             kinds |= {column.name: column.kind for column in self.source.columns}
-        kinds |= {name: each.kind for name, each in self.rewritten.items()}
+        kinds |= {name: each.kind for name, each in self.rewritten.items()} | self._kinds_of_bounds
         columns = {name: frame.column(name) for name in frame.columns}
         by_kind = infer_measures(columns, kinds)
         said = self._source_variables
@@ -289,12 +335,12 @@ class Edition:
     def _find_number_columns(self, frame: Frame) -> tuple[str, ...]:
         """Return the columns whose numbers are not written as they came: rewritten ones, and floats."""
         text_columns = (*self.as_text, *(self.pseudonyms.columns if self.pseudonyms else ()))
-        rewritten = {name for name, each in self.rewritten.items() if each.kind in ("integer", "decimal")}
+        kinds = {name: each.kind for name, each in self.rewritten.items()} | self._kinds_of_bounds
+        numbers = {name for name, kind in kinds.items() if kind in ("integer", "decimal")}
         return tuple(
             name
             for name in frame.columns
-            if name in rewritten
-            or (name not in (*self.rewritten, *self.added, *text_columns) and self._holds_floats(name))
+            if name in numbers or (name not in (*kinds, *self.added, *text_columns) and self._holds_floats(name))
         )
 
     def _holds_floats(self, name: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.columns import bound_names
 from hushtable.models import KMAnonymity, PrivacyModel
 from hushtable.release.exposure import Exposure
 from hushtable.wording import careful, count_of, join_names
@@ -32,6 +33,7 @@ def describe_release(
     finds = [] if exposure is None else exposure.describe_joint_uniques()
     is_many = exposure is not None and exposure.n_found >= max(1, _MANY_FOUND * exposure.n_records)
     first = [f"{finds.pop(0)}: round it, leave it out, or say in the policy why nobody knows it."] if is_many else []
+    columns = [*(name for name in columns if name not in claim.bound_columns), *claim.bound_columns]
     return (
         f"The release publishes {count_of(verdict.n_records, 'record')} with {count_of(len(columns), 'column')}.",
         *first,
@@ -158,6 +160,9 @@ def _describe_columns(claim: Classes | Matchings, columns: Sequence[str], entrie
         yield f"Keyed pseudonyms: {join_names(keyed)}{again}."
     if fresh:
         yield f"A new pseudonym for every record: {join_names(fresh)}."
-    judged = (*claim.columns, *claim.sensitive, *keyed, *fresh)
+    if claim.bounds:
+        first, last = bound_names(claim.bounds[0])
+        yield f"Bounds of cells stand beside {join_names(claim.bounds)}: {first}, {last} and so on."
+    judged = (*claim.columns, *claim.bound_columns, *claim.sensitive, *keyed, *fresh)
     if kept := [name for name in columns if name not in judged]:
         yield f"Kept as they are, taken for unknown to anyone: {join_names(kept)}."

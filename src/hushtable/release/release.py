@@ -217,12 +217,13 @@ class Release(StatesFacts, Generic[FrameT]):
         source, edition = self.source.frame(), replace(self.distinct.edition, rows=None)
         names = [name for name in self.columns if name in (*edition.rewritten, *edition.starred, *edition.as_text)]
         # Column by column, because memory is short: rows may be many, and texts are long.
-        alone = ((name, edition.select([name]).build_file_frame(path)[0].column(name)) for name in names)
+        frames_ = (edition.select([name]).build_file_frame(path)[0] for name in names)
+        alone = ((name, frame.column(name)) for frame in frames_ for name in frame.columns)
         return PublishedCells.from_series(
             keys={name: source.column(name) for name in source.columns},
             published={name: to_enumeration(cells) for name, cells in alone},
             is_published=self.published_rows,
-            columns=self.columns,
+            columns=self.edition.names,
             pseudonyms=self.pseudonyms,
             counts=source.records,
         )
@@ -264,6 +265,7 @@ class Release(StatesFacts, Generic[FrameT]):
             pseudonyms=self.pseudonyms,
             as_text=tuple(name for name in self.sensitive if self.specs[name].kind in ("category", "ordered")),
             labels=self.writing.labels,
+            bounds=self.claim.bounds,
         )
 
     @property
@@ -672,7 +674,7 @@ class Release(StatesFacts, Generic[FrameT]):
             return with_all_columns(self.counted.utility(), self.columns)
         regression = RegressionModel.from_options(model, weights)
         removed = np.repeat(self.suppressed & self.drops_suppressed, self.source.records)
-        original, released = self.source.frame(), self.edition.frame()
+        original, released = self.source.frame(), replace(self.edition, bounds=()).frame()
         if target is not None or regression is not None:
             # Models learn from rows, of which each is a record.
             original, released = original.with_row_per_record(), released.with_row_per_record()
@@ -703,7 +705,8 @@ class Release(StatesFacts, Generic[FrameT]):
             distinct = self.distinct
             return self.claim.verify(distinct.edition.frame(), original=distinct.compared_with)
         persons = (self.person,) if self.person in self.columns else ()
-        counted = self.origin.collapse((*self.claim.columns, *self.claim.sensitive, *persons), self.cells)
+        judged = (*self.claim.columns, *self.claim.bound_columns, *self.claim.sensitive, *persons)
+        counted = self.origin.collapse(judged, self.cells)
         return self.claim.verify(counted, original=self.compared_with)
 
     def write(
@@ -719,6 +722,7 @@ class Release(StatesFacts, Generic[FrameT]):
         codebook: bool = True,
         overwrite: bool = False,
         by: str | None = None,
+        bounds: bool = False,
     ) -> Verdict:
         """Write the protected table, its manifest and its codebook, whole and verified or not at all.
 
@@ -751,6 +755,9 @@ class Release(StatesFacts, Generic[FrameT]):
             A published column whose cells name the folders of a Hive data set (``region=N/part-00000.parquet``), at
             most 500: ``path`` names a folder, in which the manifest lies. The policy's ``write: {by: ...}``
             when not given. All folders are verified together.
+        bounds : bool
+            Write beside the cells of numbers, dates and times the smallest and the largest value that each admits, as
+            `with_bounds` does; also where the policy says ``write: {bounds: true}``.
 
         Raises
         ------
@@ -762,6 +769,19 @@ class Release(StatesFacts, Generic[FrameT]):
         InputError
             The file cannot be written, or must not be.
         """
+        if bounds and not self.claim.bounds:
+            return self.with_bounds().write(
+                path,
+                keep_order=keep_order,
+                external=external,
+                policy=policy,
+                encoding=encoding,
+                decimal=decimal,
+                formulas=formulas,
+                codebook=codebook,
+                overwrite=overwrite,
+                by=by,
+            )
         check_before_writing(self.exposure, self.recoding)
         path, by = Path(path), by if by is not None else self.writing.by
         to = Destination(
@@ -786,6 +806,37 @@ class Release(StatesFacts, Generic[FrameT]):
             cells = self._publish_cells(_PARQUET_PART if is_folder(path) else path)
             content = ReleaseContent(self, self.origin, cells)
         return write(content, to, {**self.to_dict(), "policy": dict(policy) if policy else None})
+
+    def with_bounds(self) -> Release[FrameT]:
+        """Return the release with the bounds of cells as columns: ``age_from`` and ``age_to`` beside ``age``.
+
+        Every quasi-identifier of numbers, dates or times has them, unless its labels are those of a hierarchy of your
+        own. They follow from the published cells alone, and have the type of the values; times of a day are text.
+        `verify` judges them. They are empty where a cell is open on that side (``<20``), ``*`` or missing.
+
+        Of whole numbers and dates both bounds belong to the cell: ``[17, 25)`` and ``[17, 24]`` are 17 and 24. Of
+        decimals, moments and times ``_to`` is a limit, which a value may not reach: ``[1.5, 2.5)`` is 1.5 and 2.5.
+
+        Raises
+        ------
+        InputError
+            No column has bounds, or cells are central values.
+        ColumnError
+            A column of bounds would have the name of another column.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import hushtable as ht
+        >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "pay": [1, 2, 3, 4]})
+        >>> release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+        >>> release.with_bounds().frame.rows()
+        [('[31, 34]', 31, 34, 1), ('[31, 34]', 31, 34, 2), ('[52, 57]', 52, 57, 3), ('[52, 57]', 52, 57, 4)]
+        """
+        # What few callers ask for is not loaded with every release.
+        from hushtable.release.bounds import release_with_bounds
+
+        return release_with_bounds(self)
 
     def mapping(self) -> AppliedMapping:
         """Return which value became which cell, column by column: for those who keep the input.

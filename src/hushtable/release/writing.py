@@ -230,7 +230,7 @@ class TableContent:
         else:
             from hushtable.io import hive
 
-            written = hive.read_frame(draft, filled.n_records, self.edition.columns)
+            written = hive.read_frame(draft, filled.n_records, self.edition.names)
         self.edition.check_kept(written, filled.rows, filled.comma_columns, program_of(to.path))
         return filled.claim.verify(written, original=self.original).raise_if_failed(), {}
 

@@ -172,7 +172,8 @@ def section_on_utility(released: Released) -> Section:
     if original is None or not isinstance(claim, (Classes, Matchings)):
         return Section("utility", title, (Paragraph(NO_ORIGINAL),), CLAUSES["utility"])
     hidden = (*released.facts.get("pseudonymized", ()), *released.facts.get("fresh", ()))
-    found = with_all_columns(measure_utility(original, released.published, claim, pseudonyms=hidden), released.names)
+    names = [name for name in released.names if name not in claim.bound_columns]
+    found = with_all_columns(measure_utility(original, released.published, claim, pseudonyms=hidden), names)
     return Section(
         "utility", title, (*_tables_on_utility(found), *_charts_on_distributions(found, released)), CLAUSES["utility"]
     )

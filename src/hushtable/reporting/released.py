@@ -168,7 +168,7 @@ def section_on_limitations(released: Released) -> Section:
             "What is hidden may follow from other columns that are published as they are.",
         ]
         return Section("unprotected", "What is not protected", (Points(tuple(points)),), CLAUSES["unprotected"])
-    named = {*claim.columns, *claim.sensitive}
+    named = {*claim.columns, *claim.sensitive, *claim.bound_columns}
     kept = [name for name in released.names if name not in named]
     points = [
         f"Someone who knows more than {join_names(claim.columns)} of a person: every other column is taken for unknown"
@@ -519,8 +519,11 @@ def _is_counted(forms: Any) -> bool:
 def _describe_columns(claim: Claim, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
     """Return column entries from the claim, for a release without a codebook."""
     known, sensitive = claim.columns, claim.sensitive
+    bounds = claim.bound_columns if isinstance(claim, (Classes, Matchings)) else ()
 
     def role(name: str) -> str:
+        if name in bounds:
+            return "bound"
         return "quasi-identifier" if name in known else "sensitive" if name in sensitive else "other"
 
     return tuple({"name": name, "role": role(name)} for name in names)
