@@ -42,8 +42,8 @@ RUN_ELSEWHERE = (
 # YAML that GitHub Actions and pre-commit read.
 NOT_OURS = {"jobs", "repos"}
 # Blocks that only show something: trees and diagrams (no language), an image that a daemon would build, and
-# entry points, which tests/test_extending.py installs.
-SHOWN = {"", "docker", "text", "toml"}
+# entry points, which tests/test_extending.py installs; lines of other programs.
+SHOWN = {"", "docker", "r", "stata", "text", "toml"}
 # Files that only a reader can bring along.
 BROUGHT = {"areas.csv": "10115;101**;*\n"}
 # Packages that a page needs and the tests may lack.
@@ -52,6 +52,7 @@ PACKAGES = {
     "next_batch.md": ("sklearn",),
     "utility.md": ("sklearn",),
     "names.md": ("sklearn",),
+    "bounds.md": ("pyreadstat", "statsmodels"),
 }
 
 

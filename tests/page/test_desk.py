@@ -399,3 +399,19 @@ def test_the_page_speaks_german(ward):
 
 def test_a_language_that_nobody_speaks_is_english():
     assert PageWords("xx").language == "en"
+
+
+def test_a_box_adds_columns_of_bounds(ward):
+    asked = {"k": "3", "suppression": "0", "method": "mondrian", "recoding": "readable"}
+    assert ward.do("move", **asked, bounds="yes") == "/choose"
+    ward.settle()
+    desk = ward.server.desk
+    assert desk.rules().writing.bounds
+    release = desk.outcome.release
+    assert release.claim.bounds
+    assert {f"{name}_from" for name in release.claim.bounds} <= {*release.edition.names}
+    assert re.search(r'<input[^>]*name="bounds"[^>]*checked', ward.get("/choose"))
+    ward.do("move", **asked)
+    ward.settle()
+    assert not desk.rules().writing.bounds
+    assert not desk.outcome.release.claim.bounds

@@ -217,6 +217,8 @@ def _set_requirements(desk: Desk, fields: FormFields) -> str:
     for limit in ("highest_risk", "average_risk"):
         if limit in fields.names():
             changed = changed.with_entries({("limits", limit): fields.share(limit) or None})
+    if (fields.text("bounds", "") == "yes") != changed.writing.bounds:
+        changed = changed.with_entries({("write", "bounds"): not changed.writing.bounds})
     desk.change_policy(changed)
     return "/choose"
 

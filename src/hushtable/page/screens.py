@@ -693,6 +693,12 @@ def _render_choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
                 words("0: no limit"),
             ),
             *values,
+            tag(
+                "label",
+                tag("input", type="checkbox", name="bounds", value="yes", checked=policy.writing.bounds),
+                tag("span", words("Add the smallest and the largest value of each cell as columns")),
+                class_="box",
+            ),
             class_="fields",
         ),
         _render_button(words("Set")),
