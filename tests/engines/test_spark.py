@@ -247,6 +247,20 @@ def test_records_that_are_cut_one_by_one_are_published_where_they_are(spark, tmp
     assert done("verify", out).code == 0
 
 
+@pytest.mark.filterwarnings("ignore:tight intervals")
+@pytest.mark.parametrize("most", [beyond_memory.MOST_COUNTED, 1])
+def test_spark_writes_bounds_beside_the_cells(spark, tmp_path, monkeypatch, most):
+    monkeypatch.setattr(beyond_memory, "MOST_COUNTED", most)
+    frame, asked = made_up(60), {**ASKED["l"], "method": ht.Mondrian(recoding="readable"), "roles": "trust"}
+    whole = ht.anonymize(frame, **asked).with_bounds()
+    release = ht.anonymize(of_spark(spark, frame), **asked).with_bounds()
+    assert release.is_row_by_row == (most == 1)
+    assert release.write(tmp_path / "out").passed
+    written = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert written.columns == whole.frame.columns
+    assert rows_of(written) == rows_of(whole.frame)
+
+
 def test_a_record_that_was_not_coded_is_an_error_where_records_walk(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(beyond_memory, "MOST_COUNTED", 1)
     asked = {**ASKED["k"], "roles": "trust"}

@@ -56,8 +56,10 @@ class WalkedCells:
     def with_cells_of(self, rows: pl.DataFrame) -> WalkedCells:
         """Return the same with the published cells of the release's rows."""
         cells = {}
+        # Bounds of cells are no judged columns: a class has one row of them, as of quasi-identifiers.
+        of_classes = self.rows[self.names.index(min(self.quasi_identifiers))]
         for series in rows:
-            at = self.rows[self.names.index(series.name)]
+            at = self.rows[self.names.index(series.name)] if series.name in self.names else of_classes
             codes, values = encode_cells(series.alias("").gather(np.maximum(at, 0)))
             cells[series.name] = np.where(at < 0, np.int32(-1), codes), values
         return replace(self, cells=cells)
@@ -73,7 +75,8 @@ class WalkedCells:
         columns = {}
         for name in names:
             cells_of, values = self.cells[name]
-            at = cells_of[labels if name in self.quasi_identifiers else table.codes[table.index(name)] + 1]
+            is_of_class = name in self.quasi_identifiers or name not in self.names
+            at = cells_of[labels if is_of_class else table.codes[table.index(name)] + 1]
             columns[name] = values.take(pa.array(at, mask=at < 0))
         return columns
 

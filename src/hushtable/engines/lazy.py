@@ -324,11 +324,14 @@ class Lazy:
             kept = (nw.col(engine_names[name]).alias(f"p{i}") for i, name in enumerate(names))
             return self.data.select(*kept, nw.lit(True).alias(MARK))
         spark = import_module("hushtable.engines.spark")
-        outputs = [(f"p{i}", name if name in published else None, engine_names[name]) for i, name in enumerate(names)]
+        # Bounds of cells are published, and are no columns of the frame.
+        outputs = [
+            (f"p{i}", name if name in published else None, engine_names.get(name, "")) for i, name in enumerate(names)
+        ]
         rows = pl.DataFrame([each for each in cells.published if each.name in published])
         publishing = walked.with_cells_of(rows)
         judged = [engine_names[name] for name in walked.names]
-        data = self.data.select(*dict.fromkeys((*judged, *(engine_names[name] for name in names))))
+        data = self.data.select(*dict.fromkeys((*judged, *engine_names.values())))
         frame: nw.LazyFrame[Any] = nw.from_native(spark.walk_rows(data.to_native(), publishing, judged, outputs))
         return frame
 
