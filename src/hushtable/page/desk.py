@@ -530,6 +530,8 @@ class Desk:
             current = policy.to_dict()
             for part, option in (("loss", "weights"), ("method", "grid")):
                 changes |= _without_column(current.get(part), part, option, name)
+            if name in policy.importance:
+                changes["importance",] = {each: n for each, n in policy.importance.items() if each != name}
         is_hidden = role == "identifier" and action != "pseudonym"
         if name in policy.accept and (is_hidden or role not in ("other", "sensitive", "identifier")):
             changes["accept",] = {each: why for each, why in policy.accept.items() if each != name}

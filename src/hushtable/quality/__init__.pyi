@@ -1,5 +1,10 @@
 from .bound import release_bound as release_bound
 from .distances import Distances as Distances
+from .importance import (
+    HIGHEST_IMPORTANCE as HIGHEST_IMPORTANCE,
+    weighs_columns as weighs_columns,
+    with_importance as with_importance,
+)
 from .loss import (
     CellLoss as CellLoss,
     Certainty as Certainty,
