@@ -398,26 +398,44 @@ def _coarsen(rules: Policy, column: Column, now: float) -> Iterator[AdvisedChang
     """
     name, rule = column.name, rules.columns[column.name].hierarchy
     place: tuple[str, ...] = ("columns", name, "hierarchy")
+    entries: Entries
     if isinstance(rule, Mapping):
-        for kind, option, words in (
-            ("dates", "levels", "{} by {}"),
-            ("prefix", "lengths", "{} by {} characters"),
-            ("intervals", "width", "{} in steps of {}"),
-            ("times", "minutes", "{} in steps of {} minutes"),
-        ):
+        for kind, option in (("dates", "levels"), ("prefix", "lengths"), ("intervals", "width"), ("times", "minutes")):
             levels = list(rule.get(kind, {}).get(option) or ())[1:]
             if levels:
-                entries: Entries = {place: {kind: {**rule[kind], option: levels}}}
-                yield AdvisedChange("coarsen", name, words.format(name, levels[0]), entries, now)
+                entries = {place: {kind: {**rule[kind], option: levels}}}
+                yield AdvisedChange("coarsen", name, _describe_unit(name, kind, levels[0]), entries, now)
     elif rule is None and column.n_values > 1 and not column.by_rank:
         if column.kind in ("date", "datetime"):
             units = list(UNITS)[list(UNITS).index(column.precision) + 1 :]
             if units:
-                yield AdvisedChange("coarsen", name, f"{name} by {units[0]}", {place: {"dates": units}}, now)
+                entries = {place: {"dates": units}}
+                yield AdvisedChange("coarsen", name, _describe_unit(name, "dates", units[0]), entries, now)
         elif column.kind in ("integer", "decimal") and isinstance(rules.method, Mondrian):
-            given = rules.method.grid.get(name)
-            grid = Fraction(Rounding.from_column(column).grid if given is None else to_exact(str(given)))
-            # From 1 to 5, from 2 and 5 to 10: steps that people count in.
-            width = float(grid * (2 if f"{float(grid):e}"[0] == "5" else 5))
-            entries = {("method", rules.method.name, "grid", name): int(width) if width.is_integer() else width}
-            yield AdvisedChange("coarsen", name, f"{name} in steps of {width:g}", entries, now)
+            width = _find_coarser_step(column, rules.method.grid.get(name))
+            entries = {("method", rules.method.name, "grid", name): width}
+            yield AdvisedChange("coarsen", name, _describe_unit(name, "intervals", width), entries, now)
+
+
+def _find_coarser_step(column: Column, step: float | None) -> float:
+    """Return the next step in which people count: 5 after 1, 10 after 2 and 5."""
+    grid = Fraction(Rounding.from_column(column).grid if step is None else to_exact(str(step)))
+    width = float(grid * (2 if f"{float(grid):e}"[0] == "5" else 5))
+    return int(width) if width.is_integer() else width
+
+
+def _describe_unit(name: str, kind: str, unit: object) -> str:
+    by_unit = {
+        "day": f"{name} by day",
+        "month": f"{name} by month",
+        "quarter": f"{name} by quarter",
+        "year": f"{name} by year",
+        "decade": f"{name} by decade",
+    }
+    by_kind = {
+        "dates": by_unit.get(str(unit), ""),
+        "prefix": f"{name} by {unit} characters",
+        "intervals": f"{name} in steps of {unit}",
+        "times": f"{name} in steps of {unit} minutes",
+    }
+    return by_kind[kind]
