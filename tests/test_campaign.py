@@ -70,7 +70,7 @@ CASES = {
     "dates": 60,
     "odd_cells": 15,
     "journeys": 40,
-    "advice": 10,
+    "advice": 40,
 }
 
 
