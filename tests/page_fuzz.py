@@ -23,7 +23,8 @@ ODD = (
 )  # fmt: skip
 FIELDS = (
     "column", "role", "format", "rule", "options", "level", "group", "name", "k", "suppression", "method", "recoding",
-    "highest_risk", "values-0", "values-3", "values-99", "values-x", "ks", "suppressions", "run", "reason", "overwrite",
+    "highest_risk", "values-0", "values-3", "values-99", "values-x", "ks", "suppressions", "run", "change",
+    "importance-1", "reason", "overwrite",
     "path", "screen", "language", "token", "",
 )  # fmt: skip
 NEEDED = {
@@ -37,6 +38,8 @@ NEEDED = {
     "move": ("k", "suppression", "method", "recoding"),
     "compare": ("ks", "suppressions"),
     "choose": ("run",),
+    "follow": ("change",),
+    "importance": ("importance-0", "importance-99", "importance-x"),
     "accept": ("column", "reason"),
     "target": ("column",),
     "write": ("name", "overwrite"),

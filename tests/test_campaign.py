@@ -39,6 +39,7 @@ PARTS = {
     "odd_cells": 1,
     "bounds": 1,
     "journeys": 1,
+    "advice": 1,
 }
 CASES = {
     "releases": 80,
@@ -71,6 +72,7 @@ CASES = {
     "odd_cells": 15,
     "bounds": 10,
     "journeys": 40,
+    "advice": 40,
 }
 
 

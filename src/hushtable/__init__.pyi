@@ -68,7 +68,13 @@ from .models import (
     TCloseness as TCloseness,
 )
 from .pipeline import Pipeline as Pipeline, PipelineRun as PipelineRun
-from .policy import Comparison as Comparison, Policy as Policy, anonymize as anonymize, compare as compare
+from .policy import (
+    Advice as Advice,
+    Comparison as Comparison,
+    Policy as Policy,
+    anonymize as anonymize,
+    compare as compare,
+)
 from .quality import (
     ArxLoss as ArxLoss,
     Certainty as Certainty,

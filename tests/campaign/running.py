@@ -47,6 +47,7 @@ KINDS = {
     "odd_cells": 6,
     "bounds": 6,
     "journeys": 6,
+    "advice": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

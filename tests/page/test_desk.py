@@ -35,6 +35,23 @@ def place(desk, name):
     return desk.looked.typed_frame.columns.index(name)
 
 
+def test_advice_is_followed_by_a_button_and_importance_is_set(ward):
+    desk = ward.server.desk
+    name = desk.rules().quasi_identifiers[0]
+    ward.do("importance", **{f"importance-{desk.looked.typed_frame.columns.index(name)}": "3"})
+    ward.settle()
+    assert desk.rules().importance == {name: 3}
+    ward.do("advise")
+    ward.settle()
+    changes = desk.find_advised_changes()
+    assert changes[0].what in ward.get("/choose")
+    assert ward.do("follow", change=0) == "/choose"
+    ward.settle()
+    assert desk.outcome.release.quality.set_ncp == changes[0].after
+    assert desk.find_advised_changes() == ()
+    assert "no such change" in ward.do("follow", change=0)
+
+
 def test_a_release_from_the_first_screen_to_the_last(ward, monkeypatch):
     desk = ward.server.desk
     assert not desk.is_stale

@@ -319,6 +319,15 @@ class Prepared:
         """The table, with the population where one is counted."""
         return self.table if self.population_table is None else self.table.with_population(self.population_table)
 
+    def without_quasi_identifier(self, name: str) -> Prepared:
+        """Return the same without a quasi-identifier, where no population is counted; the source keeps its cells."""
+        table = self.table.select([each for each in self.table.names if each != name])
+        ladders = {each: ladder for each, ladder in self.ladders.items() if each != name}
+        specs, origins = (
+            {each: spec for each, spec in specs.items() if each != name} for specs in (self.specs, self.origins)
+        )
+        return replace(self, table=table, ladders=ladders, specs=specs, origins=origins)
+
     def with_row_per_record(self) -> Prepared:
         """Expand counts: one row per record, so that equal records can go to different classes."""
         return replace(self, source=self.source.with_row_per_record(), table=self.table.with_row_per_record())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,14 +17,16 @@ from hushtable.cli.arguments import (
     numbers_in,
     place_of,
 )
-from hushtable.cli.groups import field
+from hushtable.cli.groups import field, find_given
 from hushtable.cli.report import report_outputs, write_report
 from hushtable.cli.requests import key_in, with_asked_role
+from hushtable.cli.summary import format_advice
 from hushtable.cli.terminal import exit_with_code, format_table, print_json, print_lines, show_progress, show_step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
-    from hushtable.policy import ComparedRun, Comparison
+    from hushtable.io import Frame
+    from hushtable.policy import ComparedRun, Comparison, Policy
 
 _FOUND_NOTE: Final = "Found: the largest share of persons that 1, 2 or 3 known records find; by a sample."
 _OVERLAP_NOTE: Final = (
@@ -49,6 +51,7 @@ class SettingsOptions:
         "Ways to link a person's records to compare: remove, fresh, linked-k-anonymity, km-anonymity.",
         metavar="remove,fresh,...",
     )
+    advise: bool = field(False, "Instead, list changes of the policy by how much detail they bring back.", "--advise")
 
 
 @dataclass(frozen=True)
@@ -81,34 +84,26 @@ def compare(
 
     Exits with 3 if no combination is feasible.
     """
-    from hushtable.policy import Policy, compare as compare_
+    from hushtable.policy import Policy
 
     if results.external:
         raise InputError(
             "a comparison has no external form: it shows what every k costs, which helps to undo a release.",
             hint="keep it to those who make the release, and leave --external out.",
         )
-    ks = numbers_in("--k", settings.k, int, "numbers", "2,3,5")
-    shares = numbers_in("--suppression", settings.suppression, float, "numbers", "0,0.01")
+    if settings.advise:
+        _check_only_advice(settings, regression, results)
     policy = Policy.read(baseline.policy)
     inputs = [place_of(file), baseline.policy, *([baseline.key_file] if baseline.key_file else []), *policy.inputs]
     _check_outputs(results, inputs)
     policy = with_asked_role(policy, baseline.ask)
     with show_step("reading"):
         frame = machine.table(file, policy.read_as.dialect)
-    varied = {"recoding": settings.recoding, "method": settings.method, "links": settings.links}
-    with show_progress("comparing") as progress:
-        comparison = compare_(
-            frame,
-            policy,
-            k=ks,
-            suppression=shares,
-            **{name: names_of(text) for name, text in varied.items() if text is not None},
-            model=regression.model,
-            weights=regression.weights,
-            key=None if baseline.key_file is None else key_in(baseline.key_file),
-            progress=progress,
-        )
+    if settings.advise:
+        _show_advice(file, frame, policy, results)
+        return
+    key = None if baseline.key_file is None else key_in(baseline.key_file)
+    comparison = _compare_settings(frame, policy, settings, regression, key)
     is_feasible = any(row.is_feasible for row in comparison.rows)
     with exit_with_code(0 if is_feasible else 3):
         if results.plot is not None and is_feasible:
@@ -118,6 +113,49 @@ def compare(
             print_json({"file": file.name, "facts": comparison.facts, **comparison.to_dict()})
         else:
             print_lines(*_describe_comparison(comparison))
+
+
+def _compare_settings(
+    frame: Frame, policy: Policy, settings: SettingsOptions, regression: RegressionOptions, key: bytes | None
+) -> Comparison:
+    from hushtable.policy import compare as compare_
+
+    varied = {"recoding": settings.recoding, "method": settings.method, "links": settings.links}
+    ks = numbers_in("--k", settings.k, int, "numbers", "2,3,5")
+    shares = numbers_in("--suppression", settings.suppression, float, "numbers", "0,0.01")
+    with show_progress("comparing") as progress:
+        return compare_(
+            frame,
+            policy,
+            k=ks,
+            suppression=shares,
+            **{name: names_of(text) for name, text in varied.items() if text is not None},
+            model=regression.model,
+            weights=regression.weights,
+            key=key,
+            progress=progress,
+        )
+
+
+def _check_only_advice(settings: SettingsOptions, regression: RegressionOptions, results: ComparisonResults) -> None:
+    """Raise InputError if an option was given that says nothing of advice."""
+    given = find_given(replace(settings, advise=False), regression)
+    useless = [name for name, is_given in {**given, "--plot": results.plot is not None}.items() if is_given]
+    if useless:
+        raise InputError(
+            f"{useless[0]} has no effect with --advise.", hint="advice is of the policy as it stands: leave it out."
+        )
+
+
+def _show_advice(file: Path, frame: Frame, policy: Policy, results: ComparisonResults) -> None:
+    """Search for advice, and print or report it."""
+    with show_progress("looking for advice") as progress:
+        advice = policy.advise(frame, progress=progress)
+    write_report(advice, results)
+    if results.as_json:
+        print_json({"file": file.name, "facts": advice.facts, **advice.to_dict()})
+    else:
+        print_lines(*advice.facts, *format_advice(advice))
 
 
 def _check_outputs(results: ComparisonResults, inputs: list[Path]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,7 @@ def origin_of(file: Path, engine: str, dialect: Dialect, master: str | None = No
 
 
 _FLOOR_SECONDS: Final = 10.0
+_ADVICE_SECONDS: Final = 2.0  # of a CPU, unless advice was asked for
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,12 @@ class ReleaseFiles(WrittenOptions):
     )
     certificate: Path | None = field(
         None, "Write a proof of how far the loss is from the lowest possible. It is internal."
+    )
+    advise: bool | None = field(
+        None,
+        "Search for changes of the policy that bring most detail back. Default: for 2 CPU seconds at most, on a "
+        "terminal only.",
+        "--advise/--no-advise",
     )
 
 
@@ -131,11 +139,6 @@ def anonymize(
     from hushtable.io import Snapshot, drafts
     from hushtable.release import check_writing, is_folder
 
-    if writing.certificate is not None and writing.external:
-        raise InputError(
-            "a certificate was asked for beside a published file.",
-            hint="it tells more of the input than the release does: leave out --external or --certificate.",
-        )
     rules = read_policy(request.policy)
     dialect = machine.dialect(None if rules is None else rules.read_as.dialect)
     origin = origin_of(file, machine.engine, dialect, machine.master)
@@ -158,15 +161,39 @@ def anonymize(
     key = key_of(writing.key_file, rules)
     if origin is None and not as_folder:
         check_writing(output, rules.writing.made)
-    _check_rules(rules, writing, frame if origin is None else None)
+    rows = frame if origin is None else origin
+    _check_rules(rules, writing, display, frame if origin is None else None)
     with show_progress("searching") as progress:
-        release = rules.protect(frame if origin is None else origin, key=key, progress=progress)
+        release = rules.protect(rows, key=key, progress=progress)
     if writing.certificate is not None and release.certificate is None:
         with show_step("proving a floor"):
             release = release.with_bound(budget_of(search.seconds or _FLOOR_SECONDS))
     # The report states the inputs' hashes: these must be the files that were read.
     before.check()
     _write_release(output, rules, release, writing, display, made_from)
+    _show_advice(rules, rows, release, key, writing, display)
+
+
+def _show_advice(
+    rules: Policy, data: object, release: Release, key: bytes | None, writing: ReleaseFiles, display: Shown
+) -> None:
+    """Search for advice, and print it: where it was asked for, or somebody watches and it takes seconds."""
+    has_end = rules.budget is not None and rules.budget.seconds is not None
+    is_quick = release.origin is None and not display.as_json and not has_end and sys.stdout.isatty()
+    if writing.advise or (writing.advise is None and is_quick):
+        with show_progress("looking for advice") as progress:
+            seconds = None if writing.advise else _ADVICE_SECONDS
+            advice = rules.advise(data, release=release, cpu_seconds=seconds, key=key, progress=progress)
+        print_lines(*summary.describe_advice(advice))
+
+
+def _check_advice(rules: Policy, display: Shown) -> None:
+    """Refuse to advise, before the search, where figures would not hold again or are not shown."""
+    from hushtable.policy import check_advisable
+
+    if display.as_json:
+        raise InputError("--advise has no effect with --json.", hint="hushtable compare --advise --json prints all.")
+    check_advisable(rules)
 
 
 def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path], *, as_folder: bool) -> None:
@@ -174,6 +201,11 @@ def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path],
     from hushtable.io import drafts
     from hushtable.release import check_output, codebook_paths
 
+    if writing.certificate is not None and writing.external:
+        raise InputError(
+            "a certificate was asked for beside a published file.",
+            hint="it tells more of the input than the release does: leave out --external or --certificate.",
+        )
     chosen_paths = (writing.save_recoding, writing.certificate, writing.mapping)
     sidecars = (*(path for path in chosen_paths if path is not None), *report_outputs(writing.report))
     if not as_folder:
@@ -185,12 +217,14 @@ def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path],
     drafts.check_outputs((*books, *sidecars), [*sources, output], overwrite=writing.force)
 
 
-def _check_rules(rules: Policy, writing: ReleaseFiles, frame: Frame | None) -> None:
+def _check_rules(rules: Policy, writing: ReleaseFiles, display: Shown, frame: Frame | None) -> None:
     """Refuse before the search what its rules do not allow; ``frame`` is None if the rows are not in memory."""
     from hushtable.anonymizers import check_saveable, doubts_of_saving
     from hushtable.release import check_order
     from hushtable.tables import Table
 
+    if writing.advise:
+        _check_advice(rules, display)
     if writing.keep_order and frame is None:
         raise InputError(
             "--keep-order with an input that is read batch by batch.", hint="leave it out, or take --engine memory."

@@ -79,6 +79,7 @@ class SearchOptions:
         "non_uniform_entropy, precision, discernibility, average_class_size.",
     )
     weights: str = field("", "How much the loss of each column counts.", metavar="A=20,B=0")
+    importance: str = field("", "How important columns are, from 1 (default) to 5: as --weights.", metavar="A=3,B=2")
     seconds: float | None = field(None, "Stop the search after so many seconds, with the best found so far.")
     seed: int | None = field(None, "Seed of methods that draw.")
     n_best: int | None = field(None, "mingen: number of tables of least loss to find.")
@@ -176,6 +177,7 @@ def change_by_options(
         **vars(search),
         **writing,
         "weights": numbers_of(search.weights) or None,
+        "importance": _parse_importance(search.importance) or None,
         "domains": changes.domains,
         "population": changes.population,
         "person": changes.person,
@@ -251,9 +253,14 @@ def _loss_of(name: str) -> Any:
     return {"certainty": {"variant": "mg-ga"}} if name == "certainty-mg-ga" else name
 
 
+def _parse_importance(text: str) -> dict[str, float]:
+    numbers = numbers_of(text, example="--importance postcode=3,age=2")
+    return {name: int(number) if number.is_integer() else number for name, number in numbers.items()}
+
+
 def _place_of(rules: Policy, option: str) -> _OptionPlace:
     """Return the place of a short option in a policy."""
-    if option in ("domains", "population", "person"):
+    if option in ("domains", "population", "person", "importance"):
         return (option,)
     if option in ("language", "by", "bounds"):
         return "write", option

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from hushtable.discover import Roles
     from hushtable.hierarchy import Tails
     from hushtable.io import Frame, Writing
-    from hushtable.policy import Policy
+    from hushtable.policy import Advice, Policy
     from hushtable.release import Exposure, FarOut
     from hushtable.risk import (
         Attack,
@@ -101,18 +103,69 @@ def describe_output(output: Path, *, codebook: bool) -> str:
 
 def loss_lines(rules: Policy, loss: float) -> list[str]:
     """Describe the loss, unless it is the one that the facts already state (set-NCP)."""
+    is_stated = rules.loss.name == "ncp" and not rules.objective.weights
+    return [] if is_stated else [f"The information loss is {loss:.4f} ({_name_loss(rules)})."]
+
+
+def _name_loss(rules: Policy) -> str:
+    """Name the loss that was made small."""
     words = _LOSS_WORDS.get(rules.loss.name, rules.loss.name)
-    return [] if rules.loss.name == "ncp" else [f"The information loss is {loss:.4f} ({words})."]
+    return f"{words}, weighted" if rules.objective.weights and not words.endswith("weighted") else words
+
+
+def describe_column_losses(rules: Policy, lost: Mapping[str, float]) -> str:
+    """List the loss of every column, the largest first, with its importance where it has one."""
+    named = [
+        f"{name} {lost[name]:.4f}{f' (importance {rules.importance[name]})' if name in rules.importance else ''}"
+        for name in sorted(lost, key=lambda name: -lost[name])
+    ]
+    return f"set-NCP by column: {', '.join(named)}"
+
+
+def describe_advice(advice: Advice) -> list[str]:
+    """List the changes that bring most back."""
+    titled = ["What would bring most back (set-NCP, measured on all records; hushtable compare --advise lists all):"]
+    return [*(titled if advice.best else []), *(f"  {line}" for line in advice.describe_best())]
+
+
+def format_advice(advice: Advice) -> list[str]:
+    """Format all changes that were tried as a table, with what follows each."""
+    rows = [
+        (
+            translate(change.what),
+            f"{change.before:.4f}",
+            f"{change.after:.4f}",
+            f"{change.gain:+.4f}",
+            f"{change.n_suppressed:,}",
+            _format_settings(change.entries),
+        )
+        for change in advice.changes
+        if change.after is not None
+    ]
+    numbers = ("before", "after", "brings back", "suppressed")
+    titles = ("change", *numbers, "option of anonymize")
+    return [
+        format_table(titles, rows, right=numbers, no_wrap=numbers).rstrip(),
+        "Before: the set-NCP now, of the columns that stay. After: that of the release by the changed policy.",
+    ]
+
+
+def _format_settings(entries: Mapping[tuple[str, ...], object]) -> str:
+    """Format a change as options to type; empty where a name of a column would part a place."""
+    if any(sign in step for place in entries for step in place for sign in ".="):
+        return ""
+    texts = {place: entry if isinstance(entry, str) else json.dumps(entry) for place, entry in entries.items()}
+    return " ".join(f"--set {shlex.quote('.'.join(place) + '=' + text)}" for place, text in texts.items())
 
 
 def describe_search(rules: Policy, summary: Mapping[str, Any], exposure: Exposure | None) -> list[str]:
     """Describe how a release was searched for, and which columns were accepted."""
     lines = [] if exposure is None else exposure.describe_acceptances()
     lines.append(
-        f"recoding {summary['recoding']}; loss {summary['loss']:.4f} "
-        f"({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)}); set-NCP by rank "
+        f"recoding {summary['recoding']}; loss {summary['loss']:.4f} ({_name_loss(rules)}); set-NCP by rank "
         f"{summary['quality']['set_ncp_by_rank']:.4f}"
     )
+    lines.append(describe_column_losses(rules, summary["quality"]["by_column"]))
     trade = summary["trace"].get("trade")
     return lines if not trade else [*lines, _describe_trade(trade, summary["n_records"])]
 

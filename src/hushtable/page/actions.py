@@ -257,6 +257,31 @@ def _choose_run(desk: Desk, fields: FormFields) -> str:
     return "/choose"
 
 
+def _set_importance(desk: Desk, fields: FormFields) -> str:
+    importance = dict(desk.rules().importance)
+    for field in fields.names():
+        head, _, position_text = field.partition("-")
+        if head == "importance" and position_text.isdigit():
+            name = desk.column_at(_parse_integer(position_text, field))
+            importance[name] = fields.integer(field)
+    entries = {name: number for name, number in importance.items() if number != 1}
+    desk.change_policy(desk.rules().with_entries({("importance",): entries}))
+    return "/choose"
+
+
+def _start_advice(desk: Desk, _: FormFields) -> str:
+    desk.start_advice()
+    return "/choose"
+
+
+def _follow_advice(desk: Desk, fields: FormFields) -> str:
+    changes, position = desk.find_advised_changes(), fields.integer("change")
+    if position >= len(changes):
+        raise InputError("there is no such change.", hint="ask for advice again.")
+    desk.change_policy(desk.rules().with_entries(changes[position].entries))
+    return "/choose"
+
+
 def _accept_column(desk: Desk, fields: FormFields) -> str:
     name = desk.column_at(fields.integer("column"))
     desk.change_policy(desk.rules().with_entries({("accept", name): fields.text("reason")}))
@@ -319,6 +344,9 @@ ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {
     "move": _set_requirements,
     "compare": _start_comparison,
     "choose": _choose_run,
+    "importance": _set_importance,
+    "advise": _start_advice,
+    "follow": _follow_advice,
     "accept": _accept_column,
     "target": _train_models,
     "write": _write_release,

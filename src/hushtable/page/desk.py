@@ -23,7 +23,7 @@ from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.page.jobs import Jobs, PageJob
 from hushtable.page.markup import Html, without_styles
 from hushtable.page.versions import PolicyVersions
-from hushtable.policy import Comparison, Policy, compare, propose_policy
+from hushtable.policy import Advice, AdvisedChange, Comparison, Policy, compare, propose_policy
 from hushtable.release import Release, codebook_paths, manifest_path
 from hushtable.reporting import (
     Report,
@@ -174,6 +174,7 @@ class Desk:
         self.outcome: PolicyOutcome | None = None
         self.comparison: Comparison | None = None
         self.curve: SaidSection = {}
+        self.advice: tuple[str, Advice] | None = None  # the policy that it is on, and the advice
         self.target = ""
         self.written: SignedRelease | None = None
         self.fault = ""
@@ -348,6 +349,28 @@ class Desk:
                 self._finish_job(job)
 
         self.jobs.start("comparing", work, done)
+
+    def start_advice(self) -> None:
+        """Search for the changes of the policy that would bring most back, as a job."""
+        policy, text = self.rules(), self.policy_text
+        policy.check_decided()
+        self.fault = ""
+
+        def work(job: PageJob) -> tuple[str, Advice]:
+            return text, policy.advise(self._read_frame(policy), progress=job.progress_of_part(0.0, 1.0))
+
+        def done(job: PageJob, made: tuple[str, Advice] | None) -> None:
+            with self.lock:
+                self.advice = made or self.advice
+                self._finish_job(job)
+
+        self.jobs.start("advising", work, done)
+
+    def find_advised_changes(self) -> tuple[AdvisedChange, ...]:
+        """Return the changes that were tried of the policy as it stands, those without a figure left out."""
+        if self.advice is None or self.advice[0] != self.policy_text:
+            return ()
+        return tuple(change for change in self.advice[1].changes if change.after is not None)
 
     def train_models(self, name: str) -> None:
         """Train models of a target on the release and on the original, as a job."""
@@ -530,6 +553,8 @@ class Desk:
             current = policy.to_dict()
             for part, option in (("loss", "weights"), ("method", "grid")):
                 changes |= _without_column(current.get(part), part, option, name)
+            if name in policy.importance:
+                changes["importance",] = {each: n for each, n in policy.importance.items() if each != name}
         is_hidden = role == "identifier" and action != "pseudonym"
         if name in policy.accept and (is_hidden or role not in ("other", "sensitive", "identifier")):
             changes["accept",] = {each: why for each, why in policy.accept.items() if each != name}
@@ -654,7 +679,7 @@ class Desk:
             if made is not None:
                 self.looked, file, text, self._proposal, self._coded = made
                 self._ladders, self._shared, self._persons, self._settled = {}, {}, None, ""
-                self.outcome = self.comparison = self.written = self.policy = None
+                self.outcome = self.comparison = self.advice = self.written = self.policy = None
                 self.policy_text = self.policy_fault = self.target = ""
                 self.curve = {}
                 try:

@@ -15,7 +15,8 @@ from hushtable.page.actions import OWN_CUTS, RULES
 from hushtable.page.desk import Desk
 from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.words import PageWords
-from hushtable.policy import MEANINGS, ComparedRun
+from hushtable.policy import MEANINGS, AdvisedChange, ComparedRun
+from hushtable.quality import HIGHEST_IMPORTANCE
 from hushtable.reporting import Quantity, SharedText
 from hushtable.wording import LANGUAGES
 
@@ -99,6 +100,7 @@ _JOBS: Final[Mapping[str, str]] = {
     "reading": "Reading the table and looking at its columns",
     "protecting": "Finding out what this policy leads to",
     "comparing": "Comparing",
+    "advising": "Trying changes of the policy",
     "predicting": "Training models",
     "writing": "Writing and verifying",
 }
@@ -730,10 +732,50 @@ def _render_choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     return concatenate_html(
         tag("h3", words("Set k and what else is asked")),
         move,
+        _render_importance(desk, words),
+        tag("h3", words("What to give up")),
+        _render_advice(desk, words),
         tag("h3", words("Compare risk and loss")),
         ask,
         _render_runs(desk, words),
         _render_next_link("look", words),
+    )
+
+
+def _render_importance(desk: Desk, words: PageWords) -> Html:
+    policy, names = desk.rules(), desk.table().typed_frame.columns
+    numbers = [(str(number), str(number)) for number in range(1, HIGHEST_IMPORTANCE + 1)]
+    fields = [
+        _render_label(
+            name, _render_select(f"importance-{names.index(name)}", numbers, str(policy.importance.get(name, 1)))
+        )
+        for name in policy.quasi_identifiers
+    ]
+    form = _render_form("importance", tag("div", *fields, class_="fields"), _render_button(words("Set")))
+    return tag("details", tag("summary", words("How important each column is, from 1 to 5")), form)
+
+
+def _render_advice(desk: Desk, words: PageWords) -> Html:
+    changes = desk.find_advised_changes()
+    ask = _render_form("advise", _render_button(words("Find what would bring most back")))
+    if not changes:
+        return ask
+    titles = [words(each) for each in ("change", "before", "after", "left out", "")]
+    rows = [_render_change(position, change, words) for position, change in enumerate(changes)]
+    caption = words("What is lost before and after (set-NCP), of the columns that stay")
+    return concatenate_html(ask, _render_table(caption, titles, rows))
+
+
+def _render_change(position: int, change: AdvisedChange, words: PageWords) -> Html:
+    what = words(change.what)
+    button = _render_button(words("Choose"), aria_label=f"{words('Choose')} {what}")
+    return tag(
+        "tr",
+        tag("th", what, scope="row"),
+        tag("td", words(Quantity(change.before, "share").shown), class_="number"),
+        tag("td", words(Quantity(change.after, "share").shown), class_="number"),
+        tag("td", words(f"{change.n_suppressed or 0:,}"), class_="number"),
+        tag("td", _render_form("follow", button, change=position)),
     )
 
 

@@ -1,4 +1,5 @@
 from . import plain_yaml as plain_yaml
+from .advising import Advice as Advice, AdvisedChange as AdvisedChange, check_advisable as check_advisable
 from .comparing import (
     ComparedRun as ComparedRun,
     Comparison as Comparison,

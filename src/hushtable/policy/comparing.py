@@ -256,7 +256,7 @@ def _find_frontier(rows: Iterable[ComparedRun]) -> list[ComparedRun]:
 LINKS: Final = ("remove", "fresh", LinkedKAnonymity.name, KMAnonymity.name)
 _DEFAULT_M: Final = 2  # known records in km-anonymity, if the policy does not say
 _CSV_PATH: Final = Path("release.csv")
-_ANY_KEY: Final = bytes(range(32))
+ANY_KEY: Final = bytes(range(32))
 _MAX_ROWS_PER_CORE: Final = 2**15  # of which Mondrian grows one tree
 
 
@@ -345,7 +345,7 @@ def compare(
     changed = [policy_of_run(rules, run) for run in runs]
     source = rules.open_table(data)
     # No pseudonym leaves this function, and all have the same length: any key gives the same measures.
-    base_request = rules.request(data, key=_ANY_KEY if key is None and rules.pseudonymized else key)
+    base_request = rules.request(data, key=ANY_KEY if key is None and rules.pseudonymized else key)
     requests = [
         replace(
             base_request,
@@ -353,7 +353,7 @@ def compare(
             method=each.method,
             suppression_limit=each.limits.suppression,
             identifiers=each.removed,
-            pseudonyms=each.pseudonyms(key or _ANY_KEY) if each.pseudonymized or each.fresh else None,
+            pseudonyms=each.pseudonyms(key or ANY_KEY) if each.pseudonymized or each.fresh else None,
         )
         for each in changed
     ]
@@ -468,13 +468,13 @@ def policy_of_run(rules: Policy, run: ComparedRun) -> Policy:
     return _with_method(rules, run.method).with_entries(entries)
 
 
-_MODELS_WITH_K: Final = (KAnonymity, HistoryModel, MatchingNotion)
+MODELS_WITH_K: Final = (KAnonymity, HistoryModel, MatchingNotion)
 
 
 def _with_k(models: Sequence[PrivacyModel], k: int) -> list[PrivacyModel]:
-    if not any(isinstance(model, _MODELS_WITH_K) for model in models):
+    if not any(isinstance(model, MODELS_WITH_K) for model in models):
         return [KAnonymity(k), *models]
-    return [replace(model, k=k) if isinstance(model, _MODELS_WITH_K) else model for model in models]
+    return [replace(model, k=k) if isinstance(model, MODELS_WITH_K) else model for model in models]
 
 
 def _with_links(models: Sequence[PrivacyModel], run: ComparedRun) -> list[PrivacyModel]:

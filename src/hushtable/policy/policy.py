@@ -29,7 +29,7 @@ from hushtable.claims import (
 )
 from hushtable.columns import ROLES, ColumnSpec, Role, bound_names
 from hushtable.engines import EngineChoice
-from hushtable.errors import PolicyError, check_columns, quote_names
+from hushtable.errors import InputError, PolicyError, check_columns, quote_names
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import entries, model_to_dict, plugins
@@ -38,6 +38,7 @@ from hushtable.policy.sections import (
     ASK,
     MEANINGS,
     ColumnPolicy,
+    Importance,
     MisplacedError,
     PolicyBudget,
     PolicyLimits,
@@ -49,12 +50,14 @@ from hushtable.policy.sections import (
     check_models,
     check_reasons,
     faults_of,
+    format_error,
     method_to_dict,
     raise_value_error,
     read_loss,
     read_method,
     read_model,
 )
+from hushtable.quality import Loss, with_importance
 from hushtable.release import ExposureLimit, Pseudonyms, Release, manifest
 from hushtable.search import Budget, Clock
 from hushtable.tables import Table
@@ -63,6 +66,8 @@ if TYPE_CHECKING:
     import polars as pl
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack
+
+    from hushtable.policy.advising import Advice
 
 
 class ProtectOptions(TypedDict, total=False):
@@ -87,6 +92,8 @@ class Policy(Record):
     method : Method
         Mondrian's recoding is ``"cut"`` when not given.
     loss : Loss
+    importance : dict of str to int
+        How many times the loss of a quasi-identifier counts, from 1, as where none is given, to 5.
     person : str, optional
         The column that says whose record a row is, where a person may have several.
     population : str, optional
@@ -129,6 +136,7 @@ class Policy(Record):
     loss: Annotated[Any, BeforeValidator(raise_value_error(read_loss)), PlainSerializer(entries.to_entry)] = Field(
         default="ncp", validate_default=True
     )
+    importance: dict[str, Importance] = Field(default_factory=dict)
     person: str | None = None
     population: Annotated[str, BeforeValidator(check_file_exists)] | None = None
     domains: Annotated[str, BeforeValidator(check_file_exists)] | None = None
@@ -143,6 +151,14 @@ class Policy(Record):
     _folder: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
+    def _importance_fits_loss(self) -> Policy:
+        try:
+            with_importance(self.loss, self.importance)
+        except InputError as error:
+            raise MisplacedError(format_error(error), ("importance",)) from None
+        return self
+
+    @model_validator(mode="after")
     def _entries_fit_one_another(self) -> Policy:
         for i, model in enumerate(self.models):
             for name in model.needs.sensitive:
@@ -154,7 +170,7 @@ class Policy(Record):
             raise MisplacedError(msg, ("columns",))
         grid = getattr(self.method, "grid", {})
         weighed, gridded = ("loss", self.loss.name, "weights"), ("method", self.method.name, "grid")
-        for place, names in ((weighed, self.loss.weights), (gridded, grid)):
+        for place, names in ((weighed, self.loss.weights), (gridded, grid), (("importance",), self.importance)):
             strangers = [name for name in names if name not in self.quasi_identifiers]
             if strangers:
                 msg = f"names {quote_names(strangers)}, which columns does not declare as quasi-identifier"
@@ -187,6 +203,11 @@ class Policy(Record):
     def quasi_identifiers(self) -> tuple[str, ...]:
         """Columns that someone may know of a person."""
         return self.with_role("quasi-identifier")
+
+    @property
+    def objective(self) -> Loss:
+        """The loss that searches make small: weighted by how important columns are."""
+        return with_importance(self.loss, self.importance)
 
     @property
     def removed(self) -> tuple[str, ...]:
@@ -285,6 +306,54 @@ class Policy(Record):
         limit = ExposureLimit(asked.columns, asked.rate, asked.named, asked.linked)
         return made.with_exposure(limit, accepted=self.accept, is_enforced=True)
 
+    def advise(
+        self,
+        data: object,
+        *,
+        release: Release | None = None,
+        cpu_seconds: float | None = None,
+        engine: EngineChoice = "auto",
+        **options: Unpack[ProtectOptions],
+    ) -> Advice:
+        r"""Measure which changes of the policy would bring most detail back: internal, for choosing.
+
+        Every change is carried out on all rows, as `protect` would, so that its figures are those of the release that
+        follows it. Tried are: to leave out a column, 1 % of suppression, importance, a smaller k, and the next coarser
+        unit of a column.
+
+        Parameters
+        ----------
+        data : path, dataframe, lazy frame or Table
+        release : Release, optional
+            The one that `protect` returned for these data; searched for when not given.
+        cpu_seconds : float, optional
+            No search begins, and none goes on, after so many; all changes are tried when not given.
+        engine, **options
+            ``key``, ``progress`` and ``session`` as of `protect`; a key is not needed, because nothing is written.
+
+        Returns
+        -------
+        Advice
+            `Advice.changes` are sorted by what they bring back; ``policy.with_entries(change.entries)`` follows one.
+
+        Raises
+        ------
+        InputError
+            The policy's budget is in seconds, so that no figure would hold again; or as `protect` says.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [31, 34, 38, 52, 57, 59], "sex": ["f", "m", "f", "m", "f", "m"]})
+        >>> policy = Policy.parse("columns: {age: quasi-identifier, sex: quasi-identifier}\nmodels: [k-anonymity: 2]")
+        >>> change = policy.advise(people).best[0]
+        >>> change.what, policy.with_entries(change.entries).protect(people).quality.set_ncp == change.after
+        ('without sex', True)
+        """
+        from hushtable.policy.advising import advise
+
+        return advise(self, data, release=release, cpu_seconds=cpu_seconds, engine=engine, **options)
+
     def open_table(self, data: Any) -> Frame | Table:
         """Open a table with the policy's spelling; PolicyError if a column has no role."""
         self.check_decided()
@@ -302,7 +371,7 @@ class Policy(Record):
             method=self.method,
             hierarchies=self._read_hierarchies(),
             unknown=self.unknown,
-            loss=self.loss,
+            loss=self.objective,
             suppression_limit=self.limits.suppression,
             identifiers=self.removed,
             pseudonyms=self._build_pseudonyms(key),
@@ -499,7 +568,7 @@ class Policy(Record):
         }
         entries["read"] = self.read_as.dialect.to_dict()
         entries["write"] = self.writing.model_dump(exclude_defaults=True)
-        unset = {"read": {}, "write": {}, "loss": {"ncp": {}}, "unknown": "error", "accept": {}}
+        unset = {"read": {}, "write": {}, "loss": {"ncp": {}}, "unknown": "error", "accept": {}, "importance": {}}
         return {name: entry for name, entry in entries.items() if unset.get(name) != entry}
 
     def to_yaml(self) -> str:

@@ -120,6 +120,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "unknown: suppress": "values that a hierarchy does not list: error (as now), or *",
         "method: {mondrian: {cut: gain, recoding: readable}}": "as now; or mingen, genetic: see docs/anonymize.md",
         "loss: {ncp: {weights: {COLUMN: 2}}}": "what is kept small, and which columns count more",
+        "importance: {COLUMN: 3}": "the same as whole numbers from 1 (as now) to 5, instead of weights",
         _LIMITS: "of any record 1 / the size of its class; classes / records; the share of the records that may be "
         "left out (none as now); of the records, who may be unique on so many columns of role other (as now)",
         'accept: {COLUMN: "a reason"}': "columns of role other that the last limit does not look at, and why",

@@ -16,12 +16,12 @@ from hushtable.claims import Limits
 from hushtable.columns import ColumnSpec, check_specs
 from hushtable.discover import find_identifiers, find_repeating_person
 from hushtable.engines import EngineChoice
-from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, names_in, quote_names
+from hushtable.errors import ColumnError, ExposureWarning, InputError, check_columns, check_type, names_in, quote_names
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, Writing, drafts
 from hushtable.models import PrivacyModel, models_in
 from hushtable.policy.policy import Policy
-from hushtable.quality import LOSSES, Loss
+from hushtable.quality import LOSSES, Loss, with_importance
 from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release
 from hushtable.search import Budget, Clock, check_budget
 from hushtable.tables import Table
@@ -42,6 +42,7 @@ class AnonymizeOptions(TypedDict, total=False):
     hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None
     unknown: Literal["error", "suppress"]
     loss: str | Mapping[str, Any] | Loss
+    importance: Mapping[str, int] | None
     suppression_limit: float
     missing: Missing
     identifiers: Sequence[str]
@@ -94,6 +95,7 @@ def anonymize(
     hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     unknown: Literal["error", "suppress"] = "error",
     loss: str | Mapping[str, Any] | Loss = "ncp",
+    importance: Mapping[str, int] | None = None,
     suppression_limit: float = 0.0,
     missing: Missing = "category",
     identifiers: Sequence[str] = (),
@@ -139,6 +141,9 @@ def anonymize(
         `hushtable.quality.loss.set_ncp`. Full-domain recoding also takes `ArxLoss`, `NonUniformEntropy`, `Precision`
         ("arx_loss", "non_uniform_entropy", "precision"), "discernibility" and "average_class_size".
         `Distances` says which categories are near.
+    importance : mapping of column to int, optional
+        How many times the loss of a quasi-identifier counts, from 1, as where none is given, to 5: it becomes the
+        weights of the loss, which then has none of its own.
     suppression_limit : float
         Share of the records that may be suppressed, in [0, 1]. As few as it takes where no release of all records can
         satisfy the models; with Mondrian also those without which the loss falls, which counts them as wholly lost.
@@ -226,14 +231,17 @@ def anonymize(
         return carried_out
     _check_arguments(missing, key, specs, budget, pseudonyms, roles)
     check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
+    check_type(importance, Mapping, "importance", 'a mapping, as {"postcode": 3}')
+    quasi_identifiers = names_in(quasi_identifiers, "quasi_identifiers")
+    check_columns(tuple(importance or ()), quasi_identifiers, "importance")
     asked = models_in(models)
     request = Request(
-        quasi_identifiers=names_in(quasi_identifiers, "quasi_identifiers"),
+        quasi_identifiers=quasi_identifiers,
         models=asked,
         sensitive=names_in(sensitive, "sensitive"),
         method=METHODS.take(method, Method),
         unknown=unknown,
-        loss=LOSSES.take(loss, Loss),
+        loss=with_importance(LOSSES.take(loss, Loss), importance or {}),
         suppression_limit=suppression_limit,
         identifiers=names_in(identifiers, "identifiers"),
         pseudonyms=pseudonyms,

@@ -17,7 +17,7 @@ from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Dialect, Formulas, Writing
 from hushtable.models import PrivacyModel, entries, from_dict
 from hushtable.policy import plain_yaml
-from hushtable.quality import LOSSES, Loss
+from hushtable.quality import HIGHEST_IMPORTANCE, LOSSES, Loss
 from hushtable.release import ExposureLimit
 
 Place = tuple[Any, ...]
@@ -136,11 +136,13 @@ MEANINGS: Final = {
 _VALUE_ENTRIES: Final = ("hierarchy", "kind", "order")
 
 PolicyRole = Literal[Decided, "ask"]
+Importance = Annotated[int, Field(ge=1, le=HIGHEST_IMPORTANCE, strict=True)]
 Action = Literal["remove", "pseudonym", "fresh"]
 PolicyUnknown = Literal["error", "suppress"]
 
 
-def _format_error(error: HushError) -> str:
+def format_error(error: HushError) -> str:
+    """Format an error as the fault of an entry: what is wrong, and what to do."""
     # The policy's own message adds the place and a hint of its own.
     return f"{error.message} {error.hint}".rstrip(".")
 
@@ -152,7 +154,7 @@ def raise_value_error(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
         try:
             return make(given)
         except HushError as error:
-            raise ValueError(_format_error(error)) from None
+            raise ValueError(format_error(error)) from None
 
     return read
 
@@ -226,7 +228,7 @@ def _check_hierarchy(entry: Any, info: ValidationInfo) -> Any:
     try:
         made = Hierarchy.from_dict(entry, "column")
     except HushError as error:
-        raise ValueError(_format_error(error)) from None
+        raise ValueError(format_error(error)) from None
     return made.to_dict() if isinstance(made, Hierarchy) else rule_to_dict(made)
 
 

@@ -1,6 +1,7 @@
 from .bound import release_bound as release_bound
 from .distances import Distances as Distances
 from .loss import (
+    HIGHEST_IMPORTANCE as HIGHEST_IMPORTANCE,
     CellLoss as CellLoss,
     Certainty as Certainty,
     Loss as Loss,
@@ -13,6 +14,8 @@ from .loss import (
     discernibility as discernibility,
     mean_loss as mean_loss,
     measure_quality as measure_quality,
+    weighs_columns as weighs_columns,
+    with_importance as with_importance,
 )
 from .measures import MEASURES as MEASURES, Measure as Measure, measure_release as measure_release
 from .objectives import (

@@ -147,6 +147,10 @@ def _describe_classes(
         )
     if (share := entries.get("quality", {}).get("set_ncp")) is not None:
         yield f"A typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column (set-NCP {share:.4f})."
+    lost: Mapping[str, float] = entries.get("quality", {}).get("by_column") or {}
+    if len(lost) > 1 and any(lost.values()):
+        most = max(lost, key=lambda name: lost[name])
+        yield f"Most is lost in {most} (set-NCP {lost[most]:.4f})."
 
 
 def _describe_columns(claim: Classes | Matchings, columns: Sequence[str], entries: Mapping[str, Any]) -> Iterator[str]:

@@ -1,10 +1,10 @@
-"""The report of one policy with every k, side by side: internal, as a comparison is."""
+"""The reports of one policy with other settings, side by side, and of advice on it: internal, as both are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hushtable.policy import ComparedRun, Comparison
+from hushtable.policy import Advice, ComparedRun, Comparison
 from hushtable.reporting.document import (
     Block,
     CellContent,
@@ -20,6 +20,23 @@ from hushtable.reporting.document import (
 def sections_on_comparison(compared: Comparison) -> tuple[Section, ...]:
     """Return the sections of a comparison."""
     return *_sections_on_runs(compared), *_sections_on_columns(compared)
+
+
+def sections_on_advice(advice: Advice) -> tuple[Section, ...]:
+    """Return the sections of advice: every change that was tried, and what is lost after it."""
+    rows = tuple(
+        (
+            change.what,
+            Quantity(change.before, "share"),
+            Quantity(change.after, "share"),
+            Quantity(change.n_suppressed, "count"),
+        )
+        for change in advice.changes
+        if change.after is not None
+    )
+    titles = ("change", "before", "after", "suppressed")
+    table = Table("What is lost before and after (set-NCP), of the columns that stay", titles, rows)
+    return (Section("changes", "What each change brings back", (table,), "8.3 Mitigation"),)
 
 
 def _sections_on_runs(compared: Comparison) -> Iterator[Section]:

@@ -14,7 +14,7 @@ from hushtable.errors import InputError, check_type
 from hushtable.io import drafts
 from hushtable.masking import MaskedRelease, MaskingTradeoff
 from hushtable.pipeline import PipelineRun
-from hushtable.policy import Comparison, Policy
+from hushtable.policy import Advice, Comparison, Policy
 from hushtable.release import Release, codebook_paths, manifest_path
 from hushtable.reporting import attacks, comparison, inside, masking, outside, released, risk, synthetic
 from hushtable.reporting.document import (
@@ -101,6 +101,7 @@ _INTERNAL_REPORTS: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section,
     Linking: ("Who is found by another table", attacks.sections_on_linking),
     JoinRisk: ("What two tables tell together", attacks.sections_on_join),
     OwnAttacks: ("Attacks on a release", attacks.sections_on_attacks),
+    Advice: ("What would bring most detail back", comparison.sections_on_advice),
     Comparison: ("What every step of safety costs", comparison.sections_on_comparison),
     MaskingTradeoff: ("Stars against kept correlation", masking.sections_on_tradeoff),
     PipelineRun: ("A pipeline's run", sections_on_run),
