@@ -310,7 +310,7 @@ def test_raw_adult_as_a_sample_of_the_usa(shared_file):
     assert not uniqueness["zayatz"].reliable
     assert not uniqueness["pitman"].reliable
     assert (uniqueness["dankar"].low, uniqueness["dankar"].high) == pytest.approx((0.0, 0.384), abs=1e-3)
-    assert risk.theta.stated_loss == pytest.approx(0.000329, abs=1e-6)
+    assert risk.theta.value == pytest.approx(0.000329, abs=1e-6)
     assert risk.headline == (
         "14,021 of 30,162 records are unique in the sample (f = 0.0095 % of the population); a match with one of them "
         "is right in about 0.033 % of cases (interval 0.031 to 0.035 %)."

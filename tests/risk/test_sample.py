@@ -46,7 +46,7 @@ def test_population_is_counted_as_the_slow_twin_counts_it(rows, others):
     assert risk.n_unique_in_population == sum(found[row] == 1 for row in alone)
     assert risk.population_uniqueness["counted"].value == sum(n == 1 for n in found.values()) / len(everyone)
     assert (risk.theta is None) == (not alone)
-    assert not alone or risk.theta.stated_loss == len(alone) / sum(found[row] for row in alone)
+    assert not alone or risk.theta.value == len(alone) / sum(found[row] for row in alone)
     assert risk.journalist_risk.highest <= risk.prosecutor_risk.highest
 
 
@@ -113,7 +113,7 @@ def test_a_size_makes_a_sample(rows, size):
     assert risk.individual_risk == pytest.approx([len(rows) / size] * len(rows))
     assert (risk.theta is None) == (n_unique == 0)
     others = sum(2 * size / len(rows) - 2 for n in counts.values() if n == 2)
-    assert not n_unique or risk.theta.stated_loss == pytest.approx(n_unique / (n_unique + others))
+    assert not n_unique or risk.theta.value == pytest.approx(n_unique / (n_unique + others))
 
 
 @stubbed
@@ -128,7 +128,7 @@ def test_weights_are_summed_over_classes(rows):
     assert risk.individual_risk == pytest.approx([len(groups[row[:2]]) / sum(groups[row[:2]]) for row in rows])
     n_unique = sum(len(group) == 1 for group in groups.values())
     others = sum(sum(group) - 2 for group in groups.values() if len(group) == 2)
-    assert not n_unique or risk.theta.stated_loss == pytest.approx(n_unique / (n_unique + others))
+    assert not n_unique or risk.theta.value == pytest.approx(n_unique / (n_unique + others))
 
 
 @stubbed
