@@ -475,7 +475,9 @@ class LearnedRecoding:
         if before:
             shown = np.flatnonzero(~placed.is_left_out)
             new = Appearance.from_table(prepared.table.take(shown), str(request.person), partition.labels[shown])
-            n_alike = count_alike(new, before)
+            # What the first release left out, its rows do not tell: it published finished cells, a later batch climbed.
+            finished = [self._find_persons(each, as_first=True) for each in previous]
+            n_alike = np.minimum(count_alike(new, before), count_alike(new, finished))
             batch = replace(batch, n_shared_persons=len(n_alike), n_few_alike=int((n_alike < judge.min_size).sum()))
         return replace(release, batch=batch, learner=self)
 
@@ -527,13 +529,14 @@ class LearnedRecoding:
         classes = self._place_rows(table).classes
         return np.where(classes < self.n_classes, classes, np.int32(-1))
 
-    def _find_persons(self, batch: Release) -> Appearance:
-        """Return whose records a batch holds, and where they are published."""
+    def _find_persons(self, batch: Release, *, as_first: bool = False) -> Appearance:
+        """Return whose records a batch holds, and where they are published; or would be, if it were the first one."""
         from hushtable.anonymizers.shared_persons import Appearance
 
         person = str(self.asked.person)
-        table = Table.encode(batch.source, (person,), self.asked.specs)
-        return Appearance.from_table(table, person, batch.partition.labels)
+        is_replayed = as_first and batch.batch is not None
+        table = Table.encode(batch.source, (person, *(self.cells if is_replayed else ())), self.asked.specs)
+        return Appearance.from_table(table, person, self.classes(table) if is_replayed else batch.partition.labels)
 
     def _find_classes(self, table: Table, whole: Judge, left_out: BoolArray | None) -> BatchClasses:
         """Return by which cells each row of a batch is published, so that every class passes by these rows."""

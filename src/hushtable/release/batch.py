@@ -71,7 +71,7 @@ class Batch:
         Persons who are in previous batches, too; None where nobody has looked.
     n_few_alike : int
         Those of them with whom fewer persons than a class must hold share the cells of all their records in all
-        batches.
+        batches; at most, where a previous batch is given by its rows.
     """
 
     replaces_earlier: bool
