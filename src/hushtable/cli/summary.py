@@ -124,6 +124,8 @@ def describe_column_losses(rules: Policy, lost: Mapping[str, float]) -> str:
 
 def describe_advice(advice: Advice) -> list[str]:
     """List the changes that bring most back."""
+    if not advice.changes and advice.untried:
+        return ["Advice on what to change takes longer than 2 seconds here: hushtable compare --advise gives it."]
     titled = ["What would bring most back (set-NCP, measured on all records; hushtable compare --advise lists all):"]
     return [*(titled if advice.best else []), *(f"  {line}" for line in advice.describe_best())]
 

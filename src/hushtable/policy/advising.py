@@ -36,6 +36,7 @@ LEFT_OUT: Final = "identifier"
 
 _MIN_GAIN: Final = 0.001  # of the set-NCP: less does not show in per cent with one decimal
 _N_BEST: Final = 3
+_MAX_UNTRIED_NAMED: Final = 4
 _MAX_WEIGHTED: Final = 2  # columns that are tried with more importance
 _SUPPRESSION: Final = 0.01  # share of the records
 _KS: Final = (2, 3, 5, 10, 20, 50, 100)
@@ -146,7 +147,9 @@ class Advice(StatesFacts):
 
     def describe_best(self) -> tuple[str, ...]:
         """Describe the changes that bring most back, and what was not tried, in whole sentences."""
-        untried = f"Not tried, for lack of time: {join_names(self.untried)}." if self.untried else ""
+        named = self.untried[:_MAX_UNTRIED_NAMED]
+        more = [f"{len(self.untried) - len(named):,} more"] if len(self.untried) > len(named) else []
+        untried = f"Not tried, for lack of time: {join_names([*named, *more])}." if named else ""
         told = [self._describe_change(change) for change in self.best]
         tried = ["No change that was tried brings anything back."] if self.changes and not told else []
         return (*told, *tried, *filter(None, [untried]))
@@ -211,7 +214,8 @@ def advise(
         warnings.simplefilter("ignore")
         protector = _Protector.from_data(rules, data, engine, options)
         now = protector.protect() if release is None else release
-        seconds = now.trace.seconds  # that a search takes
+        # What the last search took. That of the policy is told by the clock: where others use the machine, more.
+        seconds = now.trace.seconds
         changes = list(_list_changes(rules, now))
         tried: list[AdvisedChange] = []
         untried: list[str] = []
@@ -249,7 +253,8 @@ def check_advisable(rules: Policy) -> None:
 
 def _watch_time(end: float | None, progress: Progress | None, done: int, n: int) -> Callable[[float], None]:
     def report_share(share: float) -> None:
-        if end is not None and time.process_time() > end:
+        # A search that has just ended is not thrown away.
+        if end is not None and share < 1 and time.process_time() > end:
             raise _TimeIsOverError
         if progress is not None:
             progress((done + share) / n)
