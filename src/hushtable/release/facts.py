@@ -145,6 +145,20 @@ def _describe_classes(
         )
     if (share := entries.get("quality", {}).get("set_ncp")) is not None:
         yield f"A typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column (set-NCP {share:.4f})."
+    if cells := entries.get("quality", {}).get("cells"):
+        yield _describe_cells(cells)
+
+
+def _describe_cells(cells: Mapping[str, Mapping[str, int]]) -> str:
+    """Describe how many distinct cells each column has, of how many units, and which do not nest."""
+    counted = join_names([f"{name} {each['n_cells']:,} ({each['n_units']:,})" for name, each in cells.items()])
+    overlapping = [name for name, each in cells.items() if each["nest"] is False]
+    if not overlapping:
+        return f"Distinct cells, and their units in brackets: {counted}."
+    return (
+        f"Distinct cells, and their units in brackets: {counted}; cells overlap without nesting in "
+        f"{join_names(overlapping)}."
+    )
 
 
 def _describe_columns(claim: Classes | Matchings, columns: Sequence[str], entries: Mapping[str, Any]) -> Iterator[str]:
