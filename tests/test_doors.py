@@ -90,7 +90,7 @@ FILES_LOADED = {
     "--help": 36,
     "verify out.csv": 67,
     "assess people.csv --qi age": 86,
-    "anonymize people.csv -p policy.yaml -o out.csv --force": 155,
+    "anonymize people.csv -p policy.yaml -o out.csv --force": 156,
     "scan people.csv": 156,
 }
 

@@ -13,7 +13,7 @@ import hushtable as ht
 from campaign.outcome import Outcome
 from reading import holds
 
-STYLES = ("readable", "cut", "tight", "set")
+STYLES = ("readable", "nested", "cut", "tight", "set")
 ASKED = ["age", "sex"]
 
 

@@ -57,7 +57,7 @@ def case(random: Random, folder: Path) -> Outcome:
     table = _table(random)
     names = table.columns
     n_qi = random.randint(1, min(2, len(names)))
-    k, recoding, limit = random.randint(2, 4), random.choice(["tight", "readable"]), random.choice([0.0, 0.3])
+    k, recoding, limit = random.randint(2, 4), random.choice(["tight", "readable", "nested"]), random.choice([0.0, 0.3])
     asked: dict[str, Any] = {
         "quasi_identifiers": names[:n_qi],
         "models": [ht.KAnonymity(k)],

@@ -26,6 +26,7 @@ _FORMATS = (
     *("%d. %B %Y", "%B %d, %Y", "%d. %m. %Y", "%Y年%m月%d日", "%d%m%Y", "%Y%m%d", "%d.%m.%y", "%m/%d/%Y"),
     *("%m/%Y", "%B %Y", "%Y-%m", "Q%q %Y", "%Y-Q%q", "%q. Quartal %Y", "%Y"),
 )
+_STYLES = ("readable", "nested", "tight", "cut", "set", "label")
 
 
 def case(random: Random, folder: Path) -> Outcome:
@@ -42,7 +43,9 @@ def case(random: Random, folder: Path) -> Outcome:
     asked = {
         "quasi_identifiers": ["day"],
         "models": [ht.KAnonymity(random.randint(2, 4))],
-        "method": random.choice((*map(_by_cuts, ("readable", "tight", "cut", "set", "label")), ht.FullDomain())),
+        "method": random.choice(
+            (*map(_by_cuts, ("readable", "nested", "tight", "cut", "set", "label")), ht.FullDomain())
+        ),
         "specs": {"day": spec},
         "roles": "trust",
     }

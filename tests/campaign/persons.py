@@ -33,7 +33,7 @@ def case(random: Random, folder: Path) -> Outcome:
             "columns": {"who": role, "age": "quasi-identifier", "sex": "quasi-identifier"},
             "person": "who",
             "models": [{"k-anonymity": k}],
-            "method": {"mondrian": {"recoding": random.choice(("readable", "cut", "tight"))}},
+            "method": {"mondrian": {"recoding": random.choice(("readable", "nested", "cut", "tight"))}},
             "limits": {"suppression": random.choice((0.0, 0.2)), "exposure": {"rate": 1.0}},
         }
     )

@@ -64,7 +64,7 @@ def test_what_a_policy_holds_can_be_built(tmp_path: Path) -> None:
     [
         ("{prefix: [4, 3]}", "{prefix: [3, 4]}", 6, "prefix: lengths = "),
         ("{prefix: [4, 3]}", "{suffix: [3]}", 6, "unknown hierarchy rule 'suffix'"),
-        ("{prefix: [4, 3]}", "4", 6, "expected auto, the path of a hierarchy file, or a rule"),
+        ("{prefix: [4, 3]}", "4", 6, "expected auto, units, the path of a hierarchy file, or a rule"),
         ("low: [1, 2]", "low: [1, 3]", 12, "value 3: the value of value 2 again"),
         ("hierarchy: auto}", "hierarchy: {intervals: {width: [2, 3]}}}", 2, "width 3 is no multiple of 2"),
         ("age: {role: quasi-identifier", "age: {role: other", 2, "hierarchy goes with role"),

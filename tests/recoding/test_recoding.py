@@ -449,7 +449,7 @@ def test_html_of_a_release_escapes_column_names():
     release = anonymize(table, quasi_identifiers=[name], models=[KAnonymity(2), DistinctLDiversity(2, name + "s")])
     shown = release._repr_html_()
     assert "<script" not in shown
-    assert shown.count("&lt;script&gt;") == 4
+    assert shown.count("&lt;script&gt;") == 5
 
 
 def test_a_set_of_labels_that_are_sets_is_one_list():

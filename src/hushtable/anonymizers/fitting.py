@@ -20,7 +20,7 @@ from hushtable.errors import InputError, quote_names
 from hushtable.hierarchy import Dates, Dictionary, Frequency, Hierarchy, Prefix, Rule, Runs
 from hushtable.models import MatchingNotion, PrivacyModel
 from hushtable.quality import SetNCP
-from hushtable.recoding import Cells, CodeRanges, GridCells, PublishedIntervals, Recoding, Rounded, Written
+from hushtable.recoding import Cells, CodeRanges, GridCells, Nodes, PublishedIntervals, Recoding, Rounded, Written
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
@@ -115,7 +115,7 @@ def check_saveable(
     given = {*hierarchies, *method.grid}
     kinds = {name: spec.kind for name, spec in quasi_identifiers.items() if name not in given}
     measured = [name for name, kind in kinds.items() if kind not in (None, "category", "ordered")]
-    if measured and method.recoding != "readable":
+    if measured and method.recoding not in ("readable", "nested"):
         raise InputError(
             f"the recoding cannot be saved with `recoding: {method.recoding}`: intervals of {quote_names(measured)} "
             "would "
@@ -219,7 +219,8 @@ def _find_own_texts(release: Release, asked: Request, name: str, named: Iterable
     pairs = zip(release.recoding.columns, release.recoding.cells, strict=True)
     column, cell = next((column, cell) for column, cell in pairs if column.name == name)
     shown = {text for text in named if text is not None and text != SUPPRESSED}
-    ladder = release.hierarchies.get(name) if name in asked.hierarchies else None
+    is_proposed = isinstance(cell, Nodes) and cell.is_proposed and cell.hierarchy.rule is not None
+    ladder = release.hierarchies.get(name) if name in asked.hierarchies or is_proposed else None
     if not shown or isinstance(cell, (Rounded, GridCells)) or isinstance(ladder and ladder.rule, Dates):
         # Days are units of the calendar, too.
         return set(), ""

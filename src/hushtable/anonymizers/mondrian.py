@@ -375,9 +375,10 @@ class Mondrian:
     cut : {"gain", "median"}
         ``"gain"`` looks at all allowable cuts of all columns for the one that lowers the set-NCP most. ``"median"`` is
         the paper's rule: the widest column, nearest its median.
-    recoding : {"tight", "readable", "cut", "label", "set", "central"}
+    recoding : {"tight", "readable", "nested", "cut", "label", "set", "central"}
         What a class publishes: the interval or set its own records span; what people read and use (round intervals,
-        calendar units, short lists, names of groups; the default of policies and of the command); the cell that the
+        calendar units, short lists, names of groups; the default of policies and of the command); one unit of the
+        column's ladder of nested units (5, 10, 20 years; months, quarters; digits of codes; groups); the cell that the
         cuts left it, whose ends belong to no one; the label of the lowest hierarchy node over its records (columns
         without a hierarchy: tight); the set of values, or of hierarchy nodes, that it reaches; one central value
         (median or mode). A column with a hierarchy publishes labels in the first three styles too.
@@ -451,7 +452,7 @@ class Mondrian:
         check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
         for name, usual, option, able in (
             ("max_listed", _MAX_LISTED, "recoding", ("readable",)),
-            ("max_length", _MAX_LENGTH, "recoding", ("readable", "cut")),
+            ("max_length", _MAX_LENGTH, "recoding", ("readable", "nested", "cut")),
             ("n_rescored", _N_RESCORED, "cut", ("gain",)),
         ):
             if getattr(self, option) not in able and getattr(self, name) != usual:
@@ -460,6 +461,11 @@ class Mondrian:
                     hint=f"it goes with {' or '.join(f'{option}={each!r}' for each in able)}.",
                 )
         check_grid(self.grid)
+        if self.grid and self.recoding == "nested":
+            raise InputError(
+                f"Mondrian was given grid = {dict(self.grid)!r} and recoding 'nested'.",
+                hint="give the column its units: hierarchy {intervals: {width: [5, 10, 20]}}.",
+            )
         if not self.strict and self.cut != "median":
             raise InputError("relaxed Mondrian deals the median.", hint='pass cut="median" with strict=False.')
         if self.recoding == "cut" and (self.exchange or not self.strict):
@@ -536,9 +542,14 @@ def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:
     """Lay out the quasi-identifiers of a problem for cutting."""
     # The first of equal cuts is made. So columns are sorted by name: their order must not change the result.
     lists = _build_lists(method, problem)
-    readable = lists if method.recoding == "readable" else None
+    readable = lists if method.recoding in ("readable", "nested") else None
     axes = lay_out(problem.judge.laid_out, sorted(problem.columns), problem.ladders, method.grid, readable)
-    ranked = [axis.column.name for axis in axes if axis.column.by_rank and axis.edges]
+    ranked = [axis.column.name for axis in axes if axis.column.by_rank and (axis.edges or axis.is_proposed)]
+    if ranked and method.recoding == "nested":
+        raise InputError(
+            f"columns {quote_names(ranked)} are measured on ranks, and nested units on values.",
+            hint="choose recoding 'readable', or the scale 'value'.",
+        )
     if ranked:
         raise InputError(
             f"columns {quote_names(ranked)} are measured on ranks, and cut on a grid of values.",
@@ -567,4 +578,5 @@ def _build_lists(method: Mondrian, problem: Problem) -> Lists:
         min_people=problem.judge.min_size,
         person=problem.judge.person,
         language=problem.language,
+        in_units=method.recoding == "nested",
     )

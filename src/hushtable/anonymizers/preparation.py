@@ -213,15 +213,18 @@ def warn_of_doubts(source: Frame | Table, table: Table, request: Request) -> Non
     """Warn of requests that are carried out but probably not meant."""
     if any(model == KAnonymity(1) for model in request.models) and request.limits.smallest_class == 1:
         warnings.warn("k-anonymity (k = 1) asks nothing: every record may be alone in its class.", stacklevel=4)
-    if isinstance(request.method, Mondrian) and request.method.recoding == "readable":
+    if isinstance(request.method, Mondrian) and request.method.recoding in ("readable", "nested"):
+        max_listed = request.method.max_listed if request.method.recoding == "readable" else 1
         for name in request.quasi_identifiers:
             column = table.column(name)
+            if column.is_measured:
+                continue
             are_sets = column.separator is not None
             is_many = column.n_values >= _MIN_VALUES_TO_WARN and (are_sets or not are_codes(column.texts()))
-            if name not in request.hierarchies and not column.is_measured and is_many:
+            if name not in request.hierarchies and is_many:
                 warnings.warn(
                     f"column {name!r} has {column.n_values} values and no hierarchy: a class of more than "
-                    f"{request.method.max_listed} of them publishes a group by frequency, which tells little. "
+                    f"{max_listed} of them publishes a group by frequency, which tells little. "
                     f"{_propose_hierarchy(column)}",
                     stacklevel=4,
                 )

@@ -33,8 +33,8 @@ from hushtable.tables import Partition, Table
 
 _BITS_PER_WORD: Final = 64
 
-Style = Literal["tight", "readable", "cut", "label", "set", "central"]
-STYLES: Final[tuple[Style, ...]] = ("tight", "readable", "cut", "label", "set", "central")
+Style = Literal["tight", "readable", "nested", "cut", "label", "set", "central"]
+STYLES: Final[tuple[Style, ...]] = ("tight", "readable", "nested", "cut", "label", "set", "central")
 
 
 def publish_classes(problem: Problem, partition: Partition) -> Recoding:
@@ -106,7 +106,8 @@ def publish_runs(
 ) -> Cells:
     """Publish runs of known places (from 0; -1 for none) in the form that the axis has."""
     if axis.hierarchy:
-        return recodings.Nodes(*lowest_nodes(axis.hierarchy, axis, low, high), has_missing, axis.hierarchy)
+        level, node = lowest_nodes(axis.hierarchy, axis, low, high)
+        return recodings.Nodes(level, node, has_missing, axis.hierarchy, axis.is_proposed)
     if axis.codes:
         return CodeRanges(low, high, has_missing, axis.codes)
     if axis.rounding:
@@ -229,6 +230,7 @@ _MAKERS: Final[Mapping[str, _Maker]] = MappingProxyType(
     {
         "tight": _publish_tight,
         "readable": _publish_tight,
+        "nested": _publish_tight,
         "label": _publish_tight,
         "set": _publish_node_sets,
         "central": _publish_centres,

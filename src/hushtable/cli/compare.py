@@ -195,6 +195,7 @@ def _describe_comparison(compared: Comparison) -> list[str]:
     for line in dict.fromkeys(row.line for row in feasible):
         runs = [row for row in feasible if row.line == line]
         lines += ["", f"{line}:", _format_runs(runs, compared.knee), _format_column_losses(compared, runs)]
+        lines += ["", _format_column_cells(compared, runs)]
     if feasible:
         lines += [
             "Risk is of the records that are published in classes; suppressed ones are in none.",
@@ -245,3 +246,14 @@ def _format_column_losses(compared: Comparison, rows: list[ComparedRun]) -> str:
         (name, *(f"{loss_by_column[name]:.4f}" for loss_by_column in losses)) for name in compared.quasi_identifiers
     ]
     return format_table(("loss (set-NCP) of", *titles), cells, right=titles, no_wrap=titles).rstrip()
+
+
+def _format_column_cells(compared: Comparison, rows: list[ComparedRun]) -> str:
+    """Format how many distinct cells every column has, and whether they nest, with one column for each k."""
+    titles = [f"k = {row.k}" for row in rows]
+    by_column = [row.cells_by_column or {} for row in rows]
+    cells = [
+        (name, *(f"{each[name].n_cells:,}{'' if each[name].nest else '!'}" for each in by_column))
+        for name in compared.quasi_identifiers
+    ]
+    return format_table(("distinct cells (!: overlapping) of", *titles), cells, right=titles, no_wrap=titles).rstrip()

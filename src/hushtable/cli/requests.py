@@ -69,7 +69,9 @@ class Changes:
 class SearchOptions:
     """How cells are coarsened and searched for."""
 
-    recoding: str | None = field(None, "How cells are written: readable (default), cut, tight, label, set or central.")
+    recoding: str | None = field(
+        None, "How cells are written: readable (default), nested, cut, tight, label, set or central."
+    )
     method: str | None = field(
         None, "How to search: mondrian (default), full_domain, local_recoding, histories, mingen or genetic."
     )

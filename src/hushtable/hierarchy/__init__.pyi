@@ -7,7 +7,13 @@ from .grid import (
     format_exact as format_exact,
     to_exact as to_exact,
 )
-from .hierarchy import Hierarchy as Hierarchy, check_lines as check_lines, groups_of as groups_of, name_of as name_of
+from .hierarchy import (
+    PROPOSED as PROPOSED,
+    Hierarchy as Hierarchy,
+    check_lines as check_lines,
+    groups_of as groups_of,
+    name_of as name_of,
+)
 from .ladder import Ladder as Ladder, NamedSets as NamedSets, Rule as Rule, level_of_labels as level_of_labels
 from .proposal import (
     Rounding as Rounding,
@@ -16,6 +22,7 @@ from .proposal import (
     prefix_lengths as prefix_lengths,
     prefix_lengths_of as prefix_lengths_of,
     propose_tails as propose_tails,
+    propose_units as propose_units,
 )
 from .rules import (
     MIN_TAIL_RECORDS as MIN_TAIL_RECORDS,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from hushtable._types import BoolArray, CountArray, ValueArray
+from hushtable._types import CountArray, ValueArray
 from hushtable.columns import Column, cells, value_text
 from hushtable.errors import HierarchyError, quote_names
 from hushtable.hierarchy.ladder import Ladder, Level, as_tuple, empty_level, unfit_kind_error
@@ -20,6 +20,7 @@ Number = int | float | str | Decimal
 Exact = int | Fraction  # a number without rounding: integers and decimals of any size
 
 _LARGEST_EXPONENT: Final = 400  # more than any float has; larger ones only cost memory
+_LARGEST_INDEX: Final = 2**40  # so many cells from 0 on, floats tell a number in the middle of one from its edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,10 @@ class Intervals:
             raise unfit_kind_error(self.name, column, "numbers", "`dates` makes levels of dates, `prefix` of codes")
         if not column.n_values:
             return Ladder([empty_level() for _ in self.width])
-        numbers = exact_numbers(column)
         widths = [_parse_exact(width, "width") for width in self.width]
         low = None if self.low is None else _parse_exact(self.low, "low")
         high = None if self.high is None else _parse_exact(self.high, "high")
-        grid = _NumberGrid(numbers, widths[0], low, high, column.kind == "integer")
+        grid = _NumberGrid(column, widths[0], low, high)
         return Ladder([grid.build_level(width) for width in widths], grid.leaf_share)
 
     def titles(self, n_levels: int) -> list[str]:
@@ -82,16 +82,21 @@ class Intervals:
 class _NumberGrid:
     """The cells of numbers on a grid, in exact arithmetic."""
 
-    def __init__(
-        self, numbers: ValueArray, finest: Exact, low: Exact | None, high: Exact | None, are_integers: bool
-    ) -> None:
-        nowhere = np.zeros(len(numbers), dtype=bool)
+    def __init__(self, column: Column, finest: Exact, low: Exact | None, high: Exact | None) -> None:
+        nowhere = np.zeros(column.n_values, dtype=bool)
         self.low, self.high, self.finest = low, high, finest
         self.anchor: Exact = 0 if low is None else low
-        self.below: BoolArray = nowhere if low is None else (numbers < low).astype(bool)
-        self.above: BoolArray = nowhere if high is None else (numbers >= high).astype(bool)
-        self.index = (numbers - self.anchor) // finest
-        first, last = numbers.min(), numbers.max()
+        if low is None and high is None and abs(column.values[[0, -1]]).max() < float(finest) * _LARGEST_INDEX:
+            # Exact numbers take seconds for a hundred thousand values; here only those near an edge need be exact.
+            self.below, self.above, self.index = nowhere, nowhere, number_cells(column, finest)
+            first, last = (exact_value(column.values[end]) for end in (0, -1))
+        else:
+            numbers = exact_numbers(column)
+            self.below = nowhere if low is None else (numbers < low).astype(bool)
+            self.above = nowhere if high is None else (numbers >= high).astype(bool)
+            self.index = (numbers - self.anchor) // finest
+            first, last = numbers.min(), numbers.max()
+        are_integers = column.kind == "integer"
         # The domain ends with a whole cell, even if the last value is at the cell's beginning.
         self.begin: Exact = first if self.below.any() else self._edge_of_cell(self.index.min()) if low is None else low
         if self.above.any():
@@ -103,7 +108,7 @@ class _NumberGrid:
         self.leaf_share = min(1.0, self.leaf_share)
 
     def _edge_of_cell(self, index: Any) -> Exact:
-        edge: Exact = self.anchor + index * self.finest
+        edge: Exact = self.anchor + int(index) * self.finest
         return edge
 
     def build_level(self, width: Exact) -> Level:
@@ -152,6 +157,23 @@ def exact_numbers(column: Column) -> ValueArray:
     return numbers
 
 
+def exact_value(value: Any) -> Exact:
+    """Return a value of a number column without rounding."""
+    return int(value) if isinstance(value, np.integer) else to_exact(value_text("decimal", value))
+
+
+def number_cells(column: Column, width: Exact) -> CountArray:
+    """Return the cell of every value; computed exactly near edges, where floats could choose the wrong side."""
+    if column.kind == "integer" and isinstance(width, int) and width < 2**62:
+        return np.asarray(column.values.astype(np.int64) // width)
+    about = column.values / float(width)
+    cells_ = np.floor(about).astype(np.int64)
+    is_near = np.abs(about - np.round(about)) <= np.maximum(1.0, np.abs(about)) * 1e-9
+    for code in np.flatnonzero(is_near).tolist():
+        cells_[code] = exact_value(column.values[code]) // width
+    return cells_
+
+
 def format_exact(number: Exact) -> str:
     """Format an exact number without exponent and trailing zeros."""
     exact = Fraction(number)
@@ -179,15 +201,20 @@ def _parse_exact(number: Any, what: str) -> Exact:
 
 
 UNITS: Final = MappingProxyType({"day": 0, "month": 1, "quarter": 3, "year": 12, "decade": 120})
+"""The calendar units that have a name in cells, with their months."""
+
+DATE_LEVELS: Final = MappingProxyType({**UNITS, "half-year": 6, "5 years": 60, "20 years": 240, "40 years": 480})
+"""All calendar units that a ladder may have, with their months; each divides all longer ones."""
+_FINE_TO_COARSE: Final = tuple(sorted(DATE_LEVELS, key=DATE_LEVELS.__getitem__))
 
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """Calendar units: ``2024-05``, ``2024-Q2``, ``2024``, ``2020s``.
+    """Calendar units: ``2024-05``, ``2024-Q2``, ``2024``, ``[2020, 2025)``, ``2020s``.
 
     Parameters
     ----------
-    levels : sequence of {"day", "month", "quarter", "year", "decade"}
+    levels : sequence of {"day", "month", "quarter", "half-year", "year", "5 years", "decade", "20 years", "40 years"}
         From fine to coarse.
 
     Notes
@@ -201,10 +228,11 @@ class Dates:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", as_tuple(self.levels))
-        places = [list(UNITS).index(unit) if unit in UNITS else -1 for unit in self.levels]
+        places = [_FINE_TO_COARSE.index(unit) if unit in DATE_LEVELS else -1 for unit in self.levels]
         if not places or -1 in places or places != sorted(set(places)):
             raise HierarchyError(
-                f"dates: levels = {list(self.levels)}.", hint=f"choose among {quote_names(UNITS)}, in this order."
+                f"dates: levels = {list(self.levels)}.",
+                hint=f"choose among {quote_names(_FINE_TO_COARSE)}, in this order.",
             )
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
@@ -220,7 +248,7 @@ class Dates:
         leaf_share = float(1 / (end - begin)) if column.kind == "date" else 0.0
         levels = []
         for level in self.levels:
-            unit = max(level, finest, key=list(UNITS).index)
+            unit = max(level, finest, key=DATE_LEVELS.__getitem__)
             units, codes = np.unique(unit_of(days, unit), return_inverse=True)
             starts, ends = (first_place(each, unit, finest).clip(begin, end) for each in (units, units + 1))
             labels = tuple(unit_label(number, unit) for number in units.tolist())
@@ -300,20 +328,20 @@ def unit_of(days: ValueArray, unit: str) -> CountArray:
     if unit == "day":
         return days.astype(np.int64)
     months = days.astype("datetime64[M]").astype(np.int64) + 1970 * 12
-    return np.asarray(months // UNITS[unit])
+    return np.asarray(months // DATE_LEVELS[unit])
 
 
 def first_day(units: CountArray, unit: str) -> CountArray:
     """Return the first day (counted from 1970) of calendar units, given by number."""
     if unit == "day":
         return units
-    months = (units * UNITS[unit] - 1970 * 12).astype("datetime64[M]")
+    months = (units * DATE_LEVELS[unit] - 1970 * 12).astype("datetime64[M]")
     return np.asarray(months.astype("datetime64[D]").astype(np.int64))
 
 
 def first_place(units: CountArray, unit: str, finest: str) -> CountArray:
     """Return the number of the first `finest` unit in calendar units, given by number."""
-    return first_day(units, unit) if finest == "day" else units * (UNITS[unit] // UNITS[finest])
+    return first_day(units, unit) if finest == "day" else units * (DATE_LEVELS[unit] // DATE_LEVELS[finest])
 
 
 def unit_label(number: int, unit: str) -> str:
@@ -324,4 +352,7 @@ def unit_label(number: int, unit: str) -> str:
         return f"{number // 12:04d}-{number % 12 + 1:02d}"
     if unit == "quarter":
         return f"{number // 4:04d}-Q{number % 4 + 1}"
-    return f"{number:04d}" if unit == "year" else f"{number * 10:04d}s"
+    if unit in ("year", "decade"):
+        return f"{number:04d}" if unit == "year" else f"{number * 10:04d}s"
+    days = first_day(np.array([number, number + 1]), unit).astype("datetime64[D]")
+    return cells.format_half_open(*cells.without_first_days(days.astype(str).tolist()))

@@ -19,7 +19,7 @@ from hushtable.errors import HierarchyError
 from hushtable.hierarchy import files, rules
 from hushtable.hierarchy.grid import Intervals, Number, format_exact, to_exact
 from hushtable.hierarchy.ladder import Ladder, Level, Rule
-from hushtable.hierarchy.proposal import propose
+from hushtable.hierarchy.proposal import propose, propose_units
 from hushtable.hierarchy.rules import (
     MIN_TAIL_RECORDS,
     Dates,
@@ -31,6 +31,8 @@ from hushtable.hierarchy.rules import (
     Tails,
     Times,
 )
+
+PROPOSED: Final = ("auto", "units")  # words for a rule that the column decides
 
 
 def check_labels(
@@ -322,7 +324,7 @@ class Hierarchy:
 
         Parameters
         ----------
-        given : Hierarchy, rule, mapping, path or "auto"
+        given : Hierarchy, rule, mapping, path, "auto" or "units"
             A mapping is read by `from_dict`, a path by `from_csv`.
         column : Column
         counts : ndarray of int64, shape (n_values,), optional
@@ -336,8 +338,10 @@ class Hierarchy:
         >>> Hierarchy.build(Hierarchy.intervals([5, 10], high=80), age).labels[1]
         ('[15, 20)', '[20, 25)', '>=80')
         """
-        if isinstance(given, str) and given == "auto":
-            return cls.auto(column, counts)
+        if isinstance(given, str) and given in PROPOSED:
+            # Categories that are no codes have no units: they get what `auto` proposes.
+            rule = propose_units(column) if given == "units" else None
+            given = propose(column, counts) if rule is None else rule
         if isinstance(given, Mapping):
             given = cls.from_dict(given, column.name)
         if isinstance(given, (str, os.PathLike)):
@@ -347,7 +351,7 @@ class Hierarchy:
         if not isinstance(given, Rule):
             raise HierarchyError(
                 f"column {column.name!r} was given a {type(given).__name__} as its hierarchy.",
-                hint="give a Hierarchy, a rule, a mapping of one, a path or 'auto'.",
+                hint="give a Hierarchy, a rule, a mapping of one, a path, 'auto' or 'units'.",
             )
         return _build_hierarchy(column.name, tuple(column.texts()), given.ladder(column, counts), given)
 

@@ -7,23 +7,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.columns import Column, Kind, cells, value_text
+from hushtable.columns import Column, Kind, cells
 from hushtable.hierarchy.grid import (
+    DATE_LEVELS,
     UNITS,
     Exact,
     Intervals,
     Number,
     exact_numbers,
+    exact_value,
     first_day,
     first_place,
     format_clock,
     format_exact,
-    to_exact,
+    number_cells,
     unit_label,
     unit_of,
 )
@@ -38,6 +40,7 @@ from hushtable.hierarchy.rules import (
     Tails,
     Times,
     is_calendar,
+    list_round_widths,
     places_of,
 )
 
@@ -95,10 +98,10 @@ class Rounding:
             return replace(laid, unit=column.precision)
         if column.kind == "time":
             return cls._from_cells(column, *_clock_cells(column), _clock_units)
-        low, high = (_exact_value(column.values[end]) for end in (0, -1))
+        low, high = (exact_value(column.values[end]) for end in (0, -1))
         finest = _find_resolution(column)
         width = grid or max(finest, finest_grid(low, high))
-        index = _number_cells(column, width)
+        index = number_cells(column, width)
         return cls._from_cells(column, width, index, min(1.0, float(Fraction(finest) / width)), _number_units)
 
     @classmethod
@@ -145,6 +148,20 @@ class Rounding:
         """Return the share of the column that the round interval over each run of places covers."""
         begin, end = self.round_outwards(low, high)
         return np.asarray((end - begin - self.value_width) / self.width)
+
+    def widths(self, low: CodeArray, high: CodeArray) -> CountArray:
+        """Return how wide the round interval over each run of places is, in cells; 0 if it is open.
+
+        Of dates, intervals of whole months are as wide as they have months, below 0.
+        """
+        begin, end = self.round_outwards(low, high)
+        widths = end - begin
+        is_open = (widths > 1) & ((begin == 0) | (end == self.n_cells))
+        if self.is_calendar:
+            days = first_day(self.first + np.stack([begin, end]), self.unit)
+            months = unit_of(days.astype("datetime64[D]"), "month")
+            widths = np.where((first_day(months, "month") == days).all(axis=0), months[0] - months[1], widths)
+        return np.asarray(np.where(is_open, 0, widths))
 
     def format_interval(self, begin: int, end: int) -> str:
         """Format a round interval: open at the column's ends; a single value or calendar unit as such."""
@@ -206,10 +223,6 @@ def finest_grid(low: Exact, high: Exact, most_cells: int = _MOST_CELLS) -> Exact
     return width.numerator if width.denominator == 1 else width
 
 
-def _exact_value(value: Any) -> Exact:
-    return int(value) if isinstance(value, np.integer) else to_exact(value_text("decimal", value))
-
-
 def _find_resolution(column: Column) -> Exact:
     """Return the power of ten, at most 1, of which all values are multiples; 0 if they have too many decimals."""
     values = column.values
@@ -220,18 +233,6 @@ def _find_resolution(column: Column) -> Exact:
     shown = (n for n in range(_MOST_DECIMALS) if most * 10.0**n < 2**53 and (np.round(values, n) == values).all())
     n_decimals = next(shown, None)
     return 0 if n_decimals is None else Fraction(1, 10**n_decimals)
-
-
-def _number_cells(column: Column, width: Exact) -> CountArray:
-    """Return the cell of every value; computed exactly near edges, where floats could choose the wrong side."""
-    if column.kind == "integer" and isinstance(width, int) and width < 2**62:
-        return np.asarray(column.values.astype(np.int64) // width)
-    about = column.values / float(width)
-    cells_ = np.floor(about).astype(np.int64)
-    is_near = np.abs(about - np.round(about)) <= np.maximum(1.0, np.abs(about)) * 1e-9
-    for code in np.flatnonzero(is_near).tolist():
-        cells_[code] = _exact_value(column.values[code]) // width
-    return cells_
 
 
 def _number_units(occupied: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
@@ -442,3 +443,52 @@ def _to_number(exact: Exact) -> Number:
     if "." not in text:
         return int(text)
     return float(text) if Fraction(repr(float(text))) == exact else text
+
+
+_MIN_CELLS_OF_ROUND_WIDTHS: Final = 8  # with fewer cells widths double: five times the width is too wide for most
+_DATE_UNITS: Final = ("day", "month", "quarter", "half-year", "year", "5 years", "decade", "20 years", "40 years")
+
+
+def propose_units(column: Column) -> Rule | None:
+    """Propose the rule of a column's nested units; None for categories that are no codes.
+
+    =========================  =========================================================================
+    column                     units
+    =========================  =========================================================================
+    integer, decimal           the value; 5, 10, 50, 100 ... times a power of ten, from a 100th of the
+                               range to an eighth; then doubled: 5, 10, 20, 40 years
+    date, datetime             day, month, quarter, half-year, year, 5 years, decade, 20, 40 years
+    time                       the time; 15 minutes, an hour, six hours
+    codes                      the code; its first characters
+    =========================  =========================================================================
+    """
+    if column.is_measured and column.n_values < 2:
+        return Suppression()
+    if column.kind in ("integer", "decimal"):
+        return _propose_widths(column)
+    if column.kind in ("date", "datetime"):
+        units = [unit for unit in _DATE_UNITS if DATE_LEVELS[unit] >= DATE_LEVELS[column.precision]]
+        # A date is a value of its column already; a moment is shorter than a day.
+        return Dates(tuple(units[column.kind == "date" :]))
+    if column.kind == "time":
+        return Times()
+    if column.kind != "category" or column.separator is not None:
+        return None
+    from hushtable.hierarchy.codes import are_codes, ends_well
+
+    texts = column.texts()
+    if not are_codes(texts):
+        return None
+    # All lengths: which of them tell values apart is known from the data alone.
+    lengths = tuple(length for length in range(max(map(len, texts)) - 1, 0, -1) if ends_well(texts, length))
+    return Prefix(lengths) if lengths else None
+
+
+def _propose_widths(column: Column) -> Rule:
+    low, high = (exact_value(column.values[end]) for end in (0, -1))
+    span, resolution = high - low, int(column.kind == "integer")
+    rounds = list_round_widths(span, resolution)
+    widths = [width for width in rounds if width * _MIN_CELLS_OF_ROUND_WIDTHS <= span] or rounds[:1] or [2]
+    while 2 * widths[-1] <= span:
+        widths.append(2 * widths[-1])
+    return Intervals(tuple(map(_to_number, widths))) if widths[-1] <= span else Suppression()

@@ -174,7 +174,7 @@ class _Centre:
         self.n_below, self.n_above = run[0], column.n_values - run[1]
         resolution = int(column.kind in ("integer", "date"))
         self.span = _distance_between_ends(positions, ends, resolution)
-        self.widths = [] if is_calendar(column) else _list_round_widths(self.span, resolution)
+        self.widths = [] if is_calendar(column) else list_round_widths(self.span, resolution)
         widest = _DAYS_PER_DECADE if is_calendar(column) else self.widths[-1] if self.widths else self.span
         self.tail = min(self.span, widest)
         self.domain = self.span + self.tail * sum(end is not None for end in ends)
@@ -283,7 +283,7 @@ def _distance_between_ends(positions: ValueArray, ends: tuple[Exact | None, Exac
     return end - begin if end > begin else 1
 
 
-def _list_round_widths(span: Exact, resolution: int) -> list[Exact]:
+def list_round_widths(span: Exact, resolution: int) -> list[Exact]:
     """Return the round widths from a 100th to a half of a span: 1, 5, 10, 50 ... times a power of ten."""
     share = Fraction(span)
     power = len(str(share.numerator)) - len(str(share.denominator)) - 3

@@ -8,6 +8,7 @@ from typing import Any, Final
 from hushtable.anonymizers import METHODS, STYLES
 from hushtable.columns import ROLES
 from hushtable.errors import InputError
+from hushtable.hierarchy import PROPOSED
 from hushtable.page.desk import Desk
 from hushtable.page.ladders import with_group, with_name, write_ladder
 from hushtable.policy import ComparedRun, Policy, plain_yaml, policy_of_run
@@ -17,6 +18,7 @@ OWN_CUTS: Final = "cuts"
 RULES: Final[Mapping[str, str]] = {
     OWN_CUTS: "",
     "auto": "",
+    "units": "",
     "intervals": "5, 10, 20",
     "prefix": "4, 3, 2",
     "dates": "month, quarter, year, decade",
@@ -138,8 +140,8 @@ def _set_rule(desk: Desk, fields: FormFields) -> str:
 
 
 def _parse_rule(desk: Desk, rule: str, options: str) -> Any:
-    if rule in (OWN_CUTS, "auto"):
-        return None if rule == OWN_CUTS else "auto"
+    if rule == OWN_CUTS or rule in PROPOSED:
+        return None if rule == OWN_CUTS else rule
     options = options or RULES[rule]
     if rule == "file":
         assert desk.versions is not None

@@ -106,6 +106,8 @@ class PolicyOutcome:
         Of the report, by name.
     lost : float
         The set-NCP, in [0, 1].
+    max_cells : int
+        The most distinct cells of a column.
     n_suppressed : int
     labels : mapping of column to (list of SharedText, int)
         What it publishes of each quasi-identifier, as far as enough people share it, and the records of all else.
@@ -118,6 +120,7 @@ class PolicyOutcome:
     report: Report = field(repr=False)
     sections: Mapping[str, SaidSection] = field(repr=False)
     set_ncp: float
+    max_cells: int
     n_suppressed: int
     labels: Mapping[str, tuple[list[SharedText], int]] = field(repr=False)
 
@@ -708,8 +711,10 @@ class Desk:
         job.tell(0.8)
         sections = {each.name: _render_in_languages(each) for each in full_report.sections}
         job.tell(0.9)
-        labels, lost = self._find_shared_labels(release, policy), release.quality.set_ncp
-        return PolicyOutcome(text, policy, release, verdict, full_report, sections, lost, release.n_suppressed, labels)
+        labels, quality = self._find_shared_labels(release, policy), release.quality
+        max_cells = max((each.n_cells for each in quality.cells.values()), default=0)
+        figures = quality.set_ncp, max_cells, release.n_suppressed
+        return PolicyOutcome(text, policy, release, verdict, full_report, sections, *figures, labels)
 
     def _find_shared_labels(self, release: Release, policy: Policy) -> Mapping[str, tuple[list[SharedText], int]]:
         """Count the published cells of every quasi-identifier that enough people share."""

@@ -9,7 +9,7 @@ from typing import Final
 from hushtable.anonymizers import METHODS, STYLES
 from hushtable.columns import ROLES
 from hushtable.errors import HushError
-from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy import PROPOSED, Hierarchy
 from hushtable.io import FILE_KINDS
 from hushtable.page.actions import OWN_CUTS, RULES
 from hushtable.page.desk import Desk
@@ -196,6 +196,7 @@ def _render_figures(desk: Desk, words: PageWords) -> Html:
         (words("k reached"), words(f"{n:,}")),
         (words("highest risk"), words(Quantity(1 / n if n else None, "share").shown)),
         (words("detail lost"), words(Quantity(outcome.set_ncp, "share").shown)),
+        (words("distinct cells of a column"), words(f"{outcome.max_cells:,}")),
         (words("records left out"), words(f"{outcome.n_suppressed:,}")),
     )
     earlier = words("Of an earlier policy; the new figures come." if desk.jobs.is_busy else "Of an earlier policy.")
@@ -505,7 +506,7 @@ def _render_rule_form(desk: Desk, position: int, name: str, words: PageWords) ->
     entry = desk.rules().columns[name].hierarchy
     rule, options = OWN_CUTS, ""
     if isinstance(entry, str):
-        rule, options = ("auto", "") if entry == "auto" else ("file", entry)
+        rule, options = (entry, "") if entry in PROPOSED else ("file", entry)
     elif isinstance(entry, Mapping):
         rule = next(iter(entry))
         value = entry[rule]

@@ -10,6 +10,7 @@ from hushtable.wording import LANGUAGES, translate
 _PHRASES: Final[Mapping[str, str]] = {
     "rule cuts": "its own cuts",
     "rule auto": "found from its values",
+    "rule units": "nested units",
     "rule intervals": "intervals of numbers",
     "rule prefix": "first characters",
     "rule dates": "units of dates",
@@ -18,13 +19,14 @@ _PHRASES: Final[Mapping[str, str]] = {
     "rule frequency": "by frequency",
     "rule file": "a file",
     "cells readable": "readable, with round ends",
+    "cells nested": "one ladder of nested units a column",
     "cells cut": "from cut to cut",
     "cells tight": "as tight as can be",
     "cells label": "labels",
     "cells set": "sets of values",
     "cells central": "one value in the middle",
     "method mondrian": "mondrian: fine cuts",
-    "method full_domain": "full_domain: one level a column",
+    "method full_domain": "full_domain: one unit a column",
     "method local_recoding": "local_recoding: groups of similar records",
 }
 """What names of rules, recodings and methods are in words."""

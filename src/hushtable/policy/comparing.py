@@ -33,7 +33,7 @@ from hushtable.io import Frame, Writing, frames, latex_of
 from hushtable.models import HistoryModel, KAnonymity, KMAnonymity, LinkedKAnonymity, MatchingNotion, PrivacyModel
 from hushtable.plots import charts
 from hushtable.policy.policy import Policy
-from hushtable.quality import Regression, RegressionModel, regress
+from hushtable.quality import CellKinds, Regression, RegressionModel, regress
 from hushtable.release import Edition, Release
 from hushtable.search import Clock, n_threads
 from hushtable.wording import StatesFacts, careful, join_names
@@ -66,6 +66,7 @@ class ComparedRun:
     persons_found: float | None = None  # in [0, 1]: the largest share found by 1, 2 or 3 known records that are linked
     overlap: float | None = None  # in [0, 1]: of 95 % intervals of coefficients with the original's, on average
     guessed: str | None = None  # the model's columns of numbers with open cells, as `<20`, whose ends are guessed
+    cells_by_column: dict[str, CellKinds] | None = None  # how many distinct cells, and of how many units
 
     @property
     def is_feasible(self) -> bool:
@@ -169,13 +170,18 @@ class Comparison(StatesFacts):
         return latex_of({name: cells for name, cells in columns.items() if name == "k" or len({*map(str, cells)}) > 1})
 
     def _build_columns(self) -> dict[str, list[Any]]:
-        plain = [each.name for each in fields(ComparedRun) if each.name != "loss_by_column"]
+        plain = [each.name for each in fields(ComparedRun) if not each.name.endswith("_by_column")]
         columns = {name: [getattr(row, name) for row in self.rows] for name in plain}
         lost = {
             f"loss of {name}": [None if row.loss_by_column is None else row.loss_by_column[name] for row in self.rows]
             for name in self.quasi_identifiers
         }
-        return {**columns, **lost}
+        counts = [{} if row.cells_by_column is None else row.cells_by_column for row in self.rows]
+        counted = {
+            f"cells of {name}": [each[name].n_cells if name in each else None for each in counts]
+            for name in self.quasi_identifiers
+        }
+        return {**columns, **lost, **counted}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values, and that it is internal."""
@@ -556,7 +562,7 @@ def _measure_run(run: ComparedRun, prepared: Prepared, request: Request, model: 
     frame = edition.frame()
     verdict = claim.verify(frame, original=source.frame() if claim.needs_original(edition.columns) else None)
     linkage = release.linkage()
-    fitted = _fit_regression(release, frame, model)
+    fitted, quality = _fit_regression(release, frame, model), release.quality
     return replace(
         run,
         persons_found=None if linkage is None else replace(linkage, most_known=max(linkage.known).n_records).rate,
@@ -565,7 +571,8 @@ def _measure_run(run: ComparedRun, prepared: Prepared, request: Request, model: 
         smallest_class=verdict.smallest_class,
         n_classes=verdict.n_classes,
         loss=release.loss,
-        loss_by_column=release.quality.by_column,
+        loss_by_column=quality.by_column,
+        cells_by_column=quality.cells,
         longest_cell=_longest_cell(edition),
         n_bytes=_size_as_csv(edition, release.writing),
         n_suppressed=release.n_suppressed,

@@ -30,7 +30,7 @@ from hushtable.claims import (
 from hushtable.columns import ROLES, ColumnSpec, Role, bound_names
 from hushtable.engines import EngineChoice
 from hushtable.errors import InputError, PolicyError, check_columns, quote_names
-from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy import PROPOSED, Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import entries, model_to_dict, plugins
 from hushtable.policy import plain_yaml
@@ -244,7 +244,7 @@ class Policy(Record):
         """Return hierarchy entries by column, for `hushtable.Hierarchy.build`; paths start at the policy's folder."""
         given = {name: column.hierarchy for name, column in self.columns.items() if column.hierarchy is not None}
         return {
-            name: self._path_in_folder(entry) if isinstance(entry, str) and entry != "auto" else entry
+            name: self._path_in_folder(entry) if isinstance(entry, str) and entry not in PROPOSED else entry
             for name, entry in given.items()
         }
 

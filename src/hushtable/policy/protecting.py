@@ -131,7 +131,7 @@ def anonymize(
         Sensitive columns besides those that a model judges: how diverse the classes are in them is reported.
     method : {"mondrian", "full_domain", "local_recoding", "histories", "mingen", "genetic"}, or an object of them
         Any name in `hushtable.anonymizers.METHODS`, or ``{name: {option: value}}`` as a policy writes it.
-    hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
+    hierarchies : mapping of column to Hierarchy, rule, path, "auto" or "units", or a path, optional
         See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
         Columns without one are cut where their values lie; full-domain recoding takes "auto" for them.
     unknown : {"error", "suppress"}

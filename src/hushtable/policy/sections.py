@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from hushtable.anonymizers import METHODS, Method
 from hushtable.columns import ColumnSpec, Kind, OddCellsAnswer, Role as Decided
 from hushtable.errors import HushError, PolicyError, find_nearest
-from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
+from hushtable.hierarchy import PROPOSED, Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Dialect, Formulas, Writing
 from hushtable.models import PrivacyModel, entries, from_dict
 from hushtable.policy import plain_yaml
@@ -220,10 +220,10 @@ def check_models(given: Any) -> Any:
 def _check_hierarchy(entry: Any, info: ValidationInfo) -> Any:
     """Check the hierarchy of a column, and return it as plain values."""
     if isinstance(entry, str):
-        return entry if entry == "auto" else check_file_exists(entry, info)
+        return entry if entry in PROPOSED else check_file_exists(entry, info)
     if not isinstance(entry, Mapping):
         raise ValueError(
-            "expected auto, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
+            "expected auto, units, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
         )
     try:
         made = Hierarchy.from_dict(entry, "column")
@@ -256,7 +256,7 @@ class ColumnPolicy(Record):
     # What the few cells are that are not of the kind of nearly all others, such as ``31.02.1950``: missing, or values
     # of a column of text. Nothing is released as long as that is to be refused, or is not said.
     odd_cells: OddCellsAnswer | None = None
-    # ``"auto"``, the path of an ARX hierarchy file relative to the policy, or one rule or tree as
+    # ``"auto"``, ``"units"``, the path of an ARX hierarchy file relative to the policy, or one rule or tree as
     # `hushtable.Hierarchy.from_dict` reads it.
     hierarchy: Annotated[Any, BeforeValidator(_check_hierarchy)] = None
     label: str | None = None  # what the column is in words, for the codebook and for files of SPSS, Stata and SAS

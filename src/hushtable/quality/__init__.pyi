@@ -1,4 +1,5 @@
 from .bound import release_bound as release_bound
+from .cell_kinds import CellKinds as CellKinds
 from .distances import Distances as Distances
 from .loss import (
     HIGHEST_IMPORTANCE as HIGHEST_IMPORTANCE,

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import class_profile
 from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, scale_weights
 from hushtable.tables import Table
+
+if TYPE_CHECKING:
+    from hushtable.quality.cell_kinds import CellKinds
 
 Scale = Literal["value", "rank"]
 HIGHEST_IMPORTANCE: Final = 5
@@ -205,6 +208,8 @@ class Quality:
     average_class_size : float
         Records in a class.
     n_classes : int
+    cells : dict of column to CellKinds
+        How many distinct cells a column has, of how many units, and whether they nest.
     """
 
     set_ncp: float
@@ -213,6 +218,7 @@ class Quality:
     discernibility: int
     average_class_size: float
     n_classes: int
+    cells: dict[str, CellKinds] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values."""
@@ -221,6 +227,8 @@ class Quality:
 
 def measure_quality(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> Quality:
     """Measure a release from what its classes publish."""
+    from hushtable.quality.cell_kinds import measure_cell_kinds
+
     names = [column.name for column in recoding.columns]
     by_column = _ncp_by_column(_with_scale(recoding, lambda _: False), sizes, n_suppressed)
     by_rank = _ncp_by_column(_with_scale(recoding, lambda _: True), sizes, n_suppressed)
@@ -231,6 +239,7 @@ def measure_quality(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0
         discernibility(sizes, n_suppressed),
         average_class_size(sizes),
         len(sizes),
+        measure_cell_kinds(recoding),
     )
 
 

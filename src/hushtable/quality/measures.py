@@ -406,6 +406,9 @@ MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
         "set_ncp": Measure("share", "worse", (), lambda f: f.quality.set_ncp),
         "set_ncp_by_column": Measure("share", "worse", (), lambda f: np.array(list(f.quality.by_column.values()))),
         "loss_metric": Measure("share", "worse", (), lambda f: loss.loss_metric(*f.classes)),
+        "distinct_cells_by_column": Measure(
+            "cells", "worse", (), lambda f: np.array([each.n_cells for each in f.quality.cells.values()])
+        ),
         "loss_metric_by_column": Measure("share", "worse", (), lambda f: loss.loss_metric_by_column(*f.classes)),
         "non_uniform_entropy": Measure("bits", "worse", (), lambda f: _measure_non_uniform_entropy(f).sum()),
         "non_uniform_entropy_by_column": Measure("bits", "worse", (), _measure_non_uniform_entropy),

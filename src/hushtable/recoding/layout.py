@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column, cells
 from hushtable.errors import InputError, check_columns, quote_names
-from hushtable.hierarchy import CodeGrid, Hierarchy, Prefix, Rounding, Suppression, are_codes, format_exact, groups_of
+from hushtable.hierarchy import (
+    CodeGrid,
+    Hierarchy,
+    Prefix,
+    Rounding,
+    Suppression,
+    are_codes,
+    format_exact,
+    groups_of,
+    propose_units,
+)
 from hushtable.kernels import class_profile, group, rows
 from hushtable.kernels.class_profile import UNITS_PER_DOMAIN, Axes
 from hushtable.recoding.readable import length_in_list
@@ -41,6 +51,7 @@ class Lists(NamedTuple):
     min_people: int = 1  # the fewest people who have a value that may name its group
     person: str | None = None  # says whose record a row is; without it every record is a person's own
     language: str = "en"  # of the names of groups
+    in_units: bool = False  # no lists and no ranges: each column is cut along one ladder of nested units
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +83,7 @@ class Axis:
     rounding: Rounding | None = None  # of numbers and dates that are published to be read
     listing: Listing | None = None  # of categories to be read, without a hierarchy or with one made by a rule
     codes: CodeGrid | None = None  # of codes to be read: they are cut in their order
+    is_proposed: bool = False  # whether the hierarchy is a ladder of nested units that nobody gave
 
     @property
     def tree(self) -> Hierarchy | None:
@@ -121,8 +133,12 @@ def lay_out(
     for name in quasi_identifiers:
         column = table.column(name)
         domain = column.n_values + int(bool((table.codes[table.index(name)] < 0).any()))
-        codes = _code_grid(column, hierarchies.get(name)) if readable else None
-        if codes is not None:
+        in_units = readable is not None and readable.in_units
+        codes = _code_grid(column, hierarchies.get(name)) if readable and not in_units else None
+        if readable and in_units:
+            tree = hierarchies[name] if name in hierarchies else _build_units(table, column, readable)
+            axes.append(replace(_lay_out_tree(column, domain, tree), is_proposed=name not in hierarchies))
+        elif codes is not None:
             axes.append(_lay_out_codes(column, domain, codes))
         elif name in hierarchies:
             axes.append(_lay_out_tree(column, domain, hierarchies[name], readable))
@@ -260,17 +276,27 @@ def _unit_edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatAr
 
 
 def _lay_out_listing(table: Table, column: Column, domain: int, lists: Lists) -> Axis:
-    if lists.names_groups:
-        counts, may_name = count_frequencies(table, column, lists)
-        tree = groups_of(column, counts, may_name, language=lists.language, max_length=lists.max_length)
-    else:
-        tree = Hierarchy.build(Suppression(), column)
-    axis = _lay_out_tree(column, domain, tree)
+    axis = _lay_out_tree(column, domain, _build_groups(table, column, lists))
     assert axis.hierarchy is not None
     texts = (None, *column.texts())
     unit = np.arange(len(texts), dtype=np.int32)
     widths = np.full(len(texts), 1 / max(1, domain))
     return replace(axis, hierarchy=None, listing=_build_listing(axis.hierarchy, unit, texts, widths, lists))
+
+
+def _build_groups(table: Table, column: Column, lists: Lists) -> Hierarchy:
+    """Build groups of a category by frequency; only the value or ``*`` if groups must not be named."""
+    if not lists.names_groups:
+        return Hierarchy.build(Suppression(), column)
+    counts, may_name = count_frequencies(table, column, lists)
+    return groups_of(column, counts, may_name, language=lists.language, max_length=lists.max_length)
+
+
+def _build_units(table: Table, column: Column, lists: Lists) -> Hierarchy:
+    """Build the ladder of a column's nested units; of categories that are no codes, groups by frequency."""
+    is_rule = column.is_measured or column.n_values > _MAX_VALUES_WITHOUT_PATTERN
+    rule = propose_units(column) if is_rule else None
+    return _build_groups(table, column, lists) if rule is None else Hierarchy.build(rule, column)
 
 
 def count_frequencies(table: Table, column: Column, lists: Lists) -> tuple[CountArray, BoolArray]:

@@ -280,6 +280,7 @@ class Nodes(Classwise):
     node: CodeArray = field(repr=False)
     has_missing: BoolArray = field(repr=False)  # beside known values they make the cell "*"
     hierarchy: Hierarchy
+    is_proposed: bool = False  # whether nobody gave the hierarchy, so that only these cells know what labels mean
 
     per_class: ClassVar[tuple[str, ...]] = ("level", "node", "has_missing")
 
@@ -299,6 +300,10 @@ class Nodes(Classwise):
         level, node = np.where(mixed, top, self.level), np.where(mixed, 0, self.node)
         distinct, label_of_class = distinct_pairs(level, node)
         return label_of_class, [self._format_cell(column, *pair) for pair in distinct]
+
+    def label_meaning(self, column: Column) -> Hierarchy | None:
+        """Return what the labels among the cells mean, unless the request says it."""
+        return self.hierarchy if self.is_proposed else None
 
     def _format_cell(self, column: Column, level: int, node: int) -> str | None:
         if level < 0:
@@ -487,7 +492,7 @@ class Recoding:
     def meanings(self) -> dict[str, Hierarchy | Rule]:
         """Return the meaning of labels in columns without a hierarchy of their own."""
         pairs = zip(self.columns, self.cells, strict=True)
-        tells = (Rounded, CodeRanges, Listed, Sets, Written)
+        tells = (Rounded, CodeRanges, Listed, Nodes, Sets, Written)
         meanings_by_name = {
             column.name: cell.label_meaning(column) for column, cell in pairs if isinstance(cell, tells)
         }

@@ -51,6 +51,7 @@ _STYLES: Final = {
     "set": "a cell lists what the records of its class hold",
     "central": "a cell is one central value for all records of its class, and not their own",
     "candidates": "a cell is the cheapest text that covers the records of its class",
+    "nested": "cut wherever it cost least: a cell is one unit of the column's ladder",
     "readable": "a cell is a value, a short list, or a group of values named by its most frequent one",
 }
 _ROUND_CUTS: Final = "cut at round points: a cell is a round interval"
@@ -64,8 +65,12 @@ _UNITS: Final = {
     "day": "a day",
     "month": "a month `2024-05`",
     "quarter": "a quarter `2024-Q2`",
+    "half-year": "half a year `[2024-01, 2024-07)`",
     "year": "a year `2024`",
+    "5 years": "five years `[2020, 2025)`",
     "decade": "a decade `2020s`",
+    "20 years": "twenty years `[2000, 2020)`",
+    "40 years": "forty years `[1960, 2000)`",
 }
 
 

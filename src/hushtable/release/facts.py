@@ -151,6 +151,20 @@ def _describe_classes(
     if len(lost) > 1 and any(lost.values()):
         most = max(lost, key=lambda name: lost[name])
         yield f"Most is lost in {most} (set-NCP {lost[most]:.4f})."
+    if cells := entries.get("quality", {}).get("cells"):
+        yield _describe_cells(cells)
+
+
+def _describe_cells(cells: Mapping[str, Mapping[str, int]]) -> str:
+    """Describe how many distinct cells each column has, of how many units, and which do not nest."""
+    counted = join_names([f"{name} {each['n_cells']:,} ({each['n_units']:,})" for name, each in cells.items()])
+    overlapping = [name for name, each in cells.items() if each["nest"] is False]
+    if not overlapping:
+        return f"Distinct cells, and their units in brackets: {counted}."
+    return (
+        f"Distinct cells, and their units in brackets: {counted}; cells overlap without nesting in "
+        f"{join_names(overlapping)}."
+    )
 
 
 def _describe_columns(claim: Classes | Matchings, columns: Sequence[str], entries: Mapping[str, Any]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hushtable.policy import Advice, ComparedRun, Comparison
 from hushtable.reporting.document import (
@@ -91,4 +91,13 @@ def _sections_on_columns(compared: Comparison) -> Iterator[Section]:
     )
     if rows:
         table = Table("Loss by column (set-NCP)", ("k", "run", *map(Data, compared.quasi_identifiers)), rows)
-        yield Section("by_column", "What each column pays", (table,), "8.3 Mitigation")
+        titles = ("k", "run", *map(Data, compared.quasi_identifiers))
+        counts = (_row_of_counts(row, compared.quasi_identifiers) for row in compared.rows if row.is_feasible)
+        counted = Table("Distinct cells by column", titles, tuple(counts), "Besides * and missing cells.")
+        yield Section("by_column", "What each column pays", (table, counted), "8.3 Mitigation")
+
+
+def _row_of_counts(row: ComparedRun, names: Sequence[str]) -> tuple[CellContent, ...]:
+    by_column = row.cells_by_column or {}
+    counts = (Quantity(by_column[name].n_cells if name in by_column else None, "count") for name in names)
+    return row_of(Quantity(row.k, "count"), row.line, *counts)

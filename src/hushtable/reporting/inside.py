@@ -350,6 +350,7 @@ def _find_roles(released: Released) -> Roles | None:
 def _section_on_changes(released: Released) -> Section:
     """Report how each column was changed, what that cost, and how two published records look."""
     loss_by_column: Mapping[str, float] = released.facts.get("quality", {}).get("by_column", {})
+    cells_by_column: Mapping[str, Mapping[str, int]] = released.facts.get("quality", {}).get("cells", {})
     rows = []
     for column in released.columns:
         forms: Mapping[str, int] = column.get("cells", {})
@@ -361,11 +362,13 @@ def _section_on_changes(released: Released) -> Section:
                 str(column.get("how", "")),
                 Quantity(starred, "share"),
                 Quantity(loss_by_column.get(column["name"]), "share"),
+                *_figures_of_cells(cells_by_column.get(column["name"], {})),
             )
         )
     blocks: list[Block] = [
-        Table("Columns", ("column", "role", "what was done", "cells *", "loss"), tuple(rows),
-              "Loss: the mean share of the column that a published cell spans (set-NCP)."),
+        Table("Columns", ("column", "role", "what was done", "cells *", "loss", "distinct cells", "units", "nest"),
+              tuple(rows), "Loss: the mean share of the column that a published cell spans (set-NCP). Cells nest if of "
+              "any two one holds all of the other, or none of it."),
     ]  # fmt: skip
     if loss_by_column:
         by_loss = sorted(loss_by_column, key=lambda name: -loss_by_column[name])
@@ -379,6 +382,13 @@ def _section_on_changes(released: Released) -> Section:
         )
     blocks += _tables_on_two_rows(released)
     return Section("done", "What was done", tuple(blocks), CLAUSES["done"])
+
+
+def _figures_of_cells(cells: Mapping[str, int]) -> tuple[Quantity, Quantity, str]:
+    """Return how many distinct cells a column has, of how many units, and whether they nest."""
+    nest = cells.get("nest")
+    n_cells, n_units = Quantity(cells.get("n_cells"), "count"), Quantity(cells.get("n_units"), "count")
+    return n_cells, n_units, "" if nest is None else "yes" if nest else "NO"
 
 
 def _tables_on_two_rows(released: Released) -> Iterator[Block]:
