@@ -11,10 +11,18 @@ from typing import Any, Final, Literal
 from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.claims import Limits
-from hushtable.columns import ENGLISH, SUPPRESSED, Column, ColumnSpec, describe_separator, without_blanks
+from hushtable.columns import (
+    ENGLISH,
+    SUPPRESSED,
+    Column,
+    ColumnSpec,
+    KeptRounding,
+    describe_separator,
+    without_blanks,
+)
 from hushtable.errors import ColumnError, InputError, check_choice, check_columns, quote_names
 from hushtable.hierarchy import Dictionary, Hierarchy, Prefix, are_codes, prefix_lengths_of
-from hushtable.io import Frame, Writing, drafts
+from hushtable.io import Frame, Writing, drafts, round_frame
 from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel
 from hushtable.quality import Loss, SetNCP
 from hushtable.release import Pseudonyms
@@ -43,6 +51,8 @@ class Request:
     clock: Clock = field(default_factory=Clock, repr=False)
     inputs: tuple[Path, ...] = ()  # files read for it, besides those that the other attributes name
     writing: Writing = field(default_factory=Writing)
+    left_out: tuple[str, ...] = ()  # columns that identify nobody, and are not wanted
+    rounding: Mapping[str, KeptRounding] = field(default_factory=dict)  # of columns that are kept
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -77,6 +87,7 @@ class Request:
                 hint="a matching notion goes alone: it compares all published rows with all original ones.",
             )
         _check_sets(self)
+        _check_rounding(self)
 
     @property
     def parted(self) -> tuple[str, ...]:
@@ -91,8 +102,18 @@ class Request:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """Columns that are removed, or become pseudonyms."""
+        """Identifiers that are removed, or become pseudonyms."""
         return (*self.identifiers, *(self.pseudonyms.columns if self.pseudonyms else ()))
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Columns that the release does not have."""
+        return (*self.identifiers, *self.left_out)
+
+    @property
+    def unpublished(self) -> tuple[str, ...]:
+        """Columns of which no cell is published as it is."""
+        return (*self.hidden, *self.left_out)
 
     @property
     def hides_person(self) -> bool:
@@ -146,6 +167,18 @@ def _check_sets(request: Request) -> None:
         )
 
 
+def _check_rounding(request: Request) -> None:
+    """Raise ColumnError if a column is to be rounded that is not kept."""
+    of_persons = () if request.person is None else (request.person,)
+    names = (*request.quasi_identifiers, *request.unpublished, *request.parted, *of_persons)
+    changed = [name for name in request.rounding if name in names]
+    if changed:
+        raise ColumnError(
+            f"column {changed[0]!r} is rounded, and is no number that is kept.",
+            hint="round columns with the role sensitive or other; a quasi-identifier takes a hierarchy or a grid.",
+        )
+
+
 def _names_rule(rule: Any, name: str) -> bool:
     """Tell whether a policy's entry is a mapping that names this rule."""
     return isinstance(rule, Mapping) and name in rule
@@ -157,9 +190,11 @@ def check_roles(available: Sequence[str], request: Request) -> None:
         "quasi_identifiers": request.quasi_identifiers,
         "sensitive columns": request.judged,
         "identifiers": request.hidden,
+        "columns to leave out": request.left_out,
     }
     for what, names in roles.items():
         check_columns(names, available, what)
+    check_columns(tuple(request.rounding), available, "columns to round")
     all_names = [name for names in roles.values() for name in names]
     doubled = sorted({name for name in all_names if all_names.count(name) > 1})
     if doubled:
@@ -236,7 +271,7 @@ def warn_of_doubts(source: Frame | Table, table: Table, request: Request) -> Non
                 "first one only.",
                 stacklevel=4,
             )
-    warn_of_missing_codes(source, [name for name in source.names if name not in request.hidden], stacklevel=5)
+    warn_of_missing_codes(source, [name for name in source.names if name not in request.unpublished], stacklevel=5)
     doubts = [doubt_of_persons(source, request)]
     dated = [column for column in table.columns if column.kind in ("date", "datetime")]
     if dated:
@@ -342,6 +377,13 @@ def prepare(data: Any, request: Request) -> Prepared:
     everyone = table if people is None else table.with_population(people)
     _check_columns_named(request)
     specs = {column.name: _spec_of(column, source, request) for column in everyone.columns}
+    specs |= {
+        name: source.column(name).spec
+        if isinstance(source, Table)
+        else rounding.spec(source.spelling(name, is_typed=True))
+        for name, rounding in request.rounding.items()
+        if name not in specs
+    }
     everyone = merge_spellings_in(everyone, request.judged)
     return Prepared(
         source,
@@ -364,24 +406,26 @@ def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
     if not isinstance(source, Table):
         # Persons are told apart by their texts, as any reader of the file does.
         source = source.with_specs({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
-        source, undecided = source.without_odd_cells([name for name in source.names if name not in request.hidden])
+        source, undecided = source.without_odd_cells([name for name in source.names if name not in request.unpublished])
         if undecided:
             from hushtable.io import refuse_odd_cells
 
             refuse_odd_cells(undecided)
-        check_spelling(source, request.quasi_identifiers if source.is_text else (), sensitive)
+        check_spelling(source, request.quasi_identifiers if source.is_text else (), (*sensitive, *request.rounding))
         dated = [name for name in (*request.quasi_identifiers, *sensitive) if source.spec(name).format is not None]
         if dated:
             from hushtable.anonymizers.centuries import check_centuries
 
             check_centuries(source, dated)
         # From here on, declared missing texts are missing cells for everything that follows.
-        source = source.without_declared().with_sets()
+        source = round_frame(source.without_declared().with_sets(), request.rounding)
     elif any(name in source.names and source.column(name).separator is None for name in request.parted):
         raise InputError(
             f"columns {quote_names(request.parted)} of a Table were given a separator after they were coded.",
             hint="code them with it: Table.encode(data, specs=...).",
         )
+    else:
+        source = source.with_rounding(request.rounding)
     table = Table.encode(source, (*request.quasi_identifiers, *sensitive, *persons), request.specs, typed=sensitive)
     check_cells(table)
     if isinstance(request.loss, SetNCP):
@@ -393,7 +437,7 @@ def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
 def _collect_origins(source: Frame, request: Request) -> dict[str, ColumnSpec]:
     """Collect how quasi-identifiers are spelled, and which texts are missing cells in columns that are kept."""
     spellings = {name: source.spelling(name).spelling for name in request.quasi_identifiers}
-    passed_over = {*spellings, *request.judged, *request.hidden}
+    passed_over = {*spellings, *request.judged, *request.unpublished}
     others = {name: source.spec(name).missing_cells for name in source.names if name not in passed_over}
     return spellings | {name: spec for name, spec in others.items() if spec != ColumnSpec()}
 

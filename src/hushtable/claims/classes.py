@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias
 
 import numpy as np
 
@@ -29,11 +29,12 @@ from hushtable.claims.grouping import (
     read_sensitive_columns,
     spelling_failures,
 )
+from hushtable.claims.rounded import describe_roundings, find_rounding_failures, roundings_in, roundings_to_dict
 from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
-from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, text_codes, to_canonical_texts
+from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, KeptRounding, text_codes, to_canonical_texts
 from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_known, to_dict as rule_to_dict
-from hushtable.io import frames
+from hushtable.io import Frame, frames, round_frame
 from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, model_to_dict, models_from_claim
 
 if TYPE_CHECKING:
@@ -202,6 +203,7 @@ class ClaimOnColumns(SpeaksOfNobody):
     origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     # What labels mean, and how far apart sensitive values are; None where a manifest does not tell the hierarchy.
     hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    rounded: Mapping[str, KeptRounding] = field(default_factory=dict)  # kept columns whose numbers are rounded
 
     @property
     def parted(self) -> tuple[str, ...]:
@@ -215,12 +217,23 @@ class ClaimOnColumns(SpeaksOfNobody):
         cleaned = {name: self.specs[name].spelling for name in self.sensitive if name in self.specs}
         cleaned = {name: spec for name, spec in cleaned.items() if spec.odd_cells == "missing"}
         sets = {name: ColumnSpec(separator=each) for name, each in separators.items() if each}
-        return {**sets, **cleaned, **self.origins}
+        rounded = {name: self.specs[name].spelling for name in self.rounded if name in self.specs}
+        return {**sets, **cleaned, **rounded, **self.origins}
 
     @property
     def _columns_with_kinds(self) -> tuple[str, ...]:
         """The columns whose kinds a manifest tells."""
-        return (*self.columns, *self.sensitive)
+        return (*self.columns, *self.sensitive, *self.rounded)
+
+    def _read_original(self, original: Any) -> Frame:
+        """Read the input as the release read it: without odd cells, rounded."""
+        frame = frames.read(original).with_specs(self._of_input).without_odd_cells()[0]
+        # No other rounded column is compared with it.
+        return round_frame(frame, {name: each for name, each in self.rounded.items() if name in self.sensitive})
+
+    def with_rounded_columns(self, names: Sequence[str]) -> Self:
+        """Return the claim on a table that has only some of the rounded columns."""
+        return replace(self, rounded={name: each for name, each in self.rounded.items() if name in names})
 
     def _to_entries(self) -> dict[str, Any]:
         """Return the models, columns and kinds, and the hierarchies as far as they may be told."""
@@ -233,6 +246,7 @@ class ClaimOnColumns(SpeaksOfNobody):
             "spellings": marks_of({name: self.specs[name] for name in kinds}),
             "origins": marks_of(self.origins),
             "hierarchies": rules_of(self.hierarchies),
+            **roundings_to_dict(self.rounded),
         }
 
     @staticmethod
@@ -245,6 +259,7 @@ class ClaimOnColumns(SpeaksOfNobody):
             "specs": specs_in(entries["kinds"], entries["spellings"]),
             "origins": origins_in(entries["origins"]),
             "hierarchies": rules_in(entries["hierarchies"]),
+            "rounded": roundings_in(entries),
         }
 
     def _merge_knowledge(self, request: ClaimOnColumns) -> dict[str, Any]:
@@ -292,14 +307,19 @@ class Classes(ClaimOnColumns):
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The models and limits, in words."""
+        """The models, limits and rounded columns, in words."""
+        return (*self._conditions_of_classes, *describe_roundings(self.rounded))
+
+    @property
+    def _conditions_of_classes(self) -> tuple[str, ...]:
         return (*map(self.describe_model, self.models), *self.limits.describe_by_name().values())
 
     @property
     def sentence(self) -> str:
         """All of it, and the reader it assumes."""
         columns = ", ".join(self.columns)
-        return f"{' and '.join(self.conditions)} on {columns}, for a reader who knows no other column of a record"
+        conditions = " and ".join(self._conditions_of_classes)
+        return f"{conditions} on {columns}, for a reader who knows no other column of a record"
 
     def with_knowledge_of(self, asked: Claim) -> Classes:
         """Return the claim with what another of its kind knows besides: orders, hierarchies, the population."""
@@ -374,7 +394,7 @@ class Classes(ClaimOnColumns):
 
     def _judge(self, data: Any, original: Any) -> Judgement:
         frame = frames.read(data)
-        source = None if original is None else frames.read(original).with_specs(self._of_input).without_odd_cells()[0]
+        source = None if original is None else self._read_original(original)
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
         counts_people = any(model.needs.population for model in self.models)
@@ -397,6 +417,7 @@ class Classes(ClaimOnColumns):
         failures: list[_Found] = [
             *([(Failure("no records"), None)] if frame.n_records == 0 else []),
             *((each, None) for each in spelling_failures(frame, self.columns)),
+            *find_rounding_failures(frame, self.rounded, self.specs),
             *((each, partial(np.asarray, rows)) for held_items in sets for each, rows in held_items.find_failures()),
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_model),
             *(
@@ -434,7 +455,7 @@ class Classes(ClaimOnColumns):
 
     @property
     def _columns_with_kinds(self) -> tuple[str, ...]:
-        return (*self.columns, *self.sensitive, *(() if self.person is None else (self.person,)))
+        return (*self.columns, *self.sensitive, *(() if self.person is None else (self.person,)), *self.rounded)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the conditions, columns and kinds, and the hierarchies as far as they may be told."""

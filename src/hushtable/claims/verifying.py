@@ -15,7 +15,7 @@ from hushtable.claims.histories import HistoryClaim, measure_claim_linkage
 from hushtable.claims.independence import Independence
 from hushtable.claims.matchings import Matchings
 from hushtable.claims.verdict import Claim, Stated, Verdict
-from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
+from hushtable.columns import SUPPRESSED, ColumnSpec, KeptRounding, check_specs
 from hushtable.errors import InputError, VerificationError, names_in, quote_names
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import MANIFEST, Dialect, frames
@@ -51,11 +51,12 @@ def claim_from_models(
     specs: Mapping[str, ColumnSpec] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     origins: Mapping[str, ColumnSpec] | None = None,
+    rounded: Mapping[str, KeptRounding] | None = None,
     **of_classes: Any,
 ) -> Classes | Matchings:
     """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked."""
     shared: dict[str, Any] = {"sensitive": tuple(sensitive), "specs": specs or {}, "hierarchies": hierarchies or {}}
-    shared["origins"] = origins or {}
+    shared |= {"origins": origins or {}, "rounded": rounded or {}}
     notions = tuple(model for model in models if isinstance(model, MatchingNotion))
     if notions and len(notions) == len(models):
         return Matchings(tuple(columns), notions, **shared)
@@ -75,7 +76,7 @@ def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:
     spelled = {
         name: replace(claim.specs.get(name, ColumnSpec()), decimal=",", thousands=None)
         for name in columns
-        if name in (*claim.columns, *claim.sensitive)
+        if name in (*claim.columns, *claim.sensitive, *claim.rounded)
     }
     return replace(claim, specs={**claim.specs, **spelled})
 
@@ -105,7 +106,7 @@ def open_release(data: Any, dialect: Dialect | None = None, *, is_large: bool = 
 
 def original_columns(claim: Claim) -> list[str]:
     """Return the columns of the original that a claim speaks of, and whose record a row is."""
-    named = [*claim.columns, *claim.sensitive, claim.person]
+    named = [*claim.columns, *claim.sensitive, *getattr(claim, "rounded", ()), claim.person]
     return [name for name in dict.fromkeys(named) if name is not None]
 
 

@@ -28,6 +28,7 @@ from hushtable.cli.arguments import (
     outputs_of,
     place_of,
     table_field,
+    names_of,
 )
 from hushtable.cli.groups import field, option
 from hushtable.cli.report import note_written_release, report_outputs, write_report
@@ -145,7 +146,7 @@ def anonymize(
     with show_step("reading"):
         frame = machine.table(file, dialect) if origin is None else origin.head()
     frame = frame.with_learned_specs() if rules is None else frame
-    rules = policy_of_request(request, rules, frame)
+    rules = policy_of_request(request, rules, frame, names_of(changes.leave_out))
     rules = change_by_options(rules, changes, search, {"language": writing.language, "by": by})
     rules.check_decided()
     rules.check_covers(frame.columns)

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns import Column, ColumnSpec, without_categories
+from hushtable.columns import Column, ColumnSpec, KeptRounding, check_rounding, round_expression, without_categories
 from hushtable.engines.backends import MARK, UNSEEN_MESSAGE, Duckdb, Engine, Polars, RecordCells
 from hushtable.errors import (
     ColumnError,
@@ -168,6 +168,23 @@ class Lazy:
                 *(_drop_missing_texts(f"c{i}", dtypes[f"c{i}"], texts) for i, texts in missing.items())
             )
         return replace(self, data=data, specs={**self.specs, **specs})
+
+    def with_rounding(self, roundings: Mapping[str, KeptRounding]) -> Lazy:
+        """Return the frame with rounded columns; their engine rounds them, in every query."""
+        dtypes = self.data.collect_schema() if roundings else {}
+        new = []
+        for name, rounding in roundings.items():
+            place = f"c{self.names.index(name)}"
+            dtype: Any = dtypes[place]
+            if not dtype.is_numeric():
+                raise ColumnError(
+                    f"column {name!r} is rounded, and the lazy frame holds no numbers in it.",
+                    hint="cast it to numbers in the query.",
+                )
+            check_rounding(name, rounding, self.specs.get(name, ColumnSpec()).with_defaults_from(self.dialect.spec))
+            rounded = round_expression(nw.col(place).cast(nw.Float64), rounding)
+            new.append((rounded.cast(dtype) if dtype.is_integer() else rounded).alias(place))
+        return replace(self, data=self.data.with_columns(*new)) if new else self
 
     def collapse(
         self,

@@ -27,7 +27,7 @@ from hushtable.claims import (
     open_release,
     select_for_claim,
 )
-from hushtable.columns import ROLES, ColumnSpec, Role
+from hushtable.columns import ROLES, ColumnSpec, KeptRounding, Role
 from hushtable.engines import EngineChoice
 from hushtable.errors import PolicyError, check_columns, quote_names
 from hushtable.hierarchy import Hierarchy
@@ -190,9 +190,24 @@ class Policy(Record):
 
     @property
     def removed(self) -> tuple[str, ...]:
+        """Columns that the release leaves out."""
+        return (*self.removed_identifiers, *self.left_out)
+
+    @property
+    def removed_identifiers(self) -> tuple[str, ...]:
         """Identifiers that the release leaves out."""
         hidden = (*self.pseudonymized, *self.fresh)
         return tuple(name for name in self.with_role("identifier") if name not in hidden)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Columns that identify nobody, and are left out."""
+        return self.with_role("leave out")
+
+    @property
+    def rounding(self) -> dict[str, KeptRounding]:
+        """How the numbers of kept columns are rounded."""
+        return {name: each.rounding for name, each in self.columns.items() if each.rounding is not None}
 
     @property
     def pseudonymized(self) -> tuple[str, ...]:
@@ -304,7 +319,9 @@ class Policy(Record):
             unknown=self.unknown,
             loss=self.loss,
             suppression_limit=self.limits.suppression,
-            identifiers=self.removed,
+            identifiers=self.removed_identifiers,
+            left_out=self.left_out,
+            rounding=self.rounding,
             pseudonyms=self._build_pseudonyms(key),
             specs=self.specs,
             population=self._read_population(),
@@ -352,6 +369,7 @@ class Policy(Record):
             specs=self._release_specs(),
             origins=self._input_specs(),
             hierarchies=self._read_hierarchies(),
+            rounded=self.rounding,
             **of_classes,
         )
 
@@ -420,7 +438,7 @@ class Policy(Record):
                 hint=f"add each under columns as one of {', '.join(ROLES)}.",
             )
         by = self.writing.by
-        if by is not None and (by not in self.columns or by in self.with_role("identifier")):
+        if by is not None and (by not in self.columns or by in (*self.with_role("identifier"), *self.left_out)):
             raise PolicyError(
                 f"write: by names column {by!r}, whose cells are not published as they are or coarsened.",
                 hint="name a quasi-identifier, or a column that is kept.",

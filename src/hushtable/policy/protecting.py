@@ -13,7 +13,7 @@ from hushtable import engines
 from hushtable._types import Missing, Progress
 from hushtable.anonymizers import METHODS, Method, Request, check_roles, doubt_of_persons, protect
 from hushtable.claims import Limits
-from hushtable.columns import ColumnSpec, check_specs
+from hushtable.columns import ColumnSpec, KeptRounding, check_specs
 from hushtable.discover import find_identifiers, find_repeating_person
 from hushtable.engines import EngineChoice
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, names_in, quote_names
@@ -45,6 +45,8 @@ class AnonymizeOptions(TypedDict, total=False):
     suppression_limit: float
     missing: Missing
     identifiers: Sequence[str]
+    leave_out: Sequence[str]
+    rounding: Mapping[str, Any] | None
     pseudonyms: Pseudonyms | None
     specs: Mapping[str, ColumnSpec] | None
     population: Any
@@ -97,6 +99,8 @@ def anonymize(
     suppression_limit: float = 0.0,
     missing: Missing = "category",
     identifiers: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    rounding: Mapping[str, Any] | None = None,
     pseudonyms: Pseudonyms | None = None,
     specs: Mapping[str, ColumnSpec] | None = None,
     population: Any = None,
@@ -121,7 +125,8 @@ def anonymize(
         A Table gives a Table. A lazy frame is of polars, DuckDB or Spark; a path may be that of a folder of Parquet. A
         URL names a table of a database, or Parquet of an object store: ``"sqlite:///people.db?table=people"``.
     quasi_identifiers : sequence of str
-        Columns that someone may know of a person. All others but ``identifiers`` stay as they are.
+        Columns that someone may know of a person. All others but ``identifiers`` and ``leave_out`` stay as they are,
+        but for ``rounding``.
     models : iterable of PrivacyModel
         All of them hold for every class of the release. A matching notion (`GlobalK1` and
         its siblings), which is not k-anonymity, goes alone and with method "mingen".
@@ -148,6 +153,12 @@ def anonymize(
         A missing value is a value of its own.
     identifiers : sequence of str
         Direct identifiers; the release leaves them out.
+    leave_out : sequence of str
+        Columns that identify nobody; the release leaves them out, too.
+    rounding : mapping of column to number or mapping, optional
+        How numbers of columns that are kept are rounded, before anything else sees them: ``{"cost": 100}`` to multiples
+        of 100, ``{"cost": {"digits": 2}}`` to two significant digits; ``{"age": {"top": 90, "bottom": 18}}`` publishes
+        90 for 90 and more, 18 for 18 and less.
     pseudonyms : Pseudonyms, optional
         Direct identifiers that become keyed pseudonyms instead.
     specs : mapping of column to ColumnSpec, optional
@@ -225,6 +236,7 @@ def anonymize(
         carried_out: Release = rules.protect(data, key=key, progress=progress, engine=engine, session=session)
         return carried_out
     _check_arguments(missing, key, specs, budget, pseudonyms, roles)
+    check_type(rounding, Mapping, "rounding", 'a mapping, as {"cost": 100}')
     check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
     asked = models_in(models)
     request = Request(
@@ -236,6 +248,8 @@ def anonymize(
         loss=LOSSES.take(loss, Loss),
         suppression_limit=suppression_limit,
         identifiers=names_in(identifiers, "identifiers"),
+        left_out=names_in(leave_out, "leave_out"),
+        rounding={name: KeptRounding.from_entry(entry) for name, entry in (rounding or {}).items()},
         pseudonyms=pseudonyms,
         specs=specs or {},
         population=population,
@@ -289,7 +303,7 @@ def _check_identifiers(source: Frame | Table, request: Request, accepted: Mappin
     check_roles(names, request)
     _warn_of_persons(source, request)
     pseudonymized = request.pseudonyms.columns if request.pseudonyms else ()
-    declared = {*request.quasi_identifiers, *request.judged, *request.identifiers, *pseudonymized, *accepted}
+    declared = {*request.quasi_identifiers, *request.judged, *request.removed, *pseudonymized, *accepted}
     undeclared = [name for name in names if name not in declared]
     # Naming quasi-identifiers implies that rows are about persons, so identifiers are looked for.
     looks = find_identifiers(source, undeclared) if undeclared else ()

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import CodeArray, CountArray, freeze_array
-from hushtable.columns import Column, ColumnSpec, check_specs, merge_spellings, series
+from hushtable.columns import Column, ColumnSpec, KeptRounding, check_specs, merge_spellings, round_values, series
 from hushtable.errors import ColumnError, InputError, check_columns, names_in
 from hushtable.io import Frame, frames
 from hushtable.kernels import group
@@ -220,6 +220,15 @@ class Table:
             codes[j] = np.where(self.codes[j] < 0, -1, np.searchsorted(used, self.codes[j]))
             columns.append(replace(column, values=column.values[used]))
         return Table(tuple(columns), codes, self.counts)
+
+    def with_rounding(self, roundings: Mapping[str, KeptRounding]) -> Table:
+        """Return the table with some columns of numbers rounded."""
+        columns, codes = list(self.columns), self.codes.copy()
+        for name, rounding in roundings.items():
+            place = self.index(name)
+            columns[place], code_of_value = round_values(columns[place], rounding)
+            codes[place] = code_of_value[codes[place]]
+        return replace(self, columns=tuple(columns), codes=codes) if roundings else self
 
     def with_row_per_record(self) -> Table:
         """Return the table with a row for every record."""

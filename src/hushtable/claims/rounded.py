@@ -1,0 +1,78 @@
+"""Judge the rounded columns of a published table by the texts of their cells, in decimals: no code that rounds is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from hushtable._types import CountArray
+from hushtable.claims.verdict import Failure
+from hushtable.columns import SUPPRESSED, ColumnSpec, KeptRounding
+from hushtable.errors import InputError
+from hushtable.io import Frame
+
+
+def describe_roundings(rounded: Mapping[str, KeptRounding]) -> tuple[str, ...]:
+    """Describe what a claim says of each rounded column."""
+    return tuple(f"{name}: {rounding.describe()}" for name, rounding in rounded.items())
+
+
+def roundings_to_dict(rounded: Mapping[str, KeptRounding]) -> dict[str, Any]:
+    """Return the roundings as a manifest holds them; nothing where no column is rounded."""
+    return {"rounded": {name: rounding.to_dict() for name, rounding in rounded.items()}} if rounded else {}
+
+
+def roundings_in(entries: Mapping[str, Any]) -> dict[str, KeptRounding]:
+    """Read the roundings of a manifest's claim; a manifest of before has none."""
+    try:
+        return {name: KeptRounding(**each) for name, each in entries.get("rounded", {}).items()}
+    except (AttributeError, TypeError):
+        raise InputError(
+            "the manifest holds roundings of columns that are none.", hint="it is written by anonymize."
+        ) from None
+
+
+def find_rounding_failures(
+    frame: Frame, rounded: Mapping[str, KeptRounding], specs: Mapping[str, ColumnSpec]
+) -> Iterator[tuple[Failure, Callable[[], CountArray] | None]]:
+    """Yield a failure for each rounded column with cells that are not rounded, and a function that finds their rows.
+
+    Empty cells and ``*`` tell no number. A cell that spells no number is a failure, too.
+    """
+    for condition, (name, rounding) in zip(describe_roundings(rounded), rounded.items(), strict=True):
+        if name not in frame.columns:
+            yield Failure(f"{condition}: the table has no such column"), None
+            continue
+        cells = frame.column(name)
+        spec = specs.get(name, ColumnSpec())
+        texts = cells.cast(pl.String)
+        is_odd = _find_odd_texts(texts, rounding, spec, has_marks=not cells.dtype.is_numeric())
+        if is_odd.any():
+            n_records = int(frame.records[is_odd.to_numpy()].sum())
+            failure = Failure(f"{condition}: {n_records:,} records have other cells")
+            yield failure, partial(np.flatnonzero, is_odd.to_numpy())
+
+
+def _find_odd_texts(texts: pl.Series, rounding: KeptRounding, spec: ColumnSpec, *, has_marks: bool) -> pl.Series:
+    distinct = texts.drop_nulls().unique()
+    missing = {"", SUPPRESSED, *(text.strip() for text in spec.missing_values or ())}
+    mark = spec.decimal if has_marks and spec.decimal is not None else "."
+    odd = [
+        text
+        for text in distinct.to_list()
+        if text.strip() not in missing and not _is_rounded(text.strip().replace(mark, "."), rounding)
+    ]
+    return texts.is_in(odd).fill_null(False)
+
+
+def _is_rounded(text: str, rounding: KeptRounding) -> bool:
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        return False
+    return number.is_finite() and rounding.allows(number)
