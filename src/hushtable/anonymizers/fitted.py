@@ -19,8 +19,8 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own_units
 from hushtable.anonymizers.preparation import Request, prepare
-from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows
-from hushtable.columns import SUPPRESSED, ColumnSpec, Kind, KeptRounding
+from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows, roundings_in
+from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
 from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Frame, Writing, drafts
@@ -156,7 +156,7 @@ def _parse_request(contents: Mapping[str, Any]) -> Request:
         identifiers=tuple(contents["identifiers"]),
         # Files of before 0.2.0 have neither.
         left_out=tuple(contents.get("left_out", ())),
-        rounding={name: KeptRounding(**each) for name, each in contents.get("rounding", {}).items()},
+        rounding=roundings_in(contents.get("rounding", {})),
         specs={name: ColumnSpec(**_as_tuples(spec)) for name, spec in contents["specs"].items()},
         person=contents["person"],
         limits=Limits(**contents["limits"]),
@@ -597,7 +597,7 @@ class LearnedRecoding:
         """Read the new rows, and put them below the earlier ones if these are given."""
         # Imported late: only a next batch needs them.
         from hushtable.columns import column_of_cells
-        from hushtable.io import round_frame, spell_as
+        from hushtable.io import spell_as
 
         data = open_table(rows, self.asked.specs)
         self.check_columns(data.names)
@@ -610,7 +610,11 @@ class LearnedRecoding:
 
                 refuse_odd_cells(undecided)
             named = ((name, column_of_cells(name, cell.texts, self.kinds[name])) for name, cell in self.cells.items())
-            data = round_frame(spell_as(data, dict(named)), self.asked.rounding)
+            data = spell_as(data, dict(named))
+            if self.asked.rounding:
+                from hushtable.io import round_frame
+
+                data = round_frame(data, self.asked.rounding)
         else:
             data = data.with_rounding(self.asked.rounding)
         if earlier is None:

@@ -6,28 +6,23 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.claims import Limits
-from hushtable.columns import (
-    ENGLISH,
-    SUPPRESSED,
-    Column,
-    ColumnSpec,
-    KeptRounding,
-    describe_separator,
-    without_blanks,
-)
+from hushtable.columns import ENGLISH, SUPPRESSED, Column, ColumnSpec, describe_separator, without_blanks
 from hushtable.errors import ColumnError, InputError, check_choice, check_columns, quote_names
 from hushtable.hierarchy import Dictionary, Hierarchy, Prefix, are_codes, prefix_lengths_of
-from hushtable.io import Frame, Writing, drafts, round_frame
+from hushtable.io import Frame, Writing, drafts
 from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel
 from hushtable.quality import Loss, SetNCP
 from hushtable.release import Pseudonyms
 from hushtable.search import Clock
 from hushtable.tables import Table, count_by_value, merge_spellings_in, open_table, warn_of_missing_codes
+
+if TYPE_CHECKING:
+    from hushtable.columns import KeptRounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -418,7 +413,11 @@ def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
 
             check_centuries(source, dated)
         # From here on, declared missing texts are missing cells for everything that follows.
-        source = round_frame(source.without_declared().with_sets(), request.rounding)
+        source = source.without_declared().with_sets()
+        if request.rounding:
+            from hushtable.io import round_frame
+
+            source = round_frame(source, request.rounding)
     elif any(name in source.names and source.column(name).separator is None for name in request.parted):
         raise InputError(
             f"columns {quote_names(request.parted)} of a Table were given a separator after they were coded.",

@@ -4,6 +4,7 @@ from .classes import (
     Classes as Classes,
     Limits as Limits,
     describe_missing_hierarchies as describe_missing_hierarchies,
+    roundings_in as roundings_in,
     rules_of as rules_of,
 )
 from .coverage import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -29,16 +29,16 @@ from hushtable.claims.grouping import (
     read_sensitive_columns,
     spelling_failures,
 )
-from hushtable.claims.rounded import describe_roundings, find_rounding_failures, roundings_in, roundings_to_dict
 from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
-from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, KeptRounding, text_codes, to_canonical_texts
+from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, text_codes, to_canonical_texts
 from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_known, to_dict as rule_to_dict
-from hushtable.io import Frame, frames, round_frame
+from hushtable.io import frames
 from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, model_to_dict, models_from_claim
 
 if TYPE_CHECKING:
     from hushtable.claims.item_counts import HeldItems, ItemCounts
+    from hushtable.columns import KeptRounding
 
 _SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values", "separator", "latest_year", "odd_cells")
 _EMPTY_SPEC: Final = ColumnSpec()
@@ -94,6 +94,19 @@ def rules_in(rules: Any) -> dict[str, Any]:
         )
     # A rule of somebody else is not read because a file names it: its labels then need the policy.
     return {name: rule if rule is None or is_known(rule) else None for name, rule in rules.items()}
+
+
+def roundings_in(entries: Any) -> dict[str, KeptRounding]:
+    """Read the roundings of columns as a claim holds them."""
+    if not entries:
+        return {}
+    from hushtable.columns import KeptRounding
+
+    if not isinstance(entries, dict) or not all(isinstance(each, dict) for each in entries.values()):
+        raise InputError(
+            "the manifest holds roundings of columns that are none.", hint="it is written by anonymize."
+        )
+    return {name: KeptRounding.from_entry(each) for name, each in entries.items()}
 
 
 def describe_missing_hierarchies(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
@@ -225,11 +238,34 @@ class ClaimOnColumns(SpeaksOfNobody):
         """The columns whose kinds a manifest tells."""
         return (*self.columns, *self.sensitive, *self.rounded)
 
-    def _read_original(self, original: Any) -> Frame:
+    def _read_original(self, original: Any) -> frames.Frame:
         """Read the input as the release read it: without odd cells, rounded."""
         frame = frames.read(original).with_specs(self._of_input).without_odd_cells()[0]
         # No other rounded column is compared with it.
-        return round_frame(frame, {name: each for name, each in self.rounded.items() if name in self.sensitive})
+        compared = {name: each for name, each in self.rounded.items() if name in self.sensitive}
+        if not compared:
+            return frame
+        from hushtable.io import round_frame
+
+        return round_frame(frame, compared)
+
+    @property
+    def _rounding_conditions(self) -> tuple[str, ...]:
+        """What is claimed of rounded columns, in words."""
+        if not self.rounded:
+            return ()
+        from hushtable.claims.rounded import describe_roundings
+
+        return describe_roundings(self.rounded)
+
+    def _find_rounding_failures(self, frame: frames.Frame) -> Iterable[_Found]:
+        """Find rounded columns with cells that are not rounded."""
+        if not self.rounded:
+            return ()
+        # Few tables have such columns, and a command loads what it runs.
+        from hushtable.claims.rounded import find_rounding_failures
+
+        return find_rounding_failures(frame, self.rounded, self.specs)
 
     def with_rounded_columns(self, names: Sequence[str]) -> Self:
         """Return the claim on a table that has only some of the rounded columns."""
@@ -246,7 +282,7 @@ class ClaimOnColumns(SpeaksOfNobody):
             "spellings": marks_of({name: self.specs[name] for name in kinds}),
             "origins": marks_of(self.origins),
             "hierarchies": rules_of(self.hierarchies),
-            **roundings_to_dict(self.rounded),
+            **({"rounded": {name: each.to_dict() for name, each in self.rounded.items()}} if self.rounded else {}),
         }
 
     @staticmethod
@@ -259,7 +295,7 @@ class ClaimOnColumns(SpeaksOfNobody):
             "specs": specs_in(entries["kinds"], entries["spellings"]),
             "origins": origins_in(entries["origins"]),
             "hierarchies": rules_in(entries["hierarchies"]),
-            "rounded": roundings_in(entries),
+            "rounded": roundings_in(entries.get("rounded", {})),
         }
 
     def _merge_knowledge(self, request: ClaimOnColumns) -> dict[str, Any]:
@@ -308,7 +344,7 @@ class Classes(ClaimOnColumns):
     @property
     def conditions(self) -> tuple[str, ...]:
         """The models, limits and rounded columns, in words."""
-        return (*self._conditions_of_classes, *describe_roundings(self.rounded))
+        return (*self._conditions_of_classes, *self._rounding_conditions)
 
     @property
     def _conditions_of_classes(self) -> tuple[str, ...]:
@@ -417,7 +453,7 @@ class Classes(ClaimOnColumns):
         failures: list[_Found] = [
             *([(Failure("no records"), None)] if frame.n_records == 0 else []),
             *((each, None) for each in spelling_failures(frame, self.columns)),
-            *find_rounding_failures(frame, self.rounded, self.specs),
+            *self._find_rounding_failures(frame),
             *((each, partial(np.asarray, rows)) for held_items in sets for each, rows in held_items.find_failures()),
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_model),
             *(

@@ -22,7 +22,6 @@ from hushtable.claims.grouping import (
     rows_of,
     spelling_failures,
 )
-from hushtable.claims.rounded import describe_roundings, find_rounding_failures
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import SUPPRESSED
 from hushtable.errors import check_columns
@@ -43,7 +42,7 @@ class Matchings(ClaimOnColumns):
     @property
     def conditions(self) -> tuple[str, ...]:
         """The notions and rounded columns, in words."""
-        return (*map(describe, self.models), *describe_roundings(self.rounded))
+        return (*map(describe, self.models), *self._rounding_conditions)
 
     @property
     def sentence(self) -> str:
@@ -80,7 +79,7 @@ class Matchings(ClaimOnColumns):
         stats = ClassStats(grouped.records, histograms)
         failures = [*([Failure("no records")] if frame.n_rows == 0 else []), *spelling_failures(frame, self.columns)]
         failures += [failure for each in sets for failure, _ in each.find_failures()]
-        failures += [failure for failure, _ in find_rounding_failures(frame, self.rounded, self.specs)]
+        failures += [failure for failure, _ in self._find_rounding_failures(frame)]
         lack: str | None = "it compares published rows with the original ones: pass original="
         if original is not None:
             lack = describe_missing_hierarchies(self.columns, self.hierarchies) or describe_missing_order(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,28 +12,12 @@ import polars as pl
 from hushtable._types import CountArray
 from hushtable.claims.verdict import Failure
 from hushtable.columns import SUPPRESSED, ColumnSpec, KeptRounding
-from hushtable.errors import InputError
 from hushtable.io import Frame
 
 
 def describe_roundings(rounded: Mapping[str, KeptRounding]) -> tuple[str, ...]:
     """Describe what a claim says of each rounded column."""
-    return tuple(f"{name}: {rounding.describe()}" for name, rounding in rounded.items())
-
-
-def roundings_to_dict(rounded: Mapping[str, KeptRounding]) -> dict[str, Any]:
-    """Return the roundings as a manifest holds them; nothing where no column is rounded."""
-    return {"rounded": {name: rounding.to_dict() for name, rounding in rounded.items()}} if rounded else {}
-
-
-def roundings_in(entries: Mapping[str, Any]) -> dict[str, KeptRounding]:
-    """Read the roundings of a manifest's claim; a manifest of before has none."""
-    try:
-        return {name: KeptRounding(**each) for name, each in entries.get("rounded", {}).items()}
-    except (AttributeError, TypeError):
-        raise InputError(
-            "the manifest holds roundings of columns that are none.", hint="it is written by anonymize."
-        ) from None
+    return tuple(f"column {name} holds {rounding.describe()}" for name, rounding in rounded.items())
 
 
 def find_rounding_failures(

@@ -15,13 +15,14 @@ from hushtable.claims.histories import HistoryClaim, measure_claim_linkage
 from hushtable.claims.independence import Independence
 from hushtable.claims.matchings import Matchings
 from hushtable.claims.verdict import Claim, Stated, Verdict
-from hushtable.columns import SUPPRESSED, ColumnSpec, KeptRounding, check_specs
+from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
 from hushtable.errors import InputError, VerificationError, names_in, quote_names
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import MANIFEST, Dialect, frames
 from hushtable.models import MatchingNotion, PrivacyModel, models_in
 
 if TYPE_CHECKING:
+    from hushtable.columns import KeptRounding
     from hushtable.io import Scan
 
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(

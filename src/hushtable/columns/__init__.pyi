@@ -69,6 +69,7 @@ from .rounding import (
     round_series as round_series,
     round_values as round_values,
 )
+from .rounding_steps import ProposedStep as ProposedStep, propose_step as propose_step
 from .series import (
     cell_codes as cell_codes,
     convert_texts as convert_texts,

@@ -17,6 +17,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from hushtable._types import FloatArray
 from hushtable.columns.column import Column, ColumnSpec, Kind
 from hushtable.columns.spellings import to_canonical_texts
 from hushtable.errors import ColumnError, InputError
@@ -43,12 +44,13 @@ class KeptRounding:
     digits : int, optional
         Cells keep so many significant digits: 12,345 with 2 is 12,000.
     top, bottom : number, optional
-        What is above ``top`` becomes ``top``, what is below ``bottom`` becomes ``bottom``, after rounding.
+        What is ``top`` or more becomes ``top``, what is ``bottom`` or less becomes ``bottom``; nothing else is rounded
+        beyond them. So numbers that are rounded twice are as if they were rounded once.
 
     Examples
     --------
     >>> KeptRounding(round=100, top=5000).describe()
-    'multiples of 100; 5000 stands for 5000 and more'
+    'multiples of 100, top-coded at 5000'
     """
 
     round: Number | None = None
@@ -90,16 +92,16 @@ class KeptRounding:
 
     def describe(self) -> str:
         """Describe what the published numbers are."""
-        parts = []
+        what = "numbers"
         if self.round is not None:
-            parts.append(f"multiples of {_format_number(self.round)}")
-        if self.digits is not None:
-            parts.append(f"numbers of {self.digits} significant digit{'s' * (self.digits > 1)}")
+            what = f"multiples of {format_number(self.round)}"
+        elif self.digits is not None:
+            what = f"numbers of {self.digits} significant digit{'s' * (self.digits > 1)}"
+        if self.top is not None and self.bottom is not None:
+            return f"{what}, bottom-coded at {format_number(self.bottom)} and top-coded at {format_number(self.top)}"
         if self.top is not None:
-            parts.append(f"{_format_number(self.top)} stands for {_format_number(self.top)} and more")
-        if self.bottom is not None:
-            parts.append(f"{_format_number(self.bottom)} stands for {_format_number(self.bottom)} and less")
-        return "; ".join(parts)
+            return f"{what}, top-coded at {format_number(self.top)}"
+        return what if self.bottom is None else f"{what}, bottom-coded at {format_number(self.bottom)}"
 
     @property
     def kind(self) -> Kind:
@@ -134,10 +136,11 @@ class KeptRounding:
 
 
 def _is_number(entry: object) -> bool:
-    return type(entry) in (int, float) and math.isfinite(entry) and abs(entry) <= _LARGEST_NUMBER  # type: ignore[arg-type, call-overload]
+    return type(entry) in (int, float) and math.isfinite(entry) and abs(entry) <= _LARGEST_NUMBER  # type: ignore[arg-type]
 
 
-def _format_number(number: Number) -> str:
+def format_number(number: Number) -> str:
+    """Format a number in full."""
     return np.format_float_positional(float(number), trim="-")
 
 
@@ -146,8 +149,8 @@ def round_expression(column: nw.Expr, rounding: KeptRounding) -> nw.Expr:
 
     Every step is a fraction of whole numbers that floats hold, so that results are the floats of their decimals.
     """
-    column = nw.when(~column.is_nan()).then(column)
-    size = column.abs()
+    exact = column = nw.when(~column.is_nan()).then(column)
+    size = exact.abs()
     if rounding.round is not None:
         column = _round_to(column, size, *_as_fraction(Fraction(str(rounding.round))))
     elif rounding.digits is not None:
@@ -160,9 +163,11 @@ def round_expression(column: nw.Expr, rounding: KeptRounding) -> nw.Expr:
             down = nw.when(is_larger).then(nw.lit(next_down)).otherwise(down)
         column = _round_to(column, size, up, down)
     if rounding.top is not None:
-        column = nw.when(column > float(rounding.top)).then(nw.lit(float(rounding.top))).otherwise(column)
+        top = float(rounding.top)
+        column = nw.when((exact >= top) | (column > top)).then(nw.lit(top)).otherwise(column)
     if rounding.bottom is not None:
-        column = nw.when(column < float(rounding.bottom)).then(nw.lit(float(rounding.bottom))).otherwise(column)
+        bottom = float(rounding.bottom)
+        column = nw.when((exact <= bottom) | (column < bottom)).then(nw.lit(bottom)).otherwise(column)
     return column
 
 
@@ -174,8 +179,8 @@ def _round_to(column: nw.Expr, size: nw.Expr, numerator: Any, denominator: Any) 
     """Round to multiples of a fraction."""
     n_steps = size * denominator / numerator
     rounded = (n_steps * _SLACK + 0.5).floor() * numerator / denominator
-    # Adding 0 turns -0 into 0.
-    signed = nw.when(column < 0).then(0.0 - rounded).otherwise(rounded) + 0.0
+    # No -0, which a reader of the file tells from 0; an optimizer would leave out that 0 is added.
+    signed = nw.when((column < 0) & (rounded > 0)).then(-rounded).otherwise(rounded)
     return nw.when(n_steps < _MOST_STEPS).then(signed).otherwise(column)
 
 
@@ -208,7 +213,7 @@ def round_series(series: pl.Series, rounding: KeptRounding, spec: ColumnSpec, na
     """
     if series.dtype.is_numeric():
         try:
-            return _round_floats(series.cast(pl.Float64), rounding).cast(series.dtype)
+            return _round_series(series.cast(pl.Float64), rounding).cast(series.dtype)
         except pl.exceptions.PolarsError:
             raise ColumnError(
                 f"column {name!r} has a type that cannot hold its rounded numbers.", hint="cast it to 64 bits."
@@ -228,18 +233,23 @@ def round_series(series: pl.Series, rounding: KeptRounding, spec: ColumnSpec, na
             hint="say how they are written (decimal, thousands), or which mean a missing value (missing_values, "
             "odd_cells: missing).",
         )
-    rounded = _round_floats(numbers, rounding)
+    rounded = _round_series(numbers, rounding)
     distinct = rounded.drop_nulls().unique()
     mark = spec.decimal or "."
-    written = pl.Series([_format_number(each).replace(".", mark) for each in distinct.to_list()], dtype=pl.String)
+    written = pl.Series([format_number(each).replace(".", mark) for each in distinct.to_list()], dtype=pl.String)
     new = rounded.replace_strict(distinct, written, return_dtype=pl.String, default=None)
     return new.zip_with(rounded.is_not_null(), cells).alias(series.name)
 
 
-def _round_floats(numbers: pl.Series, rounding: KeptRounding) -> pl.Series:
+def _round_series(numbers: pl.Series, rounding: KeptRounding) -> pl.Series:
     frame = nw.from_native(pl.DataFrame({"x": numbers}), eager_only=True)
     rounded: pl.Series = frame.select(round_expression(nw.col("x"), rounding).alias("x")).get_column("x").to_native()
     return rounded.alias("")
+
+
+def round_floats(numbers: FloatArray, rounding: KeptRounding) -> FloatArray:
+    """Return an array of floats, rounded."""
+    return _round_series(pl.Series("", numbers), rounding).to_numpy()
 
 
 def round_values(column: Column, rounding: KeptRounding) -> tuple[Column, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns import Column, ColumnSpec, KeptRounding, check_rounding, round_expression, without_categories
+from hushtable.columns import Column, ColumnSpec, without_categories
 from hushtable.engines.backends import MARK, UNSEEN_MESSAGE, Duckdb, Engine, Polars, RecordCells
 from hushtable.errors import (
     ColumnError,
@@ -34,6 +34,7 @@ from hushtable.search import budget
 from hushtable.tables import Table, count_by_value, encode_table
 
 if TYPE_CHECKING:
+    from hushtable.columns import KeptRounding
     from hushtable.engines.spark import Executors
     from hushtable.release import Origin
 
@@ -171,8 +172,11 @@ class Lazy:
 
     def with_rounding(self, roundings: Mapping[str, KeptRounding]) -> Lazy:
         """Return the frame with rounded columns; their engine rounds them, in every query."""
-        dtypes = self.data.collect_schema() if roundings else {}
-        new = []
+        if not roundings:
+            return self
+        from hushtable.columns import check_rounding, round_expression
+
+        dtypes, new = self.data.collect_schema(), []
         for name, rounding in roundings.items():
             place = f"c{self.names.index(name)}"
             dtype: Any = dtypes[place]
@@ -184,7 +188,7 @@ class Lazy:
             check_rounding(name, rounding, self.specs.get(name, ColumnSpec()).with_defaults_from(self.dialect.spec))
             rounded = round_expression(nw.col(place).cast(nw.Float64), rounding)
             new.append((rounded.cast(dtype) if dtype.is_integer() else rounded).alias(place))
-        return replace(self, data=self.data.with_columns(*new)) if new else self
+        return replace(self, data=self.data.with_columns(*new))
 
     def collapse(
         self,

@@ -27,7 +27,7 @@ from hushtable.claims import (
     open_release,
     select_for_claim,
 )
-from hushtable.columns import ROLES, ColumnSpec, KeptRounding, Role
+from hushtable.columns import ROLES, ColumnSpec, Role
 from hushtable.engines import EngineChoice
 from hushtable.errors import PolicyError, check_columns, quote_names
 from hushtable.hierarchy import Hierarchy
@@ -60,6 +60,7 @@ from hushtable.search import Budget, Clock
 from hushtable.tables import Table
 
 if TYPE_CHECKING:
+    from hushtable.columns import KeptRounding
     import polars as pl
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack

@@ -13,7 +13,7 @@ from hushtable import engines
 from hushtable._types import Missing, Progress
 from hushtable.anonymizers import METHODS, Method, Request, check_roles, doubt_of_persons, protect
 from hushtable.claims import Limits
-from hushtable.columns import ColumnSpec, KeptRounding, check_specs
+from hushtable.columns import ColumnSpec, check_specs
 from hushtable.discover import find_identifiers, find_repeating_person
 from hushtable.engines import EngineChoice
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, names_in, quote_names
@@ -27,6 +27,7 @@ from hushtable.search import Budget, Clock, check_budget
 from hushtable.tables import Table
 
 if TYPE_CHECKING:
+    from hushtable.columns import KeptRounding
     import polars as pl
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack
@@ -249,7 +250,7 @@ def anonymize(
         suppression_limit=suppression_limit,
         identifiers=names_in(identifiers, "identifiers"),
         left_out=names_in(leave_out, "leave_out"),
-        rounding={name: KeptRounding.from_entry(entry) for name, entry in (rounding or {}).items()},
+        rounding=_read_rounding(rounding),
         pseudonyms=pseudonyms,
         specs=specs or {},
         population=population,
@@ -342,6 +343,15 @@ def _check_arguments(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms
     check_specs(specs)
     check_budget(budget)
     check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")
+
+
+def _read_rounding(rounding: Mapping[str, Any] | None) -> dict[str, KeptRounding]:
+    """Read how columns are rounded."""
+    if not rounding:
+        return {}
+    from hushtable.columns import KeptRounding
+
+    return {name: KeptRounding.from_entry(entry) for name, entry in rounding.items()}
 
 
 def _read_hierarchies(hierarchies: Any, request: Request) -> Mapping[str, Any]:

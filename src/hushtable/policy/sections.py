@@ -6,12 +6,12 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from hushtable.anonymizers import METHODS, Method
-from hushtable.columns import ColumnSpec, KeptRounding, Kind, OddCellsAnswer, Role as Decided
+from hushtable.columns import ColumnSpec, Kind, OddCellsAnswer, Role as Decided
 from hushtable.errors import HushError, PolicyError, find_nearest
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Dialect, Formulas, Writing
@@ -19,6 +19,9 @@ from hushtable.models import PrivacyModel, entries, from_dict
 from hushtable.policy import plain_yaml
 from hushtable.quality import LOSSES, Loss
 from hushtable.release import ExposureLimit
+
+if TYPE_CHECKING:
+    from hushtable.columns import KeptRounding
 
 Place = tuple[Any, ...]
 """Where something stands in a file: names of entries, and positions in lists."""
@@ -301,8 +304,13 @@ class ColumnPolicy(Record):
     @property
     def rounding(self) -> KeptRounding | None:
         """How the numbers of a kept column are rounded; None if they are not."""
-        given = {name: entry for name in KeptRounding.__slots__ if (entry := getattr(self, name)) is not None}
-        return KeptRounding(**given) if given else None
+        given = {name: getattr(self, name) for name in ("round", "digits", "top", "bottom")}
+        if all(entry is None for entry in given.values()):
+            return None
+        # Few policies round, and a command loads what it runs.
+        from hushtable.columns import KeptRounding
+
+        return KeptRounding(**given)
 
     @property
     def spec(self) -> ColumnSpec:

@@ -13,9 +13,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,9 @@ from hushtable.release.direct_identifiers import ShownIdentifier
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, iterate_partitions, lattice
 from hushtable.wording import careful
+
+if TYPE_CHECKING:
+    from hushtable.columns import ProposedStep
 
 # Column sets times rows, not seconds: whether a file is written may not depend on the machine.
 _MAX_ROWS_WALKED: Final = 10**9
@@ -115,6 +119,9 @@ class Exposure:
     identifiers : tuple of ShownIdentifier
         Published columns that look like direct identifiers, whatever their role. Unless all of them were accepted,
         nothing is written, and no frame is handed out, enforced or not.
+    steps : tuple of ProposedStep
+        Of kept columns of numbers that leave more records alone than the limit's rate: to which step they may be rounded
+        so that fewer are.
     """
 
     n_records: int
@@ -132,6 +139,7 @@ class Exposure:
     determined: tuple[Determined, ...] = ()
     linkage: Linkage | None = None
     identifiers: tuple[ShownIdentifier, ...] = ()
+    steps: tuple[ProposedStep, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -173,6 +181,15 @@ class Exposure:
     def n_found(self) -> int:
         """How many records an attacker finds who also knows the one kept column that finds most."""
         return self.told[0].n_records if self.told else 0
+
+    @property
+    def columns_with_many_uniques(self) -> tuple[str, ...]:
+        """The kept columns each of which finds a larger share of the records than the limit, alone or in a class."""
+        if self.n_records < FEWEST_RECORDS:
+            return ()
+        single = [each for each in (*self.sets, *self.told) if len(each.columns) == 1]
+        many = [each.columns[0] for each in single if each.n_records > self.limit.rate * self.n_records]
+        return tuple(name for name in dict.fromkeys(many) if name not in self.accepted)
 
     @property
     def fault(self) -> str:
@@ -264,10 +281,11 @@ class Exposure:
         for each in self.sets:
             held.update(dict.fromkeys(each.columns, each.n_records))
         ((suspect, _),) = held.most_common(1)
+        rounding = "".join(f"; or round its numbers: {each.describe()}" for each in self.steps if each.column in held)
         raise ExposureError(
             f"nothing is written: {self.fault}",
             hint="whoever knows those columns finds these people: give them the role quasi-identifier, sensitive or "
-            f'identifier; or say in the policy why nobody knows them, as accept: {{{suspect!r}: "a reason"}}.',
+            f'identifier{rounding}; or say in the policy why nobody knows them, as accept: {{{suspect!r}: "a reason"}}.',
         )
 
     def raise_if_unpublishable(self) -> None:
@@ -294,6 +312,7 @@ class Exposure:
         return [
             *self.describe_dangers(),
             *self.describe_joint_uniques(),
+            *(each.describe() for each in self.steps),
             *self.describe_tests(),
             *self.describe_acceptances(),
         ]
@@ -351,6 +370,7 @@ class Exposure:
         entries = {"columns": list(self.columns), "sets": sets, "told": joint_uniques}
         entries |= {"named": named, "determined": undone, "linkage": linkage}
         entries |= {"identifiers": [each._asdict() for each in self.identifiers]}
+        entries |= {"steps": [each._asdict() for each in self.steps]}
         return {**asdict(self), **entries, "rate": self.rate, "is_above": self.is_above}
 
     @classmethod
@@ -379,7 +399,16 @@ class Exposure:
             ),
             None if linkage is None else Linkage.from_dict(linkage),
             tuple(ShownIdentifier(**each) for each in entries.get("identifiers", ())),
+            _read_steps(entries.get("steps", ())),
         )
+
+
+def _read_steps(entries: Iterable[Mapping[str, Any]]) -> tuple[ProposedStep, ...]:
+    if not entries:
+        return ()
+    from hushtable.columns import ProposedStep
+
+    return tuple(ProposedStep(**each) for each in entries)
 
 
 _DEFAULT_LIMIT: Final = ExposureLimit()
@@ -482,7 +511,7 @@ def measure_exposure(
         else _count_uniques_by_person(tested, counts, persons, limit.columns)
     )
     joint_uniques, told_to = _count_joint_uniques(classes[rows], codes, counts, persons)
-    return Exposure(
+    exposure = Exposure(
         n_records=int(counts.sum()),
         columns=tuple(tested),
         n_unique=n_unique,
@@ -497,6 +526,8 @@ def measure_exposure(
         named=names_in_text,
         determined=find_undoing_columns(source, columns),
     )
+    suspects = exposure.columns_with_many_uniques
+    return replace(exposure, steps=_propose_steps(source, classes, suspects, limit.rate)) if suspects else exposure
 
 
 def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ...]:
@@ -524,6 +555,25 @@ def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[D
     return find_determined(
         encoded, [name for name in kept_columns if name in read], [name for name in generalized if name in read]
     )
+
+
+def _propose_steps(
+    source: Frame | Table, classes: CodeArray, names: Iterable[str], rate: float
+) -> tuple[ProposedStep, ...]:
+    """Propose for each column of numbers the step that leaves at most a share of the records alone.
+
+    Alone in their class, as whoever also knows the column finds them; if no step is enough, alone in the table.
+    """
+    found = []
+    rows = np.flatnonzero(classes >= 0)
+    for name in names:
+        table = _encode_column(source.select([name]), name)
+        if table is not None and table.columns[0].kind in ("integer", "decimal"):
+            from hushtable.columns import propose_step
+
+            propose = partial(propose_step, table.columns[0], table.codes[0][rows], source.records[rows], rate)
+            found.append(propose(classes[rows]) or propose())
+    return tuple(step for step in found if step is not None)
 
 
 def _encode_column(some: Frame | Table, name: str) -> Table | None:

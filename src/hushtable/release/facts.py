@@ -44,6 +44,7 @@ def describe_release(
         *verdict.cautions,
         *([] if exposure is None else [careful(f"{line}.") for line in exposure.describe_dangers()]),
         *(f"{line}." for line in finds),
+        *([] if exposure is None else [f"{step.describe()}." for step in exposure.steps]),
         *([] if exposure is None else [f"Tested: {line}." for line in exposure.describe_tests()]),
     )
 
@@ -158,6 +159,8 @@ def _describe_columns(claim: Classes | Matchings, columns: Sequence[str], entrie
         yield f"Keyed pseudonyms: {join_names(keyed)}{again}."
     if fresh:
         yield f"A new pseudonym for every record: {join_names(fresh)}."
-    judged = (*claim.columns, *claim.sensitive, *keyed, *fresh)
+    judged = (*claim.columns, *claim.sensitive, *keyed, *fresh, *claim.rounded)
     if kept := [name for name in columns if name not in judged]:
         yield f"Kept as they are, taken for unknown to anyone: {join_names(kept)}."
+    for name, rounding in claim.rounded.items():
+        yield f"Rounded: {name} ({rounding.describe()})."

@@ -824,6 +824,7 @@ class Release(StatesFacts, Generic[FrameT]):
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
             **describe_kept_columns(self.removed, self.pseudonyms, self.exposure),
+            **({"left_out": list(self.left_out)} if self.left_out else {}),
             "models": [model_to_dict(model) for model in self.models],
             "recoding": self.recoding.style,
             "language": self.writing.language,
