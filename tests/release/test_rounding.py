@@ -170,7 +170,7 @@ def test_verify_finds_a_cell_that_is_not_rounded(tmp_path):
     frame = release.frame
     assert claim.verify(frame).passed
     condition = "column cost holds multiples of 100, top-coded at 5000"
-    assert condition in claim.conditions and condition in claim.verify(frame).held
+    assert condition in claim.verify(frame).held
     for odd in (101.0, 5100.0, float("inf")):
         spoiled = frame.with_columns(cost=pl.when(pl.int_range(pl.len()) == 4).then(odd).otherwise("cost"))
         (failure,) = claim.verify(spoiled).failures
@@ -185,7 +185,7 @@ def test_a_manifest_tells_the_rounding_and_no_more(tmp_path):
     release.write(tmp_path / "outside.csv", external=True)
     told = json.loads((tmp_path / "outside.csv.manifest.json").read_text())
     assert told["claim"]["rounded"] == {name: each.to_dict() for name, each in policy.rounding.items()}
-    assert "removed" not in told and "left_out" not in told
+    assert not {"removed", "left_out"} & told.keys()
     book = json.loads((output.parent / f"{output.name}.codebook.json").read_text())
     cost = next(each for each in book["columns"] if each["name"] == "cost")
     assert cost["how"] == f"rounded: {policy.rounding['cost'].describe()}"
@@ -224,7 +224,8 @@ def test_next_month_is_rounded_as_this_month_was(tmp_path):
         shown = {Decimal(str(each)) for each in batch["cost"].to_list()}
         assert shown <= {rounded(str(each), digits=1) for each in second["cost"].to_list()}
     together = release.apply(second, together=True)
-    assert together.claim.rounded == release.claim.rounded and together.verify().passed
+    assert together.claim.rounded == release.claim.rounded
+    assert together.verify().passed
 
 
 def test_python_and_a_table_take_roundings():
@@ -232,7 +233,7 @@ def test_python_and_a_table_take_roundings():
     options = {"quasi_identifiers": ["age", "job"], "models": [ht.KAnonymity(3)], "leave_out": ["note"],
                "rounding": {"cost": 500, "stay": {"digits": 1}}, "roles": "trust"}  # fmt: skip
     release = ht.anonymize(people, **options)
-    assert set(release.columns) == {"age", "job", "cost", "stay"} and release.left_out == ("note",)
+    assert release.left_out == release.removed == ("note",)
     coded = ht.anonymize(ht.Table.encode(people), **options)
     assert coded.verify().passed
     assert sorted(coded.frame.frame().column("cost").to_list()) == sorted(release.frame["cost"].to_list()) or (
@@ -274,9 +275,7 @@ def test_a_step_is_proposed_by_which_few_are_alone():
     rng = np.random.default_rng(0)
     costs = rng.gamma(2, 3000, 2000).round(2)
     people = pl.DataFrame({"age": rng.integers(20, 24, 2000), "cost": costs})
-    policy = ht.Policy.make(
-        {"columns": {"age": "quasi-identifier", "cost": "other"}, "models": [{"k-anonymity": 5}]}
-    )
+    policy = ht.Policy.make({"columns": {"age": "quasi-identifier", "cost": "other"}, "models": [{"k-anonymity": 5}]})
     release = policy.protect(people)
     (step,) = release.exposure.steps
     with pytest.raises(ExposureError) as refused:
@@ -304,7 +303,7 @@ def test_a_scan_proposes_a_step(tmp_path):
     )
     frame = frames.read(people)
     text = propose_policy(frame, find_quasi_identifiers(frame), k=5, source="x.csv", run=None)
-    assert "# its exact numbers leave" in text and "round: " in text.split("its exact numbers leave")[1]
+    assert "{role: other, round: " in text.replace("\n  #", "").split("its exact numbers leave")[1]
 
 
 def test_value_labels_of_exact_numbers_are_gone(tmp_path):
@@ -323,11 +322,23 @@ def test_value_labels_of_exact_numbers_are_gone(tmp_path):
 
 def test_the_command_rounds_and_leaves_out(tmp_path):
     drawn(np.random.default_rng(7)).write_csv(tmp_path / "in.csv")
-    options = ("--qi", "age,job", "--k", 3, "--leave-out", "note,stay", "--round", "cost=2000", "-o", tmp_path / "out.csv")
+    options = (
+        "--qi",
+        "age,job",
+        "--k",
+        3,
+        "--leave-out",
+        "note,stay",
+        "--round",
+        "cost=2000",
+        "-o",
+        tmp_path / "out.csv",
+    )
     outcome = done("anonymize", tmp_path / "in.csv", *options, "--set", "columns.cost.top=4000")
     assert "Rounded: cost (multiples of 2000, top-coded at 4000)." in outcome.out + outcome.err
     released = pl.read_csv(tmp_path / "out.csv")
-    assert released.columns == ["age", "job", "cost"] and set(released["cost"]) <= {0, 2000, 4000}
+    assert released.columns == ["age", "job", "cost"]
+    assert set(released["cost"]) <= {0, 2000, 4000}
     assert "holds: column cost holds multiples of 2000" in done("verify", tmp_path / "out.csv").out
     assert "COLUMN=STEP" in run("anonymize", tmp_path / "in.csv", *options, "--round", "7", "--force").err
 

@@ -18,8 +18,8 @@ from hushtable.anonymizers.finishing import release_of
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own_units
-from hushtable.anonymizers.preparation import Request, prepare
-from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows, roundings_in
+from hushtable.anonymizers.preparation import Request, prepare, round_source
+from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows, read_roundings
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
 from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
@@ -156,7 +156,7 @@ def _parse_request(contents: Mapping[str, Any]) -> Request:
         identifiers=tuple(contents["identifiers"]),
         # Files of before 0.2.0 have neither.
         left_out=tuple(contents.get("left_out", ())),
-        rounding=roundings_in(contents.get("rounding", {})),
+        rounding=read_roundings(contents.get("rounding", {})),
         specs={name: ColumnSpec(**_as_tuples(spec)) for name, spec in contents["specs"].items()},
         person=contents["person"],
         limits=Limits(**contents["limits"]),
@@ -611,12 +611,7 @@ class LearnedRecoding:
                 refuse_odd_cells(undecided)
             named = ((name, column_of_cells(name, cell.texts, self.kinds[name])) for name, cell in self.cells.items())
             data = spell_as(data, dict(named))
-            if self.asked.rounding:
-                from hushtable.io import round_frame
-
-                data = round_frame(data, self.asked.rounding)
-        else:
-            data = data.with_rounding(self.asked.rounding)
+        data = round_source(data, self.asked.rounding)
         if earlier is None:
             return data
         before = open_table(earlier, self.asked.specs)

@@ -49,7 +49,7 @@ class Learner:
                 request,
                 identifiers=tuple(name for name in release.removed if name not in release.left_out),
                 left_out=release.left_out,
-                rounding=getattr(release.claim, "rounded", {}),
+                rounding=release.claim.rounded,
                 pseudonyms=release.pseudonyms,
                 hierarchies=_keep_lasting_hierarchies(release, request.hierarchies),
                 unknown="suppress",

@@ -414,23 +414,27 @@ def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
             check_centuries(source, dated)
         # From here on, declared missing texts are missing cells for everything that follows.
         source = source.without_declared().with_sets()
-        if request.rounding:
-            from hushtable.io import round_frame
-
-            source = round_frame(source, request.rounding)
     elif any(name in source.names and source.column(name).separator is None for name in request.parted):
         raise InputError(
             f"columns {quote_names(request.parted)} of a Table were given a separator after they were coded.",
             hint="code them with it: Table.encode(data, specs=...).",
         )
-    else:
-        source = source.with_rounding(request.rounding)
+    source = round_source(source, request.rounding)
     table = Table.encode(source, (*request.quasi_identifiers, *sensitive, *persons), request.specs, typed=sensitive)
     check_cells(table)
     if isinstance(request.loss, SetNCP):
         columns = (replace(each, by_rank=request.loss.is_by_rank(each.name)) for each in table.columns)
         table = replace(table, columns=tuple(columns))
     return source, table
+
+
+def round_source(source: Frame | Table, roundings: Mapping[str, KeptRounding]) -> Frame | Table:
+    """Return a table with rounded columns."""
+    if not roundings or isinstance(source, Table):
+        return source.with_rounding(roundings) if isinstance(source, Table) else source
+    from hushtable.io import round_frame
+
+    return round_frame(source, roundings)
 
 
 def _collect_origins(source: Frame, request: Request) -> dict[str, ColumnSpec]:

@@ -4,7 +4,7 @@ from .classes import (
     Classes as Classes,
     Limits as Limits,
     describe_missing_hierarchies as describe_missing_hierarchies,
-    roundings_in as roundings_in,
+    read_roundings as read_roundings,
     rules_of as rules_of,
 )
 from .coverage import (

@@ -96,17 +96,13 @@ def rules_in(rules: Any) -> dict[str, Any]:
     return {name: rule if rule is None or is_known(rule) else None for name, rule in rules.items()}
 
 
-def roundings_in(entries: Any) -> dict[str, KeptRounding]:
-    """Read the roundings of columns as a claim holds them."""
+def read_roundings(entries: object) -> Mapping[str, KeptRounding]:
+    """Read the roundings of columns as a claim holds them; few tables have any, and a command loads what it runs."""
     if not entries:
         return {}
-    from hushtable.columns import KeptRounding
+    from hushtable.claims.rounded import roundings_in
 
-    if not isinstance(entries, dict) or not all(isinstance(each, dict) for each in entries.values()):
-        raise InputError(
-            "the manifest holds roundings of columns that are none.", hint="it is written by anonymize."
-        )
-    return {name: KeptRounding.from_entry(each) for name, each in entries.items()}
+    return roundings_in(entries)
 
 
 def describe_missing_hierarchies(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
@@ -238,7 +234,7 @@ class ClaimOnColumns(SpeaksOfNobody):
         """The columns whose kinds a manifest tells."""
         return (*self.columns, *self.sensitive, *self.rounded)
 
-    def _read_original(self, original: Any) -> frames.Frame:
+    def _read_original(self, original: object) -> frames.Frame:
         """Read the input as the release read it: without odd cells, rounded."""
         frame = frames.read(original).with_specs(self._of_input).without_odd_cells()[0]
         # No other rounded column is compared with it.
@@ -251,12 +247,7 @@ class ClaimOnColumns(SpeaksOfNobody):
 
     @property
     def _rounding_conditions(self) -> tuple[str, ...]:
-        """What is claimed of rounded columns, in words."""
-        if not self.rounded:
-            return ()
-        from hushtable.claims.rounded import describe_roundings
-
-        return describe_roundings(self.rounded)
+        return tuple(f"column {name} holds {rounding.describe()}" for name, rounding in self.rounded.items())
 
     def _find_rounding_failures(self, frame: frames.Frame) -> Iterable[_Found]:
         """Find rounded columns with cells that are not rounded."""
@@ -265,7 +256,7 @@ class ClaimOnColumns(SpeaksOfNobody):
         # Few tables have such columns, and a command loads what it runs.
         from hushtable.claims.rounded import find_rounding_failures
 
-        return find_rounding_failures(frame, self.rounded, self.specs)
+        return find_rounding_failures(frame, self.rounded, self._rounding_conditions, self.specs)
 
     def with_rounded_columns(self, names: Sequence[str]) -> Self:
         """Return the claim on a table that has only some of the rounded columns."""
@@ -295,7 +286,7 @@ class ClaimOnColumns(SpeaksOfNobody):
             "specs": specs_in(entries["kinds"], entries["spellings"]),
             "origins": origins_in(entries["origins"]),
             "hierarchies": rules_in(entries["hierarchies"]),
-            "rounded": roundings_in(entries.get("rounded", {})),
+            "rounded": read_roundings(entries.get("rounded", {})),
         }
 
     def _merge_knowledge(self, request: ClaimOnColumns) -> dict[str, Any]:

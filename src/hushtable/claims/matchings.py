@@ -48,8 +48,8 @@ class Matchings(ClaimOnColumns):
     def sentence(self) -> str:
         """What is claimed, and that it is not k-anonymity."""
         return (
-            f"{' and '.join(map(describe, self.models))} on {', '.join(self.columns)}, of rows beside the original table; "
-            "this is not k-anonymity: a published row may be unique"
+            f"{' and '.join(map(describe, self.models))} on {', '.join(self.columns)}, of rows beside the original "
+            "table; this is not k-anonymity: a published row may be unique"
         )
 
     def with_knowledge_of(self, asked: Claim) -> Matchings:

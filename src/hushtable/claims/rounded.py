@@ -1,8 +1,8 @@
-"""Judge the rounded columns of a published table by the texts of their cells, in decimals: no code that rounds is used."""
+"""Judge the rounded columns of a published table by the texts of their cells, in decimals, by no code that rounds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 
@@ -12,22 +12,26 @@ import polars as pl
 from hushtable._types import CountArray
 from hushtable.claims.verdict import Failure
 from hushtable.columns import SUPPRESSED, ColumnSpec, KeptRounding
+from hushtable.errors import InputError
 from hushtable.io import Frame
 
 
-def describe_roundings(rounded: Mapping[str, KeptRounding]) -> tuple[str, ...]:
-    """Describe what a claim says of each rounded column."""
-    return tuple(f"column {name} holds {rounding.describe()}" for name, rounding in rounded.items())
+def roundings_in(entries: object) -> dict[str, KeptRounding]:
+    """Read the roundings of columns as a claim holds them."""
+    if not isinstance(entries, dict) or not all(isinstance(each, dict) for each in entries.values()):
+        raise InputError("the manifest holds roundings that are none.", hint="it is written by anonymize.")
+    return {name: KeptRounding.from_entry(each) for name, each in entries.items()}
 
 
 def find_rounding_failures(
-    frame: Frame, rounded: Mapping[str, KeptRounding], specs: Mapping[str, ColumnSpec]
+    frame: Frame, rounded: Mapping[str, KeptRounding], conditions: Sequence[str], specs: Mapping[str, ColumnSpec]
 ) -> Iterator[tuple[Failure, Callable[[], CountArray] | None]]:
     """Yield a failure for each rounded column with cells that are not rounded, and a function that finds their rows.
 
-    Empty cells and ``*`` tell no number. A cell that spells no number is a failure, too.
+    Conditions say in words what is claimed of each. Empty cells and ``*`` tell no number. A cell that spells no number
+    is a failure, too.
     """
-    for condition, (name, rounding) in zip(describe_roundings(rounded), rounded.items(), strict=True):
+    for condition, (name, rounding) in zip(conditions, rounded.items(), strict=True):
         if name not in frame.columns:
             yield Failure(f"{condition}: the table has no such column"), None
             continue

@@ -107,7 +107,8 @@ def open_release(data: Any, dialect: Dialect | None = None, *, is_large: bool = 
 
 def original_columns(claim: Claim) -> list[str]:
     """Return the columns of the original that a claim speaks of, and whose record a row is."""
-    named = [*claim.columns, *claim.sensitive, *getattr(claim, "rounded", ()), claim.person]
+    rounded = claim.rounded if isinstance(claim, (Classes, Matchings)) else ()
+    named = [*claim.columns, *claim.sensitive, *rounded, claim.person]
     return [name for name in dict.fromkeys(named) if name is not None]
 
 

@@ -25,10 +25,10 @@ from hushtable.cli.arguments import (
     Shown,
     WrittenOptions,
     budget_of,
+    names_of,
     outputs_of,
     place_of,
     table_field,
-    names_of,
 )
 from hushtable.cli.groups import field, option
 from hushtable.cli.report import note_written_release, report_outputs, write_report

@@ -200,11 +200,13 @@ def with_columns_left_out(rules: Policy, names: Sequence[str]) -> Policy:
 
 def with_rounding(rules: Policy, settings: Sequence[str]) -> Policy:
     """Return the policy that rounds columns, each given as ``COLUMN=STEP``."""
-    entries: dict[_OptionPlace, Any] = {}
+    entries: dict[_OptionPlace, object] = {}
     for entry in settings:
         column, _, step = entry.rpartition("=")
         if not column:
-            raise InputError(f"--round {entry!r} is not of the form COLUMN=STEP.", hint="for instance: --round cost=100.")
+            raise InputError(
+                f"--round {entry!r} is not of the form COLUMN=STEP.", hint="for instance: --round cost=100."
+            )
         entries["columns", column, "round"] = _parse_value(step, entry)
     check_columns([place[1] for place in entries], tuple(rules.columns), "--round")
     return rules.with_entries(entries) if entries else rules

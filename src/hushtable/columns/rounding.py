@@ -17,7 +17,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from hushtable._types import FloatArray
+from hushtable._types import CodeArray, FloatArray
 from hushtable.columns.column import Column, ColumnSpec, Kind
 from hushtable.columns.spellings import to_canonical_texts
 from hushtable.errors import ColumnError, InputError
@@ -75,7 +75,7 @@ class KeptRounding:
             raise InputError(f"bottom = {self.bottom} is not below top = {self.top}.", hint="swap them.")
 
     @classmethod
-    def from_entry(cls, entry: Any) -> KeptRounding:
+    def from_entry(cls, entry: RoundingEntry) -> KeptRounding:
         """Read a rounding: a step alone, or a mapping such as ``{"digits": 2, "top": 9000}``."""
         if isinstance(entry, KeptRounding):
             return entry
@@ -84,7 +84,8 @@ class KeptRounding:
         strangers = [name for name in entry if name not in cls.__slots__]
         if strangers:
             raise InputError(f"a rounding has no entry {strangers[0]!r}.", hint="it has round, digits, top, bottom.")
-        return cls(**entry)
+        given: dict[str, Any] = dict(entry)
+        return cls(**given)
 
     def to_dict(self) -> dict[str, Number]:
         """Return the entries that were given."""
@@ -135,6 +136,10 @@ class KeptRounding:
         return self.round is None or (Fraction(number) / Fraction(str(self.round))).denominator == 1
 
 
+RoundingEntry: TypeAlias = KeptRounding | Number | Mapping[str, Number]
+"""A rounding as a caller gives it: a step alone, or entries by their names."""
+
+
 def _is_number(entry: object) -> bool:
     return type(entry) in (int, float) and math.isfinite(entry) and abs(entry) <= _LARGEST_NUMBER  # type: ignore[arg-type]
 
@@ -175,7 +180,7 @@ def _as_fraction(step: Fraction) -> tuple[float, float]:
     return float(step.numerator), float(step.denominator)
 
 
-def _round_to(column: nw.Expr, size: nw.Expr, numerator: Any, denominator: Any) -> nw.Expr:
+def _round_to(column: nw.Expr, size: nw.Expr, numerator: nw.Expr | float, denominator: nw.Expr | float) -> nw.Expr:
     """Round to multiples of a fraction."""
     n_steps = size * denominator / numerator
     rounded = (n_steps * _SLACK + 0.5).floor() * numerator / denominator
@@ -252,7 +257,7 @@ def round_floats(numbers: FloatArray, rounding: KeptRounding) -> FloatArray:
     return _round_series(pl.Series("", numbers), rounding).to_numpy()
 
 
-def round_values(column: Column, rounding: KeptRounding) -> tuple[Column, Any]:
+def round_values(column: Column, rounding: KeptRounding) -> tuple[Column, CodeArray]:
     """Return a coded column with rounded values, and the new code of each old one; at the end -1, for missing cells."""
     if column.kind not in ("integer", "decimal"):
         raise ColumnError(

@@ -30,11 +30,14 @@ class ProposedStep(NamedTuple):
 
     def describe(self) -> str:
         """Describe what rounding would do."""
-        alone = f"alone on {self.column}"
-        where = f"{alone} in their class" if self.in_class else alone
+        step, name = format_number(self.round), self.column
+        if self.in_class:
+            return (
+                f"round: {step} leaves {self.n_alone:,} of {self.n_records:,} records alone on {name} in their class "
+                f"(now {self.n_now:,})"
+            )
         return (
-            f"round: {format_number(self.round)} leaves {self.n_alone:,} of {self.n_records:,} records {where} "
-            f"(now {self.n_now:,})"
+            f"round: {step} leaves {self.n_alone:,} of {self.n_records:,} records alone on {name} (now {self.n_now:,})"
         )
 
 

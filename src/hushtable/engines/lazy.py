@@ -179,7 +179,7 @@ class Lazy:
         dtypes, new = self.data.collect_schema(), []
         for name, rounding in roundings.items():
             place = f"c{self.names.index(name)}"
-            dtype: Any = dtypes[place]
+            dtype = dtypes[place]
             if not dtype.is_numeric():
                 raise ColumnError(
                     f"column {name!r} is rounded, and the lazy frame holds no numbers in it.",

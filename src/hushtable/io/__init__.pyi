@@ -4,8 +4,8 @@ from .batches import (
     Parts as Parts,
     Scan as Scan,
     as_declared as as_declared,
-    round_scan as round_scan,
     prefetch_items as prefetch_items,
+    round_scan as round_scan,
     scan as scan,
     to_arrow as to_arrow,
 )
@@ -33,8 +33,8 @@ from .hive import parquet_writer as parquet_writer, strip_schema as strip_schema
 from .latex import latex_of as latex_of
 from .meeting import read_alike as read_alike, spell_as as spell_as
 from .object_stores import lazy_objects as lazy_objects
-from .rounding import round_frame as round_frame
 from .odd_cells import refuse_odd_cells as refuse_odd_cells, warn_of_odd_cells as warn_of_odd_cells
+from .rounding import round_frame as round_frame
 from .row_codes import (
     CellCodes as CellCodes,
     Margins as Margins,

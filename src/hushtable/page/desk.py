@@ -216,7 +216,9 @@ class Desk:
         if self.looked is None or self.policy is None:
             return []
         columns = self.policy.columns
-        of_policy = [name for name in self.looked.odd_cells if name in columns and columns[name].role not in _REMOVED_ROLES]
+        of_policy = [
+            name for name in self.looked.odd_cells if name in columns and columns[name].role not in _REMOVED_ROLES
+        ]
         return [name for name in of_policy if columns[name].odd_cells in (None, "refuse")]
 
     @property

@@ -60,10 +60,11 @@ from hushtable.search import Budget, Clock
 from hushtable.tables import Table
 
 if TYPE_CHECKING:
-    from hushtable.columns import KeptRounding
     import polars as pl
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack
+
+    from hushtable.columns import KeptRounding
 
 
 class ProtectOptions(TypedDict, total=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from textwrap import fill, indent
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -351,11 +352,12 @@ def _render_remarks(frame: Frame, column: ProposedRole, values: Column | None, r
         yield _format_comment(f"careful, {impossible}: look how its dates are written", "  ")
     step = _propose_step(frame, column)
     if step is not None:
-        how = f"{{role: {'other' if column.role == ASK else column.role}, round: {format_exact(step.round)}}}"
-        yield _format_comment(
-            f"its exact numbers leave {step.n_now:,} of {step.n_records:,} records alone; {how} leaves {step.n_alone:,}",
-            "  ",
+        role, size = "other" if column.role == ASK else column.role, format_exact(Fraction(str(step.round)))
+        remark = (
+            f"its exact numbers leave {step.n_now:,} of {step.n_records:,} records alone; "
+            f"{{role: {role}, round: {size}}} leaves {step.n_alone:,}"
         )
+        yield _format_comment(remark, "  ")
     marks = frame.doubts(column.name)[1] if frame.is_text else ()
     if marks:
         remark = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"

@@ -27,10 +27,11 @@ from hushtable.search import Budget, Clock, check_budget
 from hushtable.tables import Table
 
 if TYPE_CHECKING:
-    from hushtable.columns import KeptRounding
     import polars as pl
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack
+
+    from hushtable.columns import KeptRounding, RoundingEntry
 
 
 class AnonymizeOptions(TypedDict, total=False):
@@ -47,7 +48,7 @@ class AnonymizeOptions(TypedDict, total=False):
     missing: Missing
     identifiers: Sequence[str]
     leave_out: Sequence[str]
-    rounding: Mapping[str, Any] | None
+    rounding: Mapping[str, RoundingEntry] | None
     pseudonyms: Pseudonyms | None
     specs: Mapping[str, ColumnSpec] | None
     population: Any
@@ -101,7 +102,7 @@ def anonymize(
     missing: Missing = "category",
     identifiers: Sequence[str] = (),
     leave_out: Sequence[str] = (),
-    rounding: Mapping[str, Any] | None = None,
+    rounding: Mapping[str, RoundingEntry] | None = None,
     pseudonyms: Pseudonyms | None = None,
     specs: Mapping[str, ColumnSpec] | None = None,
     population: Any = None,
@@ -345,7 +346,7 @@ def _check_arguments(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms
     check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")
 
 
-def _read_rounding(rounding: Mapping[str, Any] | None) -> dict[str, KeptRounding]:
+def _read_rounding(rounding: Mapping[str, RoundingEntry] | None) -> dict[str, KeptRounding]:
     """Read how columns are rounded."""
     if not rounding:
         return {}

@@ -14,7 +14,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -29,6 +28,7 @@ from hushtable.io import Frame
 from hushtable.kernels import group
 from hushtable.kernels.class_profile import class_ranges
 from hushtable.release.direct_identifiers import ShownIdentifier
+from hushtable.release.proposed_steps import propose_steps, steps_kind
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, iterate_partitions, lattice
 from hushtable.wording import careful
@@ -120,8 +120,8 @@ class Exposure:
         Published columns that look like direct identifiers, whatever their role. Unless all of them were accepted,
         nothing is written, and no frame is handed out, enforced or not.
     steps : tuple of ProposedStep
-        Of kept columns of numbers that leave more records alone than the limit's rate: to which step they may be rounded
-        so that fewer are.
+        Of kept columns of numbers that leave more records alone than the limit's rate: to which step they may be
+        rounded so that fewer are.
     """
 
     n_records: int
@@ -285,7 +285,8 @@ class Exposure:
         raise ExposureError(
             f"nothing is written: {self.fault}",
             hint="whoever knows those columns finds these people: give them the role quasi-identifier, sensitive or "
-            f'identifier{rounding}; or say in the policy why nobody knows them, as accept: {{{suspect!r}: "a reason"}}.',
+            f"identifier{rounding}; or say in the policy why nobody knows them, as "
+            f'accept: {{{suspect!r}: "a reason"}}.',
         )
 
     def raise_if_unpublishable(self) -> None:
@@ -399,16 +400,8 @@ class Exposure:
             ),
             None if linkage is None else Linkage.from_dict(linkage),
             tuple(ShownIdentifier(**each) for each in entries.get("identifiers", ())),
-            _read_steps(entries.get("steps", ())),
+            tuple(steps_kind()(**each) for each in entries.get("steps", ())),
         )
-
-
-def _read_steps(entries: Iterable[Mapping[str, Any]]) -> tuple[ProposedStep, ...]:
-    if not entries:
-        return ()
-    from hushtable.columns import ProposedStep
-
-    return tuple(ProposedStep(**each) for each in entries)
 
 
 _DEFAULT_LIMIT: Final = ExposureLimit()
@@ -526,8 +519,7 @@ def measure_exposure(
         named=names_in_text,
         determined=find_undoing_columns(source, columns),
     )
-    suspects = exposure.columns_with_many_uniques
-    return replace(exposure, steps=_propose_steps(source, classes, suspects, limit.rate)) if suspects else exposure
+    return replace(exposure, steps=propose_steps(source, classes, exposure.columns_with_many_uniques, limit.rate))
 
 
 def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ...]:
@@ -555,25 +547,6 @@ def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[D
     return find_determined(
         encoded, [name for name in kept_columns if name in read], [name for name in generalized if name in read]
     )
-
-
-def _propose_steps(
-    source: Frame | Table, classes: CodeArray, names: Iterable[str], rate: float
-) -> tuple[ProposedStep, ...]:
-    """Propose for each column of numbers the step that leaves at most a share of the records alone.
-
-    Alone in their class, as whoever also knows the column finds them; if no step is enough, alone in the table.
-    """
-    found = []
-    rows = np.flatnonzero(classes >= 0)
-    for name in names:
-        table = _encode_column(source.select([name]), name)
-        if table is not None and table.columns[0].kind in ("integer", "decimal"):
-            from hushtable.columns import propose_step
-
-            propose = partial(propose_step, table.columns[0], table.codes[0][rows], source.records[rows], rate)
-            found.append(propose(classes[rows]) or propose())
-    return tuple(step for step in found if step is not None)
 
 
 def _encode_column(some: Frame | Table, name: str) -> Table | None:

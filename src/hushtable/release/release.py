@@ -709,7 +709,8 @@ class Release(StatesFacts, Generic[FrameT]):
             distinct = self.distinct
             return distinct.claim.verify(distinct.edition.frame(), original=distinct.compared_with)
         persons = (self.person,) if self.person in self.columns else ()
-        counted = self.origin.collapse(tuple(dict.fromkeys((*self.claim.columns, *self.claim.sensitive, *self.claim.rounded, *persons))), self.cells)
+        names = (*self.claim.columns, *self.claim.sensitive, *self.claim.rounded, *persons)
+        counted = self.origin.collapse(tuple(dict.fromkeys(names)), self.cells)
         return self.claim.verify(counted, original=self.compared_with)
 
     def write(
