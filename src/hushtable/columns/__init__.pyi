@@ -64,7 +64,6 @@ from .missing_codes import (
 from .odd_cells import OddCells as OddCells, find_odd_cells as find_odd_cells
 from .rounding import (
     KeptRounding as KeptRounding,
-    RoundingEntry as RoundingEntry,
     check_rounding as check_rounding,
     round_expression as round_expression,
     round_series as round_series,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack
 
-    from hushtable.columns import KeptRounding, RoundingEntry
+    from hushtable.columns import KeptRounding
 
 
 class AnonymizeOptions(TypedDict, total=False):
@@ -48,7 +48,7 @@ class AnonymizeOptions(TypedDict, total=False):
     missing: Missing
     identifiers: Sequence[str]
     leave_out: Sequence[str]
-    rounding: Mapping[str, RoundingEntry] | None
+    rounding: Mapping[str, float | Mapping[str, float]] | None
     pseudonyms: Pseudonyms | None
     specs: Mapping[str, ColumnSpec] | None
     population: Any
@@ -102,7 +102,7 @@ def anonymize(
     missing: Missing = "category",
     identifiers: Sequence[str] = (),
     leave_out: Sequence[str] = (),
-    rounding: Mapping[str, RoundingEntry] | None = None,
+    rounding: Mapping[str, float | Mapping[str, float]] | None = None,
     pseudonyms: Pseudonyms | None = None,
     specs: Mapping[str, ColumnSpec] | None = None,
     population: Any = None,
@@ -346,7 +346,7 @@ def _check_arguments(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms
     check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")
 
 
-def _read_rounding(rounding: Mapping[str, RoundingEntry] | None) -> dict[str, KeptRounding]:
+def _read_rounding(rounding: Mapping[str, float | Mapping[str, float]] | None) -> dict[str, KeptRounding]:
     """Read how columns are rounded."""
     if not rounding:
         return {}

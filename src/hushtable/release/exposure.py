@@ -28,7 +28,6 @@ from hushtable.io import Frame
 from hushtable.kernels import group
 from hushtable.kernels.class_profile import class_ranges
 from hushtable.release.direct_identifiers import ShownIdentifier
-from hushtable.release.proposed_steps import propose_steps, steps_kind
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, iterate_partitions, lattice
 from hushtable.wording import careful
@@ -400,7 +399,7 @@ class Exposure:
             ),
             None if linkage is None else Linkage.from_dict(linkage),
             tuple(ShownIdentifier(**each) for each in entries.get("identifiers", ())),
-            tuple(steps_kind()(**each) for each in entries.get("steps", ())),
+            tuple(_step_kind()(**each) for each in entries.get("steps", ())),
         )
 
 
@@ -519,7 +518,24 @@ def measure_exposure(
         named=names_in_text,
         determined=find_undoing_columns(source, columns),
     )
-    return replace(exposure, steps=propose_steps(source, classes, exposure.columns_with_many_uniques, limit.rate))
+    return _with_steps(exposure, source, classes)
+
+
+def _with_steps(exposure: Exposure, source: Frame | Table, classes: CodeArray) -> Exposure:
+    """Add to which steps the numbers of columns that find many can be rounded."""
+    names = exposure.columns_with_many_uniques
+    if not names:
+        return exposure
+    # Few releases have such columns, and a command loads what it runs.
+    from hushtable.release.proposed_steps import propose_steps
+
+    return replace(exposure, steps=propose_steps(source, classes, names, exposure.limit.rate))
+
+
+def _step_kind() -> type[ProposedStep]:
+    from hushtable.columns import ProposedStep
+
+    return ProposedStep
 
 
 def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ...]:

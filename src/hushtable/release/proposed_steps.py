@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from hushtable.columns import ProposedStep
 
 
-def steps_kind() -> type[ProposedStep]:
-    """Return the kind of a proposed step; few releases have one, and a command loads what it runs."""
-    from hushtable.columns import ProposedStep
-
-    return ProposedStep
-
-
 def propose_steps(
     source: Frame | Table, classes: CodeArray, names: Iterable[str], rate: float
 ) -> tuple[ProposedStep, ...]:
