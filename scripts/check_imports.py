@@ -8,6 +8,7 @@ ALLOWED = {
     "numba": {"kernels/_cache.py", "kernels/_jit.py"},
     "narwhals": {
         "claims/grouping.py",
+        "columns/rounding.py",
         "columns/series.py",
         "datasets.py",
         "discover/prose.py",
@@ -18,12 +19,14 @@ ALLOWED = {
     },
     "polars": {
         "claims/grouping.py",
+        "claims/rounded.py",
         "columns/date_formats.py",
         "columns/date_patterns.py",
         "columns/meeting.py",
         "columns/series.py",
         "columns/missing_codes.py",
         "columns/odd_cells.py",
+        "columns/rounding.py",
         "columns/spellings.py",
         "datasets.py",
         "discover/prose.py",

@@ -662,7 +662,7 @@ def faults(text):
         (
             "visit: other",
             "visit: ID",
-            "Input should be 'identifier', 'quasi-identifier', 'sensitive', 'other' or 'ask'",
+            "Input should be 'identifier', 'quasi-identifier', 'sensitive', 'other', 'leave out' or 'ask'",
         ),
         ("kind: category", "kind: categry", "Did you mean 'category'?"),
         ("kind: category", "kinds: category", "columns.zip.kinds: no such entry. Did you mean 'kind'?"),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from hushtable.anonymizers.preparation import Request, check_roles, doubt_of_persons
+from hushtable.anonymizers.preparation import Request, check_roles, check_spelling, doubt_of_persons
 from hushtable.claims import Classes
 from hushtable.columns import ColumnSpec
 from hushtable.engines import Lazy
@@ -39,8 +39,8 @@ class DistinctRows:
         The columns that are judged.
     request : Request
         For the distinct rows.
-    removed : tuple of str
-        Columns that the release of all rows leaves out.
+    whole : Request
+        For all rows.
     pseudonyms : Pseudonyms, optional
         Of all rows.
     """
@@ -48,7 +48,7 @@ class DistinctRows:
     origin: Files | Lazy
     names: tuple[str, ...]
     request: Request
-    removed: tuple[str, ...]
+    whole: Request
     pseudonyms: Pseudonyms | None
 
     @classmethod
@@ -61,20 +61,35 @@ class DistinctRows:
                 f"columns {quote_names(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
                 hint="leave them out, or write the lazy frame as files and pass their path.",
             )
-        _refuse_odd_cells(first, (*request.identifiers, *(pseudonyms.columns if pseudonyms else ())))
+        _refuse_odd_cells(first, request.unpublished)
         persons = () if request.person is None else (request.person,)
         names = tuple(dict.fromkeys((*request.quasi_identifiers, *request.judged, *persons)))
         # A fresh pseudonym for every record says as little as a column that is left out.
         hidden = tuple(name for name in (*request.identifiers, *fresh) if name in names)
         inputs = (*request.inputs, *origin.inputs)
-        distinct_request = replace(request, identifiers=hidden, pseudonyms=None, inputs=inputs)
-        return cls(origin, names, distinct_request, request.identifiers, pseudonyms)
+        rounding = {name: each for name, each in request.rounding.items() if name in names}
+        distinct_request = replace(
+            request, identifiers=hidden, left_out=(), pseudonyms=None, inputs=inputs, rounding=rounding
+        )
+        return cls(origin, names, distinct_request, request, pseudonyms)
 
     def release_all(self, release: Release, origin: Files | Lazy | None = None) -> Release:
         """Turn the release of the distinct rows into the release of all rows."""
         origin = self.origin if origin is None else origin
         others = tuple(self.release_all(each, origin) for each in release.alternatives)
-        return replace(release, origin=origin, removed=self.removed, pseudonyms=self.pseudonyms, alternatives=others)
+        claim, whole = release.claim, self.whole
+        if whole.rounding:
+            spelled = {name: each.spec(origin.specs.get(name, ColumnSpec())) for name, each in whole.rounding.items()}
+            claim = replace(claim, rounded=whole.rounding, specs={**spelled, **claim.specs})
+        return replace(
+            release,
+            claim=claim,
+            origin=origin,
+            removed=whole.removed,
+            left_out=whole.left_out,
+            pseudonyms=self.pseudonyms,
+            alternatives=others,
+        )
 
 
 def protect_distinct(origin: Files | Lazy, request: Request, protect: Callable[[Frame, Request], Release]) -> Release:
@@ -92,7 +107,7 @@ def protect_distinct(origin: Files | Lazy, request: Request, protect: Callable[[
             hint="pass the path of its files, or collect it.",
         )
     request = _add_orders(request, origin.specs)
-    origin = origin.with_specs(request.specs)
+    origin = read_as_requested(origin, request)
     _check_offered(request)
     first = origin.head()
     rows = DistinctRows.from_request(origin, request, first)
@@ -113,6 +128,14 @@ def protect_distinct(origin: Files | Lazy, request: Request, protect: Callable[[
         fresh = request.pseudonyms.fresh if request.pseudonyms else ()
         release = replace(release, claim=replace(release.claim, is_fresh=request.person in fresh))
     return rows.release_all(release, origin)
+
+
+def read_as_requested(origin: Files | Lazy, request: Request) -> Files | Lazy:
+    """Return the origin with the cells that a request declares: missing ones, and rounded ones."""
+    origin = origin.with_specs(request.specs)
+    if request.rounding:
+        check_spelling(origin.head(), (), tuple(request.rounding))
+    return origin.with_rounding(request.rounding)
 
 
 def _check_offered(request: Request) -> None:

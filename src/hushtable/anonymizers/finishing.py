@@ -59,7 +59,8 @@ def release_of(
         if isinstance(request.loss, RowLoss)
         else request.loss.measure(recoding, partition.sizes, n_suppressed),
         trace=result.trace,
-        removed=request.identifiers,
+        removed=request.removed,
+        left_out=request.left_out,
         pseudonyms=request.pseudonyms,
         drops_suppressed=drops,
         placing=result.placing,
@@ -103,6 +104,7 @@ def _build_claim(
         specs={**request.specs, **prepared.specs},
         origins=prepared.origins,
         hierarchies={**prepared.ladders, **recoding.meanings()},
+        rounded=request.rounding,
         **class_options,
     )
     return claim.with_bounds() if request.writing.bounds else claim

@@ -18,8 +18,8 @@ from hushtable.anonymizers.finishing import release_of
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own_units
-from hushtable.anonymizers.preparation import Request, prepare
-from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows
+from hushtable.anonymizers.preparation import Request, prepare, round_source
+from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows, read_roundings
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
 from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
@@ -84,6 +84,8 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
         "kinds": dict(parts["kinds"]),
         "sensitive": list(request.judged),
         "identifiers": list(request.identifiers),
+        "left_out": list(request.left_out),
+        "rounding": {name: each.to_dict() for name, each in request.rounding.items()},
         "pseudonyms": list(parts["hidden"]),
         "fresh": list(parts["fresh"]),
         "person": request.person,
@@ -152,6 +154,9 @@ def _parse_request(contents: Mapping[str, Any]) -> Request:
         unknown="suppress",
         loss=entries.Registry({SetNCP.name: SetNCP}, "loss").read(contents["loss"]),
         identifiers=tuple(contents["identifiers"]),
+        # Files of before 0.2.0 have neither.
+        left_out=tuple(contents.get("left_out", ())),
+        rounding=read_roundings(contents.get("rounding", {})),
         specs={name: ColumnSpec(**_as_tuples(spec)) for name, spec in contents["specs"].items()},
         person=contents["person"],
         limits=Limits(**contents["limits"]),
@@ -490,10 +495,10 @@ class LearnedRecoding:
         distinct_persons: bool,
     ) -> Release:
         """Place the distinct rows of an origin with their counts, judge them, and publish all records by them."""
-        from hushtable.anonymizers.beyond_memory import DistinctRows
+        from hushtable.anonymizers.beyond_memory import DistinctRows, read_as_requested
 
         self.check_columns(origin.names)
-        origin = origin.with_specs(self.asked.specs)
+        origin = read_as_requested(origin, self.asked)
         request = replace(self.asked, pseudonyms=self.pseudonyms(key))
         rows = DistinctRows.from_request(origin, request, origin.head())
         narrow = replace(self, asked=rows.request, columns=rows.names, hidden=(), fresh=(), limit=None)
@@ -521,7 +526,7 @@ class LearnedRecoding:
             name: Rewritten(np.append(cell.label, np.int32(len(cell.texts)))[placed.classes], (*cell.texts, SUPPRESSED))
             for name, cell in placed.cells.items()
         }
-        columns = tuple(name for name in self.columns if name not in self.asked.identifiers)
+        columns = tuple(name for name in self.columns if name not in self.asked.removed)
         return Edition(data, columns, rewritten, pseudonyms=self.pseudonyms(None)).native
 
     def classes(self, table: Table) -> CodeArray:
@@ -599,7 +604,7 @@ class LearnedRecoding:
 
         data = open_table(rows, self.asked.specs)
         self.check_columns(data.names)
-        unpublished = (*self.asked.identifiers, *self.hidden)
+        unpublished = (*self.asked.removed, *self.hidden)
         if isinstance(data, Frame):
             # Check before `spell_as` changes the spelling of cells.
             data, undecided = data.without_odd_cells([name for name in data.columns if name not in unpublished])
@@ -612,6 +617,7 @@ class LearnedRecoding:
                 for name, cell in self.cells.items()
             )
             data = spell_as(data, dict(named))
+        data = round_source(data, self.asked.rounding)
         if earlier is None:
             return data
         before = open_table(earlier, self.asked.specs)

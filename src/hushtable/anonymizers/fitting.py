@@ -47,7 +47,9 @@ class Learner:
         return LearnedRecoding(
             asked=replace(
                 request,
-                identifiers=release.removed,
+                identifiers=tuple(name for name in release.removed if name not in release.left_out),
+                left_out=release.left_out,
+                rounding=release.claim.rounded,
                 pseudonyms=release.pseudonyms,
                 hierarchies=_keep_lasting_hierarchies(release, request.hierarchies),
                 unknown="suppress",

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
@@ -20,6 +20,9 @@ from hushtable.quality import Loss, SetNCP
 from hushtable.release import Pseudonyms
 from hushtable.search import Clock
 from hushtable.tables import Table, count_by_value, merge_spellings_in, open_table, warn_of_missing_codes
+
+if TYPE_CHECKING:
+    from hushtable.columns import KeptRounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +46,8 @@ class Request:
     clock: Clock = field(default_factory=Clock, repr=False)
     inputs: tuple[Path, ...] = ()  # files read for it, besides those that the other attributes name
     writing: Writing = field(default_factory=Writing)
+    left_out: tuple[str, ...] = ()  # columns that identify nobody, and are not wanted
+    rounding: Mapping[str, KeptRounding] = field(default_factory=dict)  # of columns that are kept
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -77,6 +82,7 @@ class Request:
                 hint="a matching notion goes alone: it compares all published rows with all original ones.",
             )
         _check_sets(self)
+        _check_rounding(self)
 
     @property
     def parted(self) -> tuple[str, ...]:
@@ -91,8 +97,18 @@ class Request:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """Columns that are removed, or become pseudonyms."""
+        """Identifiers that are removed, or become pseudonyms."""
         return (*self.identifiers, *(self.pseudonyms.columns if self.pseudonyms else ()))
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Columns that the release does not have."""
+        return (*self.identifiers, *self.left_out)
+
+    @property
+    def unpublished(self) -> tuple[str, ...]:
+        """Columns of which no cell is published as it is."""
+        return (*self.hidden, *self.left_out)
 
     @property
     def hides_person(self) -> bool:
@@ -146,6 +162,18 @@ def _check_sets(request: Request) -> None:
         )
 
 
+def _check_rounding(request: Request) -> None:
+    """Raise ColumnError if a column is to be rounded that is not kept."""
+    of_persons = () if request.person is None else (request.person,)
+    names = (*request.quasi_identifiers, *request.unpublished, *request.parted, *of_persons)
+    changed = [name for name in request.rounding if name in names]
+    if changed:
+        raise ColumnError(
+            f"column {changed[0]!r} is rounded, and is no number that is kept.",
+            hint="round columns with the role sensitive or other; a quasi-identifier takes a hierarchy or a grid.",
+        )
+
+
 def _names_rule(rule: Any, name: str) -> bool:
     """Tell whether a policy's entry is a mapping that names this rule."""
     return isinstance(rule, Mapping) and name in rule
@@ -157,9 +185,11 @@ def check_roles(available: Sequence[str], request: Request) -> None:
         "quasi_identifiers": request.quasi_identifiers,
         "sensitive columns": request.judged,
         "identifiers": request.hidden,
+        "columns to leave out": request.left_out,
     }
     for what, names in roles.items():
         check_columns(names, available, what)
+    check_columns(tuple(request.rounding), available, "columns to round")
     all_names = [name for names in roles.values() for name in names]
     doubled = sorted({name for name in all_names if all_names.count(name) > 1})
     if doubled:
@@ -239,7 +269,7 @@ def warn_of_doubts(source: Frame | Table, table: Table, request: Request) -> Non
                 "first one only.",
                 stacklevel=4,
             )
-    warn_of_missing_codes(source, [name for name in source.names if name not in request.hidden], stacklevel=5)
+    warn_of_missing_codes(source, [name for name in source.names if name not in request.unpublished], stacklevel=5)
     doubts = [doubt_of_persons(source, request)]
     dated = [column for column in table.columns if column.kind in ("date", "datetime")]
     if dated:
@@ -354,6 +384,13 @@ def prepare(data: Any, request: Request) -> Prepared:
     everyone = table if people is None else table.with_population(people)
     _check_columns_named(request)
     specs = {column.name: _spec_of(column, source, request) for column in everyone.columns}
+    specs |= {
+        name: source.column(name).spec
+        if isinstance(source, Table)
+        else rounding.spec(source.spelling(name, is_typed=True))
+        for name, rounding in request.rounding.items()
+        if name not in specs
+    }
     everyone = merge_spellings_in(everyone, request.judged)
     ladders = _build_hierarchies(everyone, _hierarchies_to_build(request), request.unknown)
     if request.writing.bounds:
@@ -381,12 +418,12 @@ def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
     if not isinstance(source, Table):
         # Persons are told apart by their texts, as any reader of the file does.
         source = source.with_specs({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
-        source, undecided = source.without_odd_cells([name for name in source.names if name not in request.hidden])
+        source, undecided = source.without_odd_cells([name for name in source.names if name not in request.unpublished])
         if undecided:
             from hushtable.io import refuse_odd_cells
 
             refuse_odd_cells(undecided)
-        check_spelling(source, request.quasi_identifiers if source.is_text else (), sensitive)
+        check_spelling(source, request.quasi_identifiers if source.is_text else (), (*sensitive, *request.rounding))
         dated = [name for name in (*request.quasi_identifiers, *sensitive) if source.spec(name).format is not None]
         if dated:
             from hushtable.anonymizers.centuries import check_centuries
@@ -399,6 +436,7 @@ def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
             f"columns {quote_names(request.parted)} of a Table were given a separator after they were coded.",
             hint="code them with it: Table.encode(data, specs=...).",
         )
+    source = round_source(source, request.rounding)
     table = Table.encode(source, (*request.quasi_identifiers, *sensitive, *persons), request.specs, typed=sensitive)
     check_cells(table)
     if isinstance(request.loss, SetNCP):
@@ -407,10 +445,19 @@ def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
     return source, table
 
 
+def round_source(source: Frame | Table, roundings: Mapping[str, KeptRounding]) -> Frame | Table:
+    """Return a table with rounded columns."""
+    if not roundings or isinstance(source, Table):
+        return source.with_rounding(roundings) if isinstance(source, Table) else source
+    from hushtable.io import round_frame
+
+    return round_frame(source, roundings)
+
+
 def _collect_origins(source: Frame, request: Request) -> dict[str, ColumnSpec]:
     """Collect how quasi-identifiers are spelled, and which texts are missing cells in columns that are kept."""
     spellings = {name: source.spelling(name).spelling for name in request.quasi_identifiers}
-    passed_over = {*spellings, *request.judged, *request.hidden}
+    passed_over = {*spellings, *request.judged, *request.unpublished}
     others = {name: source.spec(name).missing_cells for name in source.names if name not in passed_over}
     return spellings | {name: spec for name, spec in others.items() if spec != ColumnSpec()}
 

@@ -9,6 +9,7 @@ from .classes import (
     Classes as Classes,
     Limits as Limits,
     describe_missing_hierarchies as describe_missing_hierarchies,
+    read_roundings as read_roundings,
     rules_of as rules_of,
 )
 from .coverage import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -38,6 +38,7 @@ from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, mode
 
 if TYPE_CHECKING:
     from hushtable.claims.item_counts import HeldItems, ItemCounts
+    from hushtable.columns import KeptRounding
 
 _SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values", "separator", "latest_year", "odd_cells")
 _EMPTY_SPEC: Final = ColumnSpec()
@@ -93,6 +94,15 @@ def rules_in(rules: Any) -> dict[str, Any]:
         )
     # A rule of somebody else is not read because a file names it: its labels then need the policy.
     return {name: rule if rule is None or is_allowed_rule(rule) else None for name, rule in rules.items()}
+
+
+def read_roundings(entries: object) -> Mapping[str, KeptRounding]:
+    """Read the roundings of columns as a claim holds them; few tables have any, and a command loads what it runs."""
+    if not entries:
+        return {}
+    from hushtable.claims.rounded import roundings_in
+
+    return roundings_in(entries)
 
 
 def describe_missing_hierarchies(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
@@ -203,6 +213,7 @@ class ClaimOnColumns(SpeaksOfNobody):
     # What labels mean, and how far apart sensitive values are; None where a manifest does not tell the hierarchy.
     hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
     bounds: tuple[str, ...] = ()  # the columns beside which stand the bounds of their cells
+    rounded: Mapping[str, KeptRounding] = field(default_factory=dict)  # kept columns whose numbers are rounded
 
     @property
     def parted(self) -> tuple[str, ...]:
@@ -216,12 +227,41 @@ class ClaimOnColumns(SpeaksOfNobody):
         cleaned = {name: self.specs[name].spelling for name in self.sensitive if name in self.specs}
         cleaned = {name: spec for name, spec in cleaned.items() if spec.odd_cells == "missing"}
         sets = {name: ColumnSpec(separator=each) for name, each in separators.items() if each}
-        return {**sets, **cleaned, **self.origins}
+        rounded = {name: self.specs[name].spelling for name in self.rounded if name in self.specs}
+        return {**sets, **cleaned, **rounded, **self.origins}
 
     @property
     def _columns_with_kinds(self) -> tuple[str, ...]:
         """The columns whose kinds a manifest tells."""
-        return (*self.columns, *self.sensitive)
+        return (*self.columns, *self.sensitive, *self.rounded)
+
+    def _read_original(self, original: object) -> frames.Frame:
+        """Read the input as the release read it: without odd cells, rounded."""
+        frame = frames.read(original).with_specs(self._input_specs).without_odd_cells()[0]
+        # No other rounded column is compared with it.
+        compared = {name: each for name, each in self.rounded.items() if name in self.sensitive}
+        if not compared:
+            return frame
+        from hushtable.io import round_frame
+
+        return round_frame(frame, compared)
+
+    @property
+    def _rounding_conditions(self) -> tuple[str, ...]:
+        return tuple(f"column {name} holds {rounding.describe()}" for name, rounding in self.rounded.items())
+
+    def _find_rounding_failures(self, frame: frames.Frame) -> Iterable[_Found]:
+        """Find rounded columns with cells that are not rounded."""
+        if not self.rounded:
+            return ()
+        # Few tables have such columns, and a command loads what it runs.
+        from hushtable.claims.rounded import find_rounding_failures
+
+        return find_rounding_failures(frame, self.rounded, self._rounding_conditions, self.specs)
+
+    def with_rounded_columns(self, names: Sequence[str]) -> Self:
+        """Return the claim on a table that has only some of the rounded columns."""
+        return replace(self, rounded={name: each for name, each in self.rounded.items() if name in names})
 
     def _to_entries(self) -> dict[str, Any]:
         """Return the models, columns and kinds, and the hierarchies as far as they may be told."""
@@ -235,6 +275,7 @@ class ClaimOnColumns(SpeaksOfNobody):
             "origins": marks_of(self.origins),
             "hierarchies": rules_of(self.hierarchies),
             **({"bounds": list(self.bounds)} if self.bounds else {}),
+            **({"rounded": {name: each.to_dict() for name, each in self.rounded.items()}} if self.rounded else {}),
         }
 
     @staticmethod
@@ -248,6 +289,7 @@ class ClaimOnColumns(SpeaksOfNobody):
             "origins": origins_in(entries["origins"]),
             "hierarchies": rules_in(entries["hierarchies"]),
             "bounds": tuple(entries.get("bounds", ())),
+            "rounded": read_roundings(entries.get("rounded", {})),
         }
 
     def with_bounds(self) -> Self:
@@ -322,14 +364,19 @@ class Classes(ClaimOnColumns):
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The models and limits, in words."""
+        """The models, limits and rounded columns, in words."""
+        return (*self._conditions_of_classes, *self._rounding_conditions)
+
+    @property
+    def _conditions_of_classes(self) -> tuple[str, ...]:
         return (*map(self.describe_model, self.models), *self.limits.describe_by_name().values())
 
     @property
     def sentence(self) -> str:
         """All of it, and the reader it assumes."""
         columns = ", ".join(self.columns)
-        return f"{' and '.join(self.conditions)} on {columns}, for a reader who knows no other column of a record"
+        conditions = " and ".join(self._conditions_of_classes)
+        return f"{conditions} on {columns}, for a reader who knows no other column of a record"
 
     def with_knowledge_of(self, asked: Claim) -> Classes:
         """Return the claim with what another of its kind knows besides: orders, hierarchies, the population."""
@@ -406,9 +453,7 @@ class Classes(ClaimOnColumns):
 
     def _judge(self, data: Any, original: Any) -> Judgement:
         frame = frames.read(data)
-        source = (
-            None if original is None else frames.read(original).with_specs(self._input_specs).without_odd_cells()[0]
-        )
+        source = None if original is None else self._read_original(original)
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
         counts_people = any(model.needs.population for model in self.models)
@@ -431,6 +476,7 @@ class Classes(ClaimOnColumns):
         failures: list[_Found] = [
             *([(Failure("no records"), None)] if frame.n_records == 0 else []),
             *((each, None) for each in spelling_failures(frame, self.columns)),
+            *self._find_rounding_failures(frame),
             *((each, partial(np.asarray, rows)) for items in sets for each, rows in items.find_misordered_sets()),
             *((each, partial(grouped.row_positions_in, classes)) for each, classes in by_model),
             *(
@@ -468,7 +514,7 @@ class Classes(ClaimOnColumns):
 
     @property
     def _columns_with_kinds(self) -> tuple[str, ...]:
-        return (*self.columns, *self.sensitive, *(() if self.person is None else (self.person,)))
+        return (*self.columns, *self.sensitive, *(() if self.person is None else (self.person,)), *self.rounded)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the conditions, columns and kinds, and the hierarchies as far as they may be told."""

@@ -298,8 +298,8 @@ class HistoryClaim(Classes):
             if model.needs.histories
         )
         return (
-            f"{' and '.join(self.conditions)} on {columns}, for a reader who knows {scope}, published or left out, "
-            "and no other column of them"
+            f"{' and '.join(self._conditions_of_classes)} on {columns}, for a reader who knows {scope}, published or "
+            "left out, and no other column of them"
         )
 
     @property

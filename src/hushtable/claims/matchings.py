@@ -41,15 +41,15 @@ class Matchings(ClaimOnColumns):
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The notions, in words."""
-        return tuple(map(describe, self.models))
+        """The notions and rounded columns, in words."""
+        return (*map(describe, self.models), *self._rounding_conditions)
 
     @property
     def sentence(self) -> str:
         """What is claimed, and that it is not k-anonymity."""
         return (
-            f"{' and '.join(self.conditions)} on {', '.join(self.columns)}, of rows beside the original table; "
-            "this is not k-anonymity: a published row may be unique"
+            f"{' and '.join(map(describe, self.models))} on {', '.join(self.columns)}, of rows beside the original "
+            "table; this is not k-anonymity: a published row may be unique"
         )
 
     def with_knowledge_of(self, asked: Claim) -> Matchings:
@@ -79,15 +79,15 @@ class Matchings(ClaimOnColumns):
         stats = ClassStats(grouped.records, histograms)
         failures = [*([Failure("no records")] if frame.n_rows == 0 else []), *spelling_failures(frame, self.columns)]
         failures += [failure for each in sets for failure, _ in each.find_misordered_sets()]
+        failures += [failure for failure, _ in self._find_rounding_failures(frame)]
         lack: str | None = "it compares published rows with the original ones: pass original="
         if original is not None:
             lack = describe_missing_hierarchies(self.columns, self.hierarchies) or describe_missing_order(
                 self.columns, self.specs
             )
         if lack is None:
-            source, _ = frames.read(original).with_row_per_record().with_specs(self._input_specs).without_odd_cells()
-            failures += self._match_failures(grouped, source)
-        unchecked = {} if lack is None else dict.fromkeys(self.conditions, lack)
+            failures += self._match_failures(grouped, self._read_original(original).with_row_per_record())
+        unchecked = {} if lack is None else dict.fromkeys(map(describe, self.models), lack)
         figures = {
             **class_figures(
                 stats, grouped, {each.name: each.count_by_class(grouped, None).diversity() for each in sets}

@@ -22,6 +22,7 @@ from hushtable.io import MANIFEST, Dialect, frames
 from hushtable.models import MatchingNotion, PrivacyModel, models_in
 
 if TYPE_CHECKING:
+    from hushtable.columns import KeptRounding
     from hushtable.io import Scan
 
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
@@ -51,11 +52,12 @@ def claim_from_models(
     specs: Mapping[str, ColumnSpec] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     origins: Mapping[str, ColumnSpec] | None = None,
+    rounded: Mapping[str, KeptRounding] | None = None,
     **of_classes: Any,
 ) -> Classes | Matchings:
     """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked."""
     shared: dict[str, Any] = {"sensitive": tuple(sensitive), "specs": specs or {}, "hierarchies": hierarchies or {}}
-    shared["origins"] = origins or {}
+    shared |= {"origins": origins or {}, "rounded": rounded or {}}
     notions = tuple(model for model in models if isinstance(model, MatchingNotion))
     if notions and len(notions) == len(models):
         return Matchings(tuple(columns), notions, **shared)
@@ -75,7 +77,7 @@ def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:
     spelled = {
         name: replace(claim.specs.get(name, ColumnSpec()), decimal=",", thousands=None)
         for name in columns
-        if name in (*claim.columns, *claim.sensitive)
+        if name in (*claim.columns, *claim.sensitive, *claim.rounded)
     }
     return replace(claim, specs={**claim.specs, **spelled})
 
@@ -105,7 +107,8 @@ def open_release(data: Any, dialect: Dialect | None = None, *, is_large: bool = 
 
 def original_columns(claim: Claim) -> list[str]:
     """Return the columns of the original that a claim speaks of, and whose record a row is."""
-    named = [*claim.columns, *claim.sensitive, claim.person]
+    rounded = claim.rounded if isinstance(claim, (Classes, Matchings)) else ()
+    named = [*claim.columns, *claim.sensitive, *rounded, claim.person]
     return [name for name in dict.fromkeys(named) if name is not None]
 
 

@@ -26,6 +26,7 @@ from hushtable.cli.arguments import (
     Shown,
     WrittenOptions,
     budget_of,
+    names_of,
     outputs_of,
     place_of,
     table_field,
@@ -153,7 +154,7 @@ def anonymize(
     with show_step("reading"):
         frame = machine.table(file, dialect) if origin is None else origin.head()
     frame = frame.with_learned_specs() if rules is None else frame
-    rules = policy_of_request(request, rules, frame)
+    rules = policy_of_request(request, rules, frame, names_of(changes.leave_out))
     written = {"language": writing.language, "by": by, "bounds": writing.bounds or None}
     rules = change_by_options(rules, changes, search, written)
     rules.check_decided()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hushtable.cli.arguments import Domains, Person, PolicyFile, PopulationOption, RoleToAsk, names_of, numbers_of
 from hushtable.cli.groups import field
 from hushtable.cli.terminal import join_some, print_to_stderr
-from hushtable.errors import InputError, PolicyError, quote_names
+from hushtable.errors import InputError, PolicyError, check_columns, quote_names
 from hushtable.wording import current_language, set_language
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class RequestOptions:
     # The model's own letter.
     l: list[str] | None = field(None, "Distinct l-diversity of a column.", metavar="L:COLUMN")  # noqa: E741
     notion: str | None = field(None, "Matching notion instead of classes: k1, 1k, kk, global-k1, global-1k, mg-ga.")
-    identifier: str = field("", "Columns to leave out.", metavar="A,B")
+    identifier: str = field("", "Direct identifiers to leave out.", metavar="A,B")
     other: str = field("", "Columns to keep, although they look identifying.", metavar="A,B")
 
 
@@ -57,6 +57,10 @@ class Changes:
         None,
         "Kind of a column, if its cells mislead: integer, decimal, date, datetime, time, ordered or category.",
         metavar="COLUMN=KIND",
+    )
+    leave_out: str = field("", "Columns to leave out that identify nobody.", metavar="A,B")
+    round_: list[str] | None = field(
+        None, "Round the numbers of a kept column to multiples: cost=100.", "--round", metavar="COLUMN=STEP"
     )
     domains: Domains = None
     population: PopulationOption = None
@@ -104,7 +108,9 @@ def read_policy(path: Path | None) -> Policy | None:
     return policy
 
 
-def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Frame) -> Policy:
+def policy_of_request(
+    request: RequestOptions, rules: Policy | None, frame: Frame, left_out: Sequence[str] = ()
+) -> Policy:
     """Return the policy, or make one from plain options; refuse a column that looks identifying and has no role."""
     from hushtable.discover import find_identifiers, find_repeating_person
     from hushtable.policy import Policy
@@ -123,6 +129,7 @@ def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Fram
     roles = dict.fromkeys(names_of(request.other), "other") | dict.fromkeys(sensitive, "sensitive")
     identifiers = names_of(request.identifier)
     roles |= dict.fromkeys(identifiers, "identifier") | dict.fromkeys(names_of(request.qi), "quasi-identifier")
+    roles = {**dict.fromkeys(left_out, "leave out"), **roles}
     undeclared = [name for name in frame.columns if name not in roles]
     if undeclared:
         # Naming quasi-identifiers implies that rows are about persons, so identifiers are looked for.
@@ -184,7 +191,29 @@ def change_by_options(
         "population": changes.population,
         "person": changes.person,
     }
-    return with_options(with_asked_role(rules, changes.ask), options, changes.kind or [], changes.set_ or [])
+    rules = with_columns_left_out(with_asked_role(rules, changes.ask), names_of(changes.leave_out))
+    rules = with_options(rules, options, changes.kind or [], changes.set_ or [])
+    return with_rounding(rules, changes.round_ or [])
+
+
+def with_columns_left_out(rules: Policy, names: Sequence[str]) -> Policy:
+    """Return the policy that leaves some columns out."""
+    check_columns(names, tuple(rules.columns), "--leave-out")
+    return rules.with_entries({("columns", name): "leave out" for name in names}) if names else rules
+
+
+def with_rounding(rules: Policy, settings: Sequence[str]) -> Policy:
+    """Return the policy that rounds columns, each given as ``COLUMN=STEP``."""
+    entries: dict[_OptionPlace, object] = {}
+    for entry in settings:
+        column, _, step = entry.rpartition("=")
+        if not column:
+            raise InputError(
+                f"--round {entry!r} is not of the form COLUMN=STEP.", hint="for instance: --round cost=100."
+            )
+        entries["columns", column, "round"] = _parse_value(step, entry)
+    check_columns([place[1] for place in entries], tuple(rules.columns), "--round")
+    return rules.with_entries(entries) if entries else rules
 
 
 def with_asked_role(rules: Policy, role: str | None) -> Policy:
@@ -195,7 +224,7 @@ def with_asked_role(rules: Policy, role: str | None) -> Policy:
     if not undecided:
         raise InputError("--ask has no effect: the policy asks for no role.", hint="leave it out.")
     # Columns left out or kept as they are need no kind or hierarchy: the whole entry is replaced.
-    is_whole = role in ("identifier", "other")
+    is_whole = role in ("identifier", "other", "leave out")
     return rules.with_entries(
         {("columns", name) if is_whole else ("columns", name, "role"): role for name in undecided}
     )

@@ -63,6 +63,14 @@ from .missing_codes import (
     is_open_end as is_open_end,
 )
 from .odd_cells import OddCells as OddCells, find_odd_cells as find_odd_cells
+from .rounding import (
+    KeptRounding as KeptRounding,
+    check_rounding as check_rounding,
+    round_expression as round_expression,
+    round_series as round_series,
+    round_values as round_values,
+)
+from .rounding_steps import ProposedStep as ProposedStep, propose_step as propose_step
 from .series import (
     build_bound_columns as build_bound_columns,
     cell_codes as cell_codes,

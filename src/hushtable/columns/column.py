@@ -32,7 +32,7 @@ from hushtable.columns.date_formats import CalendarUnit, precision_of
 from hushtable.errors import ColumnError, InputError, check_type
 
 Kind = Literal["integer", "decimal", "date", "datetime", "time", "ordered", "category"]
-Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
+Role = Literal["identifier", "quasi-identifier", "sensitive", "other", "leave out"]
 OddCellsAnswer = Literal["missing", "text", "refuse"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 ROLES: Final[tuple[str, ...]] = get_args(Role)

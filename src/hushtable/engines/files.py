@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns import Column, ColumnSpec, to_enumeration, without_categories
+from hushtable.columns import Column, ColumnSpec, KeptRounding, to_enumeration, without_categories
 from hushtable.engines import lazy
 from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.io import (
@@ -31,6 +31,7 @@ from hushtable.io import (
     change_error,
     distinct_rows,
     frames,
+    round_scan,
     scan,
     to_arrow,
 )
@@ -125,11 +126,14 @@ class Files:
         How columns are read, as far as it was declared.
     numbered_records : NumberedRecords, optional
         The release row of every record, if it follows from the record's position and not from its cells.
+    roundings : mapping of column to KeptRounding
+        Columns that are rounded as they are read.
     """
 
     source: Scan
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     numbered_records: NumberedRecords | None = field(default=None, repr=False)
+    roundings: Mapping[str, KeptRounding] = field(default_factory=dict, repr=False)
 
     # Every record passes through here.
     engine_name: ClassVar[str] = "stream"
@@ -209,6 +213,16 @@ class Files:
         source = as_declared(self.source, declare_odd_cells_missing(self, specs))
         return replace(self, source=source, specs={**self.specs, **specs})
 
+    def with_rounding(self, roundings: Mapping[str, KeptRounding]) -> Files:
+        """Return the files with columns that are rounded as they are read."""
+        if not roundings:
+            return self
+        first = self.head()
+        # The first rows tell how the numbers of all are spelled: others are refused.
+        spelled = {name: first.spelling(name, is_typed=True) for name in roundings}
+        source = round_scan(self.source, roundings, spelled)
+        return replace(self, source=source, specs={**self.specs, **spelled}, roundings=roundings)
+
     def with_row_of_record(self, records: RowCodes, row_of_record: CodeArray) -> Files:
         """Return the files with the release row of each record, by the record's position."""
         return replace(self, numbered_records=NumberedRecords(records, row_of_record))
@@ -226,7 +240,7 @@ class Files:
                 "there is no lazy frame of a release whose rows hardly repeat: its records are told by their places.",
                 hint="write the release, and scan it.",
             )
-        parted = [name for name, spec in self.source.declared.items() if spec.separator is not None]
+        parted = [name for name, each in self.source.declared.items() if each.spec.separator is not None]
         if parted:
             raise InputError(
                 f"there is no lazy frame of a release with sets of items: {quote_names(parted)}.",
@@ -249,7 +263,8 @@ class Files:
                 )
                 for path, key_cells in files_with_keys
             )
-        return lazy.open_lazy(frame, dialect=self.source.dialect).with_specs(self.specs).publish_lazily(cells)
+        opened = lazy.open_lazy(frame, dialect=self.source.dialect).with_specs(self.specs)
+        return opened.with_rounding(self.roundings).publish_lazily(cells)
 
     def raw_batches(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """Return some columns of all records, batch by batch."""

@@ -34,6 +34,7 @@ from hushtable.search import budget
 from hushtable.tables import Table, count_by_value, encode_table
 
 if TYPE_CHECKING:
+    from hushtable.columns import KeptRounding
     from hushtable.engines.spark import Executors
     from hushtable.release import Origin
 
@@ -168,6 +169,26 @@ class Lazy:
                 *(_drop_missing_texts(f"c{i}", dtypes[f"c{i}"], texts) for i, texts in missing.items())
             )
         return replace(self, data=data, specs={**self.specs, **specs})
+
+    def with_rounding(self, roundings: Mapping[str, KeptRounding]) -> Lazy:
+        """Return the frame with rounded columns; their engine rounds them, in every query."""
+        if not roundings:
+            return self
+        from hushtable.columns import check_rounding, round_expression
+
+        dtypes, new = self.data.collect_schema(), []
+        for name, rounding in roundings.items():
+            place = f"c{self.names.index(name)}"
+            dtype = dtypes[place]
+            if not dtype.is_numeric():
+                raise ColumnError(
+                    f"column {name!r} is rounded, and the lazy frame holds no numbers in it.",
+                    hint="cast it to numbers in the query.",
+                )
+            check_rounding(name, rounding, self.specs.get(name, ColumnSpec()).with_defaults_from(self.dialect.spec))
+            rounded = round_expression(nw.col(place).cast(nw.Float64), rounding)
+            new.append((rounded.cast(dtype) if dtype.is_integer() else rounded).alias(place))
+        return replace(self, data=self.data.with_columns(*new))
 
     def collapse(
         self,

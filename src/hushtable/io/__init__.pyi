@@ -5,6 +5,7 @@ from .batches import (
     Scan as Scan,
     as_declared as as_declared,
     prefetch_items as prefetch_items,
+    round_scan as round_scan,
     scan as scan,
     to_arrow as to_arrow,
 )
@@ -33,6 +34,7 @@ from .latex import latex_of as latex_of
 from .meeting import read_alike as read_alike, spell_as as spell_as
 from .object_stores import lazy_objects as lazy_objects
 from .odd_cells import refuse_odd_cells as refuse_odd_cells, warn_of_odd_cells as warn_of_odd_cells
+from .rounding import round_frame as round_frame
 from .row_codes import (
     CellCodes as CellCodes,
     Margins as Margins,

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
@@ -17,7 +17,15 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hushtable.columns import ColumnSpec, separator_error, to_canonical_texts, without_declared
+from hushtable.columns import (
+    ColumnSpec,
+    KeptRounding,
+    check_rounding,
+    round_series,
+    separator_error,
+    to_canonical_texts,
+    without_declared,
+)
 from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.io.csv import Dialect, scan_csv
 from hushtable.io.databases import Database, connect
@@ -32,6 +40,13 @@ _END_OF_ITEMS: Final = object()
 Item = TypeVar("Item")
 
 
+class DeclaredCells(NamedTuple):
+    """How batches read the cells of a column."""
+
+    spec: ColumnSpec
+    rounding: KeptRounding | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
     """Parquet files of one schema."""
@@ -44,7 +59,7 @@ class Parts:
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)  # every pass compares
     passed_over: tuple[str, ...] = ()  # what begins with ``_`` or ``.`` in the folders, of which nothing is read
     keys: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)  # of each input, by its folders' names
-    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # how batches read cells
+    declared: Mapping[str, DeclaredCells] = field(default_factory=dict, repr=False)  # how batches read cells
 
     is_text = False
     has_order = True
@@ -134,7 +149,7 @@ class Lines:
     n_bytes: int
     dialect: Dialect  # how it spells its table
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)  # every pass compares
-    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # how batches read cells
+    declared: Mapping[str, DeclaredCells] = field(default_factory=dict, repr=False)  # how batches read cells
 
     is_text = True
     has_order = True
@@ -171,7 +186,7 @@ class Queried:
 
     database: Database
     dialect: Dialect = field(default_factory=Dialect)  # what was said of cells
-    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # how batches read cells
+    declared: Mapping[str, DeclaredCells] = field(default_factory=dict, repr=False)  # how batches read cells
 
     is_text = False
     has_order = False
@@ -260,33 +275,43 @@ def as_declared(source: Scan, specs: Mapping[str, ColumnSpec]) -> Scan:
     for name, spec in declared.items():
         if spec.separator is not None and not _is_text(source.schema[name]):
             raise separator_error(name, source.schema[name])
-    return replace(source, declared={**source.declared, **declared}) if declared else source
+    rounded = {name: each.rounding for name, each in source.declared.items()}
+    new = {name: DeclaredCells(spec, rounded.get(name)) for name, spec in declared.items()}
+    return replace(source, declared={**source.declared, **new}) if new else source
 
 
-def _read_tables(tables: Iterable[pa.Table], declared: Mapping[str, ColumnSpec]) -> Iterator[pa.Table]:
+def round_scan(source: Scan, roundings: Mapping[str, KeptRounding], specs: Mapping[str, ColumnSpec]) -> Scan:
+    """Return files some of whose columns are rounded as they are read; ``specs`` say how their texts spell numbers."""
+    for name, rounding in roundings.items():
+        check_rounding(name, rounding, specs[name])
+    new = {name: DeclaredCells(specs[name], rounding) for name, rounding in roundings.items()}
+    return replace(source, declared={**source.declared, **new})
+
+
+def _read_tables(tables: Iterable[pa.Table], declared: Mapping[str, DeclaredCells]) -> Iterator[pa.Table]:
     for table in tables:
-        for name, spec in declared.items():
+        for name, reading in declared.items():
             if name in table.column_names:
                 place = table.column_names.index(name)
                 # Without a name, which may be a pattern.
-                cells = _read_cells(pl.Series("", pl.from_arrow(table.column(place))), spec)
+                cells = _read_cells(name, pl.Series("", pl.from_arrow(table.column(place))), reading)
                 table = table.set_column(place, name, to_arrow(cells))
         yield table
 
 
-def _read_head(rows: pl.DataFrame, declared: Mapping[str, ColumnSpec]) -> pl.DataFrame:
+def _read_head(rows: pl.DataFrame, declared: Mapping[str, DeclaredCells]) -> pl.DataFrame:
     columns = {each.name: each.alias("") for each in rows}
-    columns |= {name: _read_cells(columns[name], spec) for name, spec in declared.items()}
+    columns |= {name: _read_cells(name, columns[name], reading) for name, reading in declared.items()}
     return pl.DataFrame([each.alias(name) for name, each in columns.items()])
 
 
-def _read_cells(cells: pl.Series, spec: ColumnSpec) -> pl.Series:
+def _read_cells(name: str, cells: pl.Series, reading: DeclaredCells) -> pl.Series:
+    spec, rounding = reading
     cells = cells.cast(pl.String) if _is_text(cells.dtype) else cells
-    return (
-        without_declared(cells, spec.missing_values or ())
-        if spec.separator is None
-        else to_canonical_texts(cells, spec)
-    )
+    if spec.separator is not None:
+        return to_canonical_texts(cells, spec)
+    cells = without_declared(cells, spec.missing_values or ())
+    return cells if rounding is None else round_series(cells, rounding, spec, name)
 
 
 def prefetch_items(items: Iterable[Item], depth: int = 2) -> Generator[Item]:

@@ -106,6 +106,15 @@ def _set_role(desk: Desk, fields: FormFields) -> str:
     return "/columns"
 
 
+def _set_rounding(desk: Desk, fields: FormFields) -> str:
+    name, text = desk.column_at(fields.integer("column")), fields.text("step", "")
+    step = None if text == "" else plain_yaml.parse(text, "step", InputError)[0]
+    if step is not None and (type(step) not in (int, float) or step <= 0):
+        raise InputError("the step is no number above 0.", hint="type for instance 100, or nothing to keep numbers.")
+    desk.change_policy(desk.rules().with_entries({("columns", name, "round"): step}))
+    return "/columns"
+
+
 def _set_format(desk: Desk, fields: FormFields) -> str:
     name = desk.column_at(fields.integer("column"))
     asked, (known, _) = fields.text("format"), desk.table().typed_frame.doubts(name)
@@ -339,6 +348,7 @@ ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {
     "role": _set_role,
     "format": _set_format,
     "odd_cells": _set_odd_cells,
+    "round": _set_rounding,
     "person": _set_person,
     "hierarchy": _set_rule,
     "label": _rename_group,

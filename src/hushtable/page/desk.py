@@ -43,6 +43,7 @@ FEWEST_PEOPLE: Final = 5
 """How many people must share a cell that is shown, where the policy asks for fewer."""
 
 _DEFAULT_K: Final = 5
+_REMOVED_ROLES: Final = ("identifier", "leave out")
 _MAX_VALUES: Final = 20_000  # values of a column that is shown: of more, hardly one is shared by enough people
 _POLICY_NAME: Final = "policy.yaml"
 
@@ -219,7 +220,9 @@ class Desk:
         if self.looked is None or self.policy is None:
             return []
         columns = self.policy.columns
-        of_policy = [name for name in self.looked.odd_cells if name in columns and columns[name].role != "identifier"]
+        of_policy = [
+            name for name in self.looked.odd_cells if name in columns and columns[name].role not in _REMOVED_ROLES
+        ]
         return [name for name in of_policy if columns[name].odd_cells in (None, "refuse")]
 
     @property
@@ -484,7 +487,7 @@ class Desk:
     def find_shared_cells(self, name: str) -> tuple[list[SharedText], int] | None:
         """Return the cells of a column that enough people share; None if no cells may be shown."""
         coded = self.column_values(name)
-        if coded is None or self.rules().columns[name].role == "identifier":
+        if coded is None or self.rules().columns[name].role in _REMOVED_ROLES:
             return None
         return self._find_shared_texts(name, coded)
 
@@ -541,7 +544,13 @@ class Desk:
         before, first = entries[name], self._proposal.get(name, {})
         judged = ("quasi-identifier", "sensitive", "ask")
         kept = first if role in judged and before["role"] not in judged and first.get("role") in judged else before
-        useless = {"identifier": ("hierarchy", "kind", "order"), "other": ("hierarchy", "order")}.get(role, ())
+        rounding = ("round", "digits", "top", "bottom")
+        useless = {
+            "identifier": ("hierarchy", "kind", "order", *rounding),
+            "leave out": ("hierarchy", "kind", "order", "separator", "odd_cells", "label", *rounding),
+            "quasi-identifier": rounding,
+            "other": ("hierarchy", "order"),
+        }.get(role, ())
         entries[name] = {key: each for key, each in kept.items() if key not in (*useless, "action")} | {"role": role}
         if role == "identifier" and action in ("pseudonym", "fresh"):
             entries[name]["action"] = action
@@ -558,7 +567,7 @@ class Desk:
                 changes |= _without_column(current.get(part), part, option, name)
             if name in policy.importance:
                 changes["importance",] = {each: n for each, n in policy.importance.items() if each != name}
-        is_hidden = role == "identifier" and action != "pseudonym"
+        is_hidden = role == "leave out" or (role == "identifier" and action != "pseudonym")
         if name in policy.accept and (is_hidden or role not in ("other", "sensitive", "identifier")):
             changes["accept",] = {each: why for each, why in policy.accept.items() if each != name}
         if policy.person == name and role not in ("identifier", "other"):

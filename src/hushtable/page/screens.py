@@ -8,6 +8,7 @@ from typing import Final
 
 from hushtable.anonymizers import METHODS, STYLES
 from hushtable.columns import ROLES
+from hushtable.discover import ProposedRole
 from hushtable.errors import HushError
 from hushtable.hierarchy import PROPOSED, Hierarchy
 from hushtable.io import FILE_KINDS
@@ -289,7 +290,11 @@ def _render_columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
             tag(
                 "tr",
                 tag("th", name, scope="row"),
-                tag("td", _render_role_form(desk, position, name, words)),
+                tag(
+                    "td",
+                    _render_role_form(desk, position, name, words),
+                    _render_rounding_form(desk, position, proposal, words),
+                ),
                 reason,
                 tag("td", words(f"{proposal.n_distinct:,}"), class_="number"),
                 tag("td", words(f"{proposal.n_missing:,}"), class_="number"),
@@ -345,6 +350,18 @@ def _render_role_form(desk: Desk, position: int, name: str, words: PageWords) ->
     field = _render_select("role", roles, selected, id=f"role-{position}", aria_label=label)
     button = _render_button(words("Change"), class_="script-less", aria_label=f"{words('Change')} {label}")
     return _render_form("role", field, button, column=position, auto=True)
+
+
+def _render_rounding_form(desk: Desk, position: int, proposal: ProposedRole, words: PageWords) -> Html | None:
+    """Render the step to which a kept column of numbers is rounded."""
+    column = desk.rules().columns[proposal.name]
+    if column.role not in ("sensitive", "other") or proposal.kind not in ("integer", "decimal"):
+        return None
+    label = f"{words('multiples of')} · {proposal.name}"
+    value = "" if column.round is None else str(column.round)
+    field = tag("input", name="step", value=value, size="7", autocomplete="off", aria_label=label)
+    button = _render_button(words("Round"), aria_label=f"{words('Round')} {proposal.name}")
+    return _render_form("round", _render_label(words("multiples of"), field), button, column=position)
 
 
 def _render_samples(shared: tuple[list[SharedText], int] | None, words: PageWords) -> Html | str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Entries = Mapping[tuple[str, ...], object]
 ChangeKind = Literal["leave out", "coarsen", "importance", "suppression", "k"]
 
-LEFT_OUT: Final = "identifier"
+LEFT_OUT: Final = "leave out"
 """The role of a column that a release leaves out."""
 
 _MIN_GAIN: Final = 0.001  # of the set-NCP: less does not show in per cent with one decimal

@@ -358,7 +358,7 @@ def compare(
             models=each.models,
             method=each.method,
             suppression_limit=each.limits.suppression,
-            identifiers=each.removed,
+            identifiers=each.removed_identifiers,
             pseudonyms=each.pseudonyms(key or ANY_KEY) if each.pseudonymized or each.fresh else None,
         )
         for each in changed

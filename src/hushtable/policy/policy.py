@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack
 
+    from hushtable.columns import KeptRounding
     from hushtable.policy.advising import Advice
 
 
@@ -211,9 +212,24 @@ class Policy(Record):
 
     @property
     def removed(self) -> tuple[str, ...]:
+        """Columns that the release leaves out."""
+        return (*self.removed_identifiers, *self.left_out)
+
+    @property
+    def removed_identifiers(self) -> tuple[str, ...]:
         """Identifiers that the release leaves out."""
         hidden = (*self.pseudonymized, *self.fresh)
         return tuple(name for name in self.with_role("identifier") if name not in hidden)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Columns that identify nobody, and are left out."""
+        return self.with_role("leave out")
+
+    @property
+    def rounding(self) -> dict[str, KeptRounding]:
+        """How the numbers of kept columns are rounded."""
+        return {name: each.rounding for name, each in self.columns.items() if each.rounding is not None}
 
     @property
     def pseudonymized(self) -> tuple[str, ...]:
@@ -373,7 +389,9 @@ class Policy(Record):
             unknown=self.unknown,
             loss=self.objective,
             suppression_limit=self.limits.suppression,
-            identifiers=self.removed,
+            identifiers=self.removed_identifiers,
+            left_out=self.left_out,
+            rounding=self.rounding,
             pseudonyms=self._build_pseudonyms(key),
             specs=self.specs,
             population=self._read_population(),
@@ -427,6 +445,7 @@ class Policy(Record):
             specs=self._release_specs(),
             origins=self._input_specs(),
             hierarchies=self._read_hierarchies(),
+            rounded=self.rounding,
             **of_classes,
         )
         asked = self.quasi_identifiers if self.writing.bounds else ()
@@ -502,7 +521,7 @@ class Policy(Record):
                 hint=f"add each under columns as one of {', '.join(ROLES)}.",
             )
         by = self.writing.by
-        if by is not None and (by not in self.columns or by in self.with_role("identifier")):
+        if by is not None and (by not in self.columns or by in (*self.with_role("identifier"), *self.left_out)):
             raise PolicyError(
                 f"write: by names column {by!r}, whose cells are not published as they are or coarsened.",
                 hint="name a quasi-identifier, or a column that is kept.",

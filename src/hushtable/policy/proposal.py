@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from textwrap import fill, indent
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hushtable.columns import ENGLISH, Column, ColumnSpec, OddCells, count_missing_codes, fold_text, is_missing_word
 from hushtable.discover import PROSE, ProposedRole, Roles
@@ -29,8 +30,12 @@ from hushtable.hierarchy import (
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.policy.sections import ASK, MEANINGS
+from hushtable.release import ExposureLimit
 from hushtable.tables import Table, count_open_ends, find_missing_codes, nameable_codes
 from hushtable.wording import current_language, translate, use_language
+
+if TYPE_CHECKING:
+    from hushtable.columns import ProposedStep
 
 _WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
@@ -140,7 +145,9 @@ _OF_COLUMN: Final = (
     "digits;",
     "decimal, thousands, missing_values where they are not those of the file;",
     "{role: identifier, action: pseudonym} keeps a keyed pseudonym, by which the records of a person are linked; "
-    "action: fresh, a new one for every record.",
+    "action: fresh, a new one for every record;",
+    "{role: other, round: 100} publishes a number as a multiple of 100; digits: 2 keeps two significant digits; "
+    "top: 90 publishes 90 for 90 and more, bottom: 18 publishes 18 for 18 and less.",
 )
 _MAX_VALUES_READ: Final = 30  # values of a column whose language is looked at
 _MAX_WORDS_SHOWN: Final = 3
@@ -344,10 +351,31 @@ def _render_remarks(frame: Frame, column: ProposedRole, values: Column | None, r
         )
     for impossible in describe_impossible_dates(values) if values else ():
         yield _format_comment(f"careful, {impossible}: look how its dates are written", "  ")
+    step = _propose_step(frame, column)
+    if step is not None:
+        role, size = "other" if column.role == ASK else column.role, format_exact(Fraction(str(step.round)))
+        remark = (
+            f"its exact numbers leave {step.n_now:,} of {step.n_records:,} records alone; "
+            f"{{role: {role}, round: {size}}} leaves {step.n_alone:,}"
+        )
+        yield _format_comment(remark, "  ")
     marks = frame.doubts(column.name)[1] if frame.is_text else ()
     if marks:
         remark = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
         yield _format_comment(remark, "  ")
+
+
+def _propose_step(frame: Frame, column: ProposedRole) -> ProposedStep | None:
+    """Propose to which step a column of numbers that is kept can be rounded, where its exact numbers find people."""
+    is_kept = column.role in ("sensitive", "other", ASK) and column.kind in ("integer", "decimal")
+    # Fewer values than records that may be alone: nothing is to be proposed.
+    if not is_kept or column.n_distinct <= ExposureLimit().rate * frame.n_records:
+        return None
+    # Few tables have such columns, and a command loads what it runs.
+    from hushtable.columns import propose_step
+
+    table = Table.encode(frame, [column.name])
+    return propose_step(table.columns[0], table.codes[0], table.counts, ExposureLimit().rate)
 
 
 def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack
 
+    from hushtable.columns import KeptRounding
+
 
 class AnonymizeOptions(TypedDict, total=False):
     """The arguments of `anonymize` besides the table and the engine, as an editor knows them."""
@@ -46,6 +48,8 @@ class AnonymizeOptions(TypedDict, total=False):
     suppression_limit: float
     missing: Missing
     identifiers: Sequence[str]
+    leave_out: Sequence[str]
+    rounding: Mapping[str, float | Mapping[str, float]] | None
     pseudonyms: Pseudonyms | None
     specs: Mapping[str, ColumnSpec] | None
     population: Any
@@ -99,6 +103,8 @@ def anonymize(
     suppression_limit: float = 0.0,
     missing: Missing = "category",
     identifiers: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    rounding: Mapping[str, float | Mapping[str, float]] | None = None,
     pseudonyms: Pseudonyms | None = None,
     specs: Mapping[str, ColumnSpec] | None = None,
     population: Any = None,
@@ -123,7 +129,8 @@ def anonymize(
         A Table gives a Table. A lazy frame is of polars, DuckDB or Spark; a path may be that of a folder of Parquet. A
         URL names a table of a database, or Parquet of an object store: ``"sqlite:///people.db?table=people"``.
     quasi_identifiers : sequence of str
-        Columns that someone may know of a person. All others but ``identifiers`` stay as they are.
+        Columns that someone may know of a person. All others but ``identifiers`` and ``leave_out`` stay as they are,
+        but for ``rounding``.
     models : iterable of PrivacyModel
         All of them hold for every class of the release. A matching notion (`GlobalK1` and
         its siblings), which is not k-anonymity, goes alone and with method "mingen".
@@ -153,6 +160,12 @@ def anonymize(
         A missing value is a value of its own.
     identifiers : sequence of str
         Direct identifiers; the release leaves them out.
+    leave_out : sequence of str
+        Columns that identify nobody; the release leaves them out, too.
+    rounding : mapping of column to number or mapping, optional
+        How numbers of columns that are kept are rounded, before anything else sees them: ``{"cost": 100}`` to multiples
+        of 100, ``{"cost": {"digits": 2}}`` to two significant digits; ``{"age": {"top": 90, "bottom": 18}}`` publishes
+        90 for 90 and more, 18 for 18 and less.
     pseudonyms : Pseudonyms, optional
         Direct identifiers that become keyed pseudonyms instead.
     specs : mapping of column to ColumnSpec, optional
@@ -230,6 +243,7 @@ def anonymize(
         carried_out: Release = rules.protect(data, key=key, progress=progress, engine=engine, session=session)
         return carried_out
     _check_arguments(missing, key, specs, budget, pseudonyms, roles)
+    check_type(rounding, Mapping, "rounding", 'a mapping, as {"cost": 100}')
     check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
     check_type(importance, Mapping, "importance", 'a mapping, as {"postcode": 3}')
     quasi_identifiers = names_in(quasi_identifiers, "quasi_identifiers")
@@ -244,6 +258,8 @@ def anonymize(
         loss=with_importance(LOSSES.take(loss, Loss), importance or {}),
         suppression_limit=suppression_limit,
         identifiers=names_in(identifiers, "identifiers"),
+        left_out=names_in(leave_out, "leave_out"),
+        rounding=_read_rounding(rounding),
         pseudonyms=pseudonyms,
         specs=specs or {},
         population=population,
@@ -297,7 +313,7 @@ def _check_identifiers(source: Frame | Table, request: Request, accepted: Mappin
     check_roles(names, request)
     _warn_of_persons(source, request)
     pseudonymized = request.pseudonyms.columns if request.pseudonyms else ()
-    declared = {*request.quasi_identifiers, *request.judged, *request.identifiers, *pseudonymized, *accepted}
+    declared = {*request.quasi_identifiers, *request.judged, *request.removed, *pseudonymized, *accepted}
     undeclared = [name for name in names if name not in declared]
     # Naming quasi-identifiers implies that rows are about persons, so identifiers are looked for.
     looks = find_identifiers(source, undeclared) if undeclared else ()
@@ -336,6 +352,15 @@ def _check_arguments(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms
     check_specs(specs)
     check_budget(budget)
     check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")
+
+
+def _read_rounding(rounding: Mapping[str, float | Mapping[str, float]] | None) -> dict[str, KeptRounding]:
+    """Read how columns are rounded."""
+    if not rounding:
+        return {}
+    from hushtable.columns import KeptRounding
+
+    return {name: KeptRounding.from_entry(entry) for name, entry in rounding.items()}
 
 
 def _read_hierarchies(hierarchies: Any, request: Request) -> Mapping[str, Any]:

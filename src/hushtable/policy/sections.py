@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
@@ -19,6 +19,9 @@ from hushtable.models import PrivacyModel, entries, from_dict
 from hushtable.policy import plain_yaml
 from hushtable.quality import HIGHEST_IMPORTANCE, LOSSES, Loss
 from hushtable.release import ExposureLimit
+
+if TYPE_CHECKING:
+    from hushtable.columns import KeptRounding
 
 Place = tuple[Any, ...]
 """Where something stands in a file: names of entries, and positions in lists."""
@@ -130,6 +133,7 @@ MEANINGS: Final = {
     "sensitive": "nobody may learn it of a person: judged by models, kept as it is",
     "identifier": "it tells directly who a person is: left out, or a pseudonym",
     "other": "nobody knows it of a person: kept as it is",
+    "leave out": "it identifies nobody, and is not wanted: left out",
 }
 """What each role means, in a line."""
 
@@ -240,6 +244,9 @@ def check_file_exists(path: Any, info: ValidationInfo) -> str:
     return path
 
 
+_Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True)]
+
+
 class ColumnPolicy(Record):
     """What a column is, and how it is read."""
 
@@ -259,6 +266,11 @@ class ColumnPolicy(Record):
     # ``"auto"``, ``"units"``, the path of an ARX hierarchy file relative to the policy, or one rule or tree as
     # `hushtable.Hierarchy.from_dict` reads it.
     hierarchy: Annotated[Any, BeforeValidator(_check_hierarchy)] = None
+    # How the numbers of a kept column are rounded: to multiples, to significant digits, and what stands for the ends.
+    round: _Number | None = None
+    digits: int | None = Field(default=None, strict=True)
+    top: _Number | None = None
+    bottom: _Number | None = None
     label: str | None = None  # what the column is in words, for the codebook and for files of SPSS, Stata and SAS
 
     @model_validator(mode="before")
@@ -273,12 +285,34 @@ class ColumnPolicy(Record):
         # How a column is typed that nobody knows decides how Parquet holds it.
         of_published = ("separator", "odd_cells")
         of_others = [name for name in _VALUE_ENTRIES if name != "kind"]
-        for name in {"identifier": [*_VALUE_ENTRIES, *of_published], "other": of_others}.get(self.role, ()):
+        self._check_rounding()
+        of_removed = [*_VALUE_ENTRIES, *of_published]
+        useless = {"identifier": of_removed, "leave out": [*of_removed, "label"], "other": of_others}
+        for name in useless.get(self.role, ()):
             if getattr(self, name) is not None:
                 roles = f"quasi-identifier{', sensitive or other' if name in of_published else ' or sensitive'}"
                 raise ValueError(f"{name} goes with role: {roles}, not with {self.role}")
         raise_value_error(lambda column: column.spec)(self)
         return self
+
+    def _check_rounding(self) -> None:
+        rounding = raise_value_error(lambda column: column.rounding)(self)
+        if rounding is not None and self.role not in ("sensitive", "other", "ask"):
+            given = next(iter(rounding.to_dict()))
+            raise ValueError(f"{given} goes with role: sensitive or other, not with {self.role}")
+        if rounding is not None and (self.order or self.separator or self.format):
+            raise ValueError("round, digits, top and bottom go with numbers: leave order, separator and format out")
+
+    @property
+    def rounding(self) -> KeptRounding | None:
+        """How the numbers of a kept column are rounded; None if they are not."""
+        given = {name: getattr(self, name) for name in ("round", "digits", "top", "bottom")}
+        if all(entry is None for entry in given.values()):
+            return None
+        # Few policies round, and a command loads what it runs.
+        from hushtable.columns import KeptRounding
+
+        return KeptRounding(**given)
 
     @property
     def spec(self) -> ColumnSpec:

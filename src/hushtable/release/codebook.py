@@ -216,8 +216,11 @@ class Codebook:
         )
         role = "sensitive" if name in self.claim.sensitive else "other"
         separator = self._find_separator(name)
+        rounding = self.claim.rounded.get(name)
         how = "kept as it is" if separator is None else "kept"
-        return {**kind, "role": role, "how": f"{how}{starred}{_describe_separator(separator)}"}
+        how = how if rounding is None else f"rounded: {rounding.describe()}"
+        entries = {} if rounding is None else {"rounding": rounding.to_dict()}
+        return {**kind, "role": role, "how": f"{how}{starred}{_describe_separator(separator)}", **entries}
 
     def _describe_bound(self, name: str, bounded: str) -> dict[str, str]:
         """Describe a column that holds the bounds of the cells of another."""

@@ -91,7 +91,7 @@ def _expose_rows(
         KeptColumns(
             insensitive=insensitive,
             sensitive=release.sensitive,
-            identifiers=[name for name in names if name in removed],
+            identifiers=[name for name in names if name in removed and name not in release.left_out],
             generalized=release.generalized,
         ),
         starred=suppressed,
@@ -277,7 +277,7 @@ class _Counting:
         if not texts:
             return ()
         gone = (*self.release.removed, *self.release.pseudonymized)
-        identifiers = [name for name in self.origin.names if name in gone]
+        identifiers = [name for name in self.origin.names if name in gone and name not in self.release.left_out]
         cells = replace(cells, columns=(*texts, *identifiers))
         # An engine that writes by itself hands out distinct rows only, no records.
         parts = (

@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from hushtable.release.direct_identifiers import ShownIdentifier
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, iterate_partitions, lattice
 from hushtable.wording import careful
+
+if TYPE_CHECKING:
+    from hushtable.columns import ProposedStep
 
 # Column sets times rows, not seconds: whether a file is written may not depend on the machine.
 _MAX_ROWS_WALKED: Final = 10**9
@@ -115,6 +118,9 @@ class Exposure:
     identifiers : tuple of ShownIdentifier
         Published columns that look like direct identifiers, whatever their role. Unless all of them were accepted,
         nothing is written, and no frame is handed out, enforced or not.
+    steps : tuple of ProposedStep
+        Of kept columns of numbers that leave more records alone than the limit's rate: to which step they may be
+        rounded so that fewer are.
     """
 
     n_records: int
@@ -132,6 +138,7 @@ class Exposure:
     determined: tuple[Determined, ...] = ()
     linkage: Linkage | None = None
     identifiers: tuple[ShownIdentifier, ...] = ()
+    steps: tuple[ProposedStep, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -173,6 +180,15 @@ class Exposure:
     def n_found(self) -> int:
         """How many records an attacker finds who also knows the one kept column that finds most."""
         return self.told[0].n_records if self.told else 0
+
+    @property
+    def columns_with_many_uniques(self) -> tuple[str, ...]:
+        """The kept columns each of which finds a larger share of the records than the limit, alone or in a class."""
+        if self.n_records < FEWEST_RECORDS:
+            return ()
+        single = [each for each in (*self.sets, *self.told) if len(each.columns) == 1]
+        many = [each.columns[0] for each in single if each.n_records > self.limit.rate * self.n_records]
+        return tuple(name for name in dict.fromkeys(many) if name not in self.accepted)
 
     @property
     def fault(self) -> str:
@@ -264,10 +280,12 @@ class Exposure:
         for each in self.sets:
             held.update(dict.fromkeys(each.columns, each.n_records))
         ((suspect, _),) = held.most_common(1)
+        rounding = "".join(f"; or round its numbers: {each.describe()}" for each in self.steps if each.column in held)
         raise ExposureError(
             f"nothing is written: {self.fault}",
             hint="whoever knows those columns finds these people: give them the role quasi-identifier, sensitive or "
-            f'identifier; or say in the policy why nobody knows them, as accept: {{{suspect!r}: "a reason"}}.',
+            f"identifier{rounding}; or say in the policy why nobody knows them, as "
+            f'accept: {{{suspect!r}: "a reason"}}.',
         )
 
     def raise_if_unpublishable(self) -> None:
@@ -294,6 +312,7 @@ class Exposure:
         return [
             *self.describe_dangers(),
             *self.describe_joint_uniques(),
+            *(each.describe() for each in self.steps),
             *self.describe_tests(),
             *self.describe_acceptances(),
         ]
@@ -351,6 +370,7 @@ class Exposure:
         entries = {"columns": list(self.columns), "sets": sets, "told": joint_uniques}
         entries |= {"named": named, "determined": undone, "linkage": linkage}
         entries |= {"identifiers": [each._asdict() for each in self.identifiers]}
+        entries |= {"steps": [each._asdict() for each in self.steps]}
         return {**asdict(self), **entries, "rate": self.rate, "is_above": self.is_above}
 
     @classmethod
@@ -379,6 +399,7 @@ class Exposure:
             ),
             None if linkage is None else Linkage.from_dict(linkage),
             tuple(ShownIdentifier(**each) for each in entries.get("identifiers", ())),
+            tuple(_step_kind()(**each) for each in entries.get("steps", ())),
         )
 
 
@@ -482,7 +503,7 @@ def measure_exposure(
         else _count_uniques_by_person(tested, counts, persons, limit.columns)
     )
     joint_uniques, told_to = _count_joint_uniques(classes[rows], codes, counts, persons)
-    return Exposure(
+    exposure = Exposure(
         n_records=int(counts.sum()),
         columns=tuple(tested),
         n_unique=n_unique,
@@ -497,6 +518,24 @@ def measure_exposure(
         named=names_in_text,
         determined=find_undoing_columns(source, columns),
     )
+    return _with_steps(exposure, source, classes)
+
+
+def _with_steps(exposure: Exposure, source: Frame | Table, classes: CodeArray) -> Exposure:
+    """Add to which steps the numbers of columns that find many can be rounded."""
+    names = exposure.columns_with_many_uniques
+    if not names:
+        return exposure
+    # Few releases have such columns, and a command loads what it runs.
+    from hushtable.release.proposed_steps import propose_steps
+
+    return replace(exposure, steps=propose_steps(source, classes, names, exposure.limit.rate))
+
+
+def _step_kind() -> type[ProposedStep]:
+    from hushtable.columns import ProposedStep
+
+    return ProposedStep
 
 
 def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ...]:

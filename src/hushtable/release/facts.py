@@ -46,6 +46,7 @@ def describe_release(
         *verdict.cautions,
         *([] if exposure is None else [careful(f"{line}.") for line in exposure.describe_dangers()]),
         *(f"{line}." for line in finds),
+        *([] if exposure is None else [f"{step.describe()}." for step in exposure.steps]),
         *([] if exposure is None else [f"Tested: {line}." for line in exposure.describe_tests()]),
     )
 
@@ -181,6 +182,8 @@ def _describe_columns(claim: Classes | Matchings, columns: Sequence[str], entrie
     if claim.bounds:
         first, last = bound_names(claim.bounds[0])
         yield f"Bounds of cells stand beside {join_names(claim.bounds)}: {first}, {last} and so on."
-    judged = (*claim.columns, *claim.bound_columns, *claim.sensitive, *keyed, *fresh)
+    judged = (*claim.columns, *claim.bound_columns, *claim.sensitive, *keyed, *fresh, *claim.rounded)
     if kept := [name for name in columns if name not in judged]:
         yield f"Kept as they are, taken for unknown to anyone: {join_names(kept)}."
+    for name, rounding in claim.rounded.items():
+        yield f"Rounded: {name} ({rounding.describe()})."

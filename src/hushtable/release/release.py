@@ -69,6 +69,8 @@ class Release(StatesFacts, Generic[FrameT]):
     trace : Trace
     removed : tuple of str
         Columns that the release leaves out.
+    left_out : tuple of str
+        Those of them that identify nobody.
     pseudonyms : Pseudonyms or None
         Columns whose cells became keyed pseudonyms.
     drops_suppressed : bool
@@ -102,6 +104,7 @@ class Release(StatesFacts, Generic[FrameT]):
     trace: Trace
     removed: tuple[str, ...] = ()
     pseudonyms: Pseudonyms | None = None
+    left_out: tuple[str, ...] = field(default=(), kw_only=True)
     drops_suppressed: bool = False
     alternatives: tuple[Release, ...] = field(default=(), repr=False)
     placing: Any = field(default=None, repr=False)
@@ -187,7 +190,10 @@ class Release(StatesFacts, Generic[FrameT]):
         if "distinct" not in self._cache:
             # A pseudonym that is no one's says as little as a column that is left out.
             hidden = tuple(name for name in (*self.removed, *self.fresh) if name in self.source.names)
-            self._cache["distinct"] = replace(self, origin=None, removed=hidden, pseudonyms=None, exposure=None)
+            claim = self.claim.with_rounded_columns(self.source.names)
+            self._cache["distinct"] = replace(
+                self, claim=claim, origin=None, removed=hidden, left_out=(), pseudonyms=None, exposure=None
+            )
         distinct: Release = self._cache["distinct"]
         return distinct
 
@@ -703,10 +709,10 @@ class Release(StatesFacts, Generic[FrameT]):
         """
         if self.origin is None or not self.origin.groups_by_itself:
             distinct = self.distinct
-            return self.claim.verify(distinct.edition.frame(), original=distinct.compared_with)
+            return distinct.claim.verify(distinct.edition.frame(), original=distinct.compared_with)
         persons = (self.person,) if self.person in self.columns else ()
-        judged = (*self.claim.columns, *self.claim.bound_columns, *self.claim.sensitive, *persons)
-        counted = self.origin.collapse(judged, self.cells)
+        names = (*self.claim.columns, *self.claim.bound_columns, *self.claim.sensitive, *self.claim.rounded, *persons)
+        counted = self.origin.collapse(tuple(dict.fromkeys(names)), self.cells)
         return self.claim.verify(counted, original=self.compared_with)
 
     def write(
@@ -869,6 +875,7 @@ class Release(StatesFacts, Generic[FrameT]):
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
             **describe_kept_columns(self.removed, self.pseudonyms, self.exposure),
+            **({"left_out": list(self.left_out)} if self.left_out else {}),
             "models": [model_to_dict(model) for model in self.models],
             "recoding": self.recoding.style,
             "language": self.writing.language,

@@ -291,6 +291,7 @@ def _section_on_data(released: Released, proposed_roles: Roles | None) -> Sectio
     """Report what the columns are, with the reason for each role, and no values."""
     roles = {each["name"]: str(each.get("role", "")) for each in released.columns}
     roles |= dict.fromkeys(released.facts.get("removed", ()), "identifier, left out")
+    roles |= dict.fromkeys(released.facts.get("left_out", ()), "left out")
     blocks: list[Block] = []
     if proposed_roles is None:
         rows = tuple((name, role) for name, role in roles.items())

@@ -203,6 +203,7 @@ def section_on_decision() -> Section:
 _FACT_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "n_suppressed": int,
     "removed": list,
+    "left_out": list,
     "pseudonymized": list,
     "fresh": list,
     "accepted": list,
@@ -456,7 +457,7 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
     odd = [name for name, kind in _FACT_TYPES.items() if name in facts and not isinstance(facts[name], kind)]
     odd += [name for name, within in _REQUIRED_ENTRIES.items() if facts.get(name) and name not in odd
             and any(each not in facts[name] for each in within)]  # fmt: skip
-    odd += [name for name in ("removed", "pseudonymized", "fresh", "accepted") if name not in odd
+    odd += [name for name in ("removed", "left_out", "pseudonymized", "fresh", "accepted") if name not in odd
             and not all(isinstance(each, str) for each in facts.get(name, ()))]  # fmt: skip
     try:
         if not odd and facts.get("exposure"):

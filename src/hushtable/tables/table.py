@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,9 @@ from hushtable.errors import ColumnError, InputError, check_columns, names_in
 from hushtable.io import Frame, frames
 from hushtable.kernels import group
 from hushtable.search import check_memory
+
+if TYPE_CHECKING:
+    from hushtable.columns import KeptRounding
 
 _MAX_KEYS: Final = 2**63  # different rows that fit the one number that kernels group by
 
@@ -220,6 +223,19 @@ class Table:
             codes[j] = np.where(self.codes[j] < 0, -1, np.searchsorted(used, self.codes[j]))
             columns.append(replace(column, values=column.values[used]))
         return Table(tuple(columns), codes, self.counts)
+
+    def with_rounding(self, roundings: Mapping[str, KeptRounding]) -> Table:
+        """Return the table with some columns of numbers rounded."""
+        if not roundings:
+            return self
+        from hushtable.columns import round_values
+
+        columns, codes = list(self.columns), self.codes.copy()
+        for name, rounding in roundings.items():
+            place = self.index(name)
+            columns[place], code_of_value = round_values(columns[place], rounding)
+            codes[place] = code_of_value[codes[place]]
+        return replace(self, columns=tuple(columns), codes=codes)
 
     def with_row_per_record(self) -> Table:
         """Return the table with a row for every record."""

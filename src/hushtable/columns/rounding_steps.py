@@ -1,0 +1,111 @@
+"""Propose the step to which the numbers of a kept column are rounded, so that few records stay alone."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.columns.column import Column
+from hushtable.columns.rounding import KeptRounding, format_number, round_floats
+
+_LEADING_DIGITS: Final = (1, 2, 5)
+_LEAST_EXPONENT: Final = -6  # of a proposed step
+_MOST_DISTINCT_STEPS: Final = 1e9  # a step is no smaller part of the range
+
+
+class ProposedStep(NamedTuple):
+    """A step, and how many records are then alone with their number."""
+
+    column: str
+    round: float
+    n_alone: int
+    n_now: int  # how many are alone with their number as it is
+    n_records: int
+    in_class: bool  # whether they are alone in their class, or in the whole table
+
+    def describe(self) -> str:
+        """Describe what rounding would do."""
+        step, name = format_number(self.round), self.column
+        if self.in_class:
+            return (
+                f"round: {step} leaves {self.n_alone:,} of {self.n_records:,} records alone on {name} in their class "
+                f"(now {self.n_now:,})"
+            )
+        return (
+            f"round: {step} leaves {self.n_alone:,} of {self.n_records:,} records alone on {name} (now {self.n_now:,})"
+        )
+
+
+def propose_step(
+    column: Column, codes: CodeArray, counts: CountArray, rate: float, classes: CodeArray | None = None
+) -> ProposedStep | None:
+    """Propose the least step, 1, 2 or 5 times a power of ten, that leaves at most a share of the records alone.
+
+    Parameters
+    ----------
+    column : Column
+        Of numbers.
+    codes : ndarray of int32, shape (n_rows,)
+        Of the column; -1 is missing, which is a value of its own.
+    counts : ndarray of int64, shape (n_rows,)
+        How many records each row stands for.
+    rate : float
+        A share of the records, in [0, 1].
+    classes : ndarray of int32, shape (n_rows,), optional
+        Records are then counted that are alone in their class.
+
+    Returns
+    -------
+    ProposedStep or None
+        None where the column holds no numbers, no more records are alone now, or no step is enough.
+
+    Notes
+    -----
+    A binary search: a larger step is taken to leave fewer alone, which the proposed one was counted for.
+    """
+    if column.kind not in ("integer", "decimal") or not column.n_values:
+        return None
+    in_class, n_records = classes is not None, int(counts.sum())
+    groups = np.zeros(len(codes), dtype=np.int64) if classes is None else classes.astype(np.int64)
+    count = partial(_count_alone, codes, counts, groups)
+    most, n_now = int(rate * n_records), count(np.arange(column.n_values))
+    values = column.values.astype(np.float64)
+    steps = _list_steps(values)
+    if n_now <= most:
+        return None
+    place = bisect.bisect_left(steps, True, key=lambda step: count(_rank_rounded(values, step)) <= most)
+    if place == len(steps):
+        return None
+    n_alone = count(_rank_rounded(values, steps[place]))
+    return ProposedStep(column.name, steps[place], n_alone, n_now, n_records, in_class)
+
+
+def _list_steps(values: FloatArray) -> list[float]:
+    """List the steps between the least distance of two values and their range."""
+    span = float(values[-1] - values[0])
+    if not 0 < span < math.inf:
+        return []
+    least = max(float(np.diff(values).min()), span / _MOST_DISTINCT_STEPS)
+    exponents = range(max(_LEAST_EXPONENT, math.floor(math.log10(least))), math.floor(math.log10(span)) + 1)
+    steps = [float(f"{digit}e{exponent}") for exponent in exponents for digit in _LEADING_DIGITS]
+    return [int(step) if step == int(step) else step for step in steps if step <= span]
+
+
+def _rank_rounded(values: FloatArray, step: float) -> CountArray:
+    """Return the rank of each rounded value; values are in order."""
+    rounded = round_floats(values, KeptRounding(round=step))
+    return np.cumsum(np.append(False, rounded[1:] != rounded[:-1]))
+
+
+def _count_alone(codes: CodeArray, counts: CountArray, groups: CountArray, ranks: CountArray) -> int:
+    """Count the records that are alone in their group with the rank of their value."""
+    # Missing cells, of code -1, take the last rank.
+    keys = groups * (len(ranks) + 1) + np.append(ranks, len(ranks))[codes]
+    order = np.argsort(keys, kind="stable")
+    begins = np.flatnonzero(np.append(True, np.diff(keys[order]) != 0))
+    return int((np.add.reduceat(counts[order], begins) == 1).sum())
