@@ -32,7 +32,7 @@ def ward(tmp_path_factory):
 
 
 def place(desk, name):
-    return desk.looked.learned.columns.index(name)
+    return desk.looked.typed_frame.columns.index(name)
 
 
 def test_a_release_from_the_first_screen_to_the_last(ward, monkeypatch):
@@ -131,6 +131,13 @@ def test_a_role_takes_with_it_what_speaks_of_the_column(ward):
     assert not any("Diagnose" in model.needs.sensitive for model in desk.policy.models)
     ward.do("role", column=place(desk, "Diagnose"), role="sensitive")
     assert any("Diagnose" in model.needs.sensitive for model in desk.policy.models)
+    ward.do("round", column=place(desk, "Diagnose"), step="100")
+    assert desk.policy.rounding["Diagnose"].round == 100
+    assert "is no number" in fault_in(ward.do("round", column=place(desk, "Diagnose"), step="wide"))
+    ward.do("role", column=place(desk, "Diagnose"), role="leave out")
+    assert desk.policy.left_out == ("Diagnose",)
+    for _ in range(2):
+        ward.do("undo")
     ward.do("role", column=place(desk, "PLZ"), role="identifier:fresh")
     assert desk.policy.fresh == ("PLZ",)
     ward.do("role", column=place(desk, "PLZ"), role="quasi-identifier")
