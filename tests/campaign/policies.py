@@ -112,13 +112,14 @@ def _policy(random: Random) -> dict[str, Any]:
         {"intervals": {"width": [5, 10]}}, {"intervals": {"width": [1, 2], "low": 0, "high": 4}},
         {"tree": {"low": ["0", "1"], "high": {"mid": ["2", "3"], "top": ["4"]}}},
     )  # fmt: skip
+    roundings: tuple[dict[str, Any], ...] = ({"round": 2}, {"digits": 1, "top": 3}, {"round": 0.5, "bottom": 1})
     columns: dict[str, Any] = {
         "age": random.choice(("quasi-identifier", {"role": "quasi-identifier", "kind": kind})),
         "zip": {"role": "quasi-identifier", "hierarchy": random.choice(rules)},
         "level": {"role": "quasi-identifier", "order": ["0", "1", "2", "3", "4"]},
         "name": random.choice(("identifier", {"role": "identifier", "action": "pseudonym"})),
         "ill": "sensitive",
-        "more": "other",
+        "more": random.choice(("other", "leave out", *({"role": "other", **each} for each in roundings))),
     }
     columns = {name: given for name, given in columns.items() if name in ("age", "ill") or random.random() < 0.5}
     kinds = (

@@ -148,6 +148,13 @@ def test_a_role_takes_with_it_what_speaks_of_the_column(ward):
     assert not any("Diagnose" in model.needs.sensitive for model in desk.policy.models)
     ward.do("role", column=place(desk, "Diagnose"), role="sensitive")
     assert any("Diagnose" in model.needs.sensitive for model in desk.policy.models)
+    ward.do("round", column=place(desk, "Diagnose"), step="100")
+    assert desk.policy.rounding["Diagnose"].round == 100
+    assert "is no number" in fault_in(ward.do("round", column=place(desk, "Diagnose"), step="wide"))
+    ward.do("role", column=place(desk, "Diagnose"), role="leave out")
+    assert desk.policy.left_out == ("Diagnose",)
+    for _ in range(2):
+        ward.do("undo")
     ward.do("role", column=place(desk, "PLZ"), role="identifier:fresh")
     assert desk.policy.fresh == ("PLZ",)
     ward.do("role", column=place(desk, "PLZ"), role="quasi-identifier")

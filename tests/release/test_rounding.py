@@ -94,11 +94,15 @@ def policy_of(rounding, stay, **entries):
 
 
 def written_cells(path, name):
+    return [str(cell).replace(",", ".") for cell in written_frame(path)[name].to_list()]
+
+
+def written_frame(path):
+    """Return a written file without its manifest, so that a policy alone tells what it claims."""
     if path.is_dir():
-        return [cell for part in sorted(path.rglob("*.parquet")) for cell in pl.read_parquet(part)[name].to_list()]
+        return pl.concat([pl.read_parquet(part) for part in sorted(path.rglob("*.parquet"))])
     mark = ";" if ";" in path.read_text().partition("\n")[0] else ","
-    cells = pl.read_csv(path, infer_schema=False, separator=mark)[name].to_list()
-    return [cell.replace(",", ".") for cell in cells]
+    return pl.read_csv(path, infer_schema=False, separator=mark)
 
 
 def check_canaries(folder, inputs, exact):
@@ -130,8 +134,10 @@ def judge(seed, folder):
     assert Counter(Decimal(str(cell)) for cell in written_cells(output, "stay") if cell != "*") <= stays
     assert release.exposure.n_unique == sum(n == 1 for n in twin.values())
     assert policy.verify(output).passed
+    assert policy.verify(written_frame(output)).passed
     assert "note" not in release.columns
-    ht.report(release).write(folder / "report.html")
+    if seed % 4 == 0:
+        ht.report(release).write(folder / "report.html")
     exact = [text for text in texts if rounded(text, **rounding) != Decimal(text) and len(text) > 6]
     check_canaries(folder, [folder / "in", folder / "in.csv", folder / "in.parquet"], exact)
     return policy, release, output

@@ -538,8 +538,7 @@ class LearnedRecoding:
         """Return whose records a batch holds, and where they are published; or would be, if it were the first one."""
         from hushtable.anonymizers.shared_persons import Appearance
 
-        person = str(self.asked.person)
-        is_replayed = as_first and batch.batch is not None
+        person, is_replayed = str(self.asked.person), as_first and batch.batch is not None
         table = Table.encode(batch.source, (person, *(self.cells if is_replayed else ())), self.asked.specs)
         return Appearance.from_table(table, person, self.classes(table) if is_replayed else batch.partition.labels)
 

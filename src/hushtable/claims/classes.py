@@ -311,10 +311,9 @@ class ClaimOnColumns(SpeaksOfNobody):
         return tuple(each for name in self.bounds for each in bound_names(name))
 
     def _judge_bounds(self, frame: frames.Frame, verdict: Verdict) -> Verdict:
-        """Return a verdict on the bounds too, where some are claimed."""
+        """Return a verdict on the bounds too, where some are claimed: few releases have any, so loaded only then."""
         if not self.bounds:
             return verdict
-        # Few releases have bounds: what judges them is not loaded with every claim.
         from hushtable.claims.bounds import add_bounds_to_verdict
 
         return add_bounds_to_verdict(self, frame, verdict)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 import narwhals as nw
 import numpy as np
@@ -84,8 +84,8 @@ class KeptRounding:
         strangers = [name for name in entry if name not in cls.__slots__]
         if strangers:
             raise InputError(f"a rounding has no entry {strangers[0]!r}.", hint="it has round, digits, top, bottom.")
-        given: dict[str, Any] = dict(entry)
-        return cls(**given)
+        digits = cast("int | None", entry.get("digits"))
+        return cls(entry.get("round"), digits, entry.get("top"), entry.get("bottom"))
 
     def to_dict(self) -> dict[str, Number]:
         """Return the entries that were given."""

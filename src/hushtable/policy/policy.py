@@ -598,7 +598,7 @@ class Policy(Record):
         """Return how a release is typed: quasi-identifiers as it is written, other judged columns as in the input."""
         specs = self.specs
         persons = () if self.person is None else (self.person,)
-        for name in (*self.with_role("sensitive"), *persons):
+        for name in (*self.with_role("sensitive"), *self.rounding, *persons):
             specs[name] = specs.get(name, ColumnSpec()).with_defaults_from(self.read_as.dialect.spec)
         for name in self.quasi_identifiers:
             kind, order = self.columns[name].kind, self.columns[name].order
