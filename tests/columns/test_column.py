@@ -286,7 +286,7 @@ def test_which_kinds_are_ordered_and_measured(kind):
 
 
 def test_roles():
-    assert ROLES == ("identifier", "quasi-identifier", "sensitive", "other")
+    assert ROLES == ("identifier", "quasi-identifier", "sensitive", "other", "leave out")
 
 
 def test_values_are_read_only_and_not_in_the_repr():
