@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import hushtable as ht
-from hushtable.claims.classes import rules_of
+from hushtable.claims.column_entries import rules_of
 from hushtable.columns.column import from_texts
 from hushtable.columns.spellings import fold_text
 from hushtable.hierarchy import rules

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 import hushtable as ht
 from command import done
-from hushtable.claims.classes import rules_of
+from hushtable.claims.column_entries import rules_of
 from hushtable.columns.column import Column, ColumnSpec, from_texts
 from hushtable.hierarchy import rules
 from hushtable.hierarchy.proposal import propose_tails

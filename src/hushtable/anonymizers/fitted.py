@@ -452,7 +452,6 @@ class LearnedRecoding:
         distinct_persons: bool = False,
     ) -> Release:
         """Place rows in memory, and judge them."""
-        # Only who publishes a next batch needs it.
         from hushtable.anonymizers.shared_persons import Appearance, count_alike, find_shared
 
         request = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
@@ -544,7 +543,6 @@ class LearnedRecoding:
 
     def _find_classes(self, table: Table, whole: Judge, left_out: BoolArray | None) -> BatchClasses:
         """Return by which cells each row of a batch is published, so that every class passes by these rows."""
-        # Only who publishes a next batch needs them.
         from hushtable.anonymizers.batch_classes import CellTree, find_batch_classes, judge_classes
 
         is_left_out: BoolArray = np.zeros(table.n_rows, dtype=bool) if left_out is None else left_out
@@ -611,11 +609,10 @@ class LearnedRecoding:
                 from hushtable.io import refuse_odd_cells
 
                 refuse_odd_cells(undecided)
-            named = (
-                (name, column_of_published_cells(name, cell.texts, self.kinds[name]))
-                for name, cell in self.cells.items()
+            kinds = self.kinds
+            data = spell_as(
+                data, {n: column_of_published_cells(n, cell.texts, kinds[n]) for n, cell in self.cells.items()}
             )
-            data = spell_as(data, dict(named))
         data = round_source(data, self.asked.rounding)
         if earlier is None:
             return data

@@ -8,6 +8,8 @@ from .certificates.prices import build_certificate as build_certificate
 from .classes import (
     Classes as Classes,
     Limits as Limits,
+)
+from .column_entries import (
     describe_missing_hierarchies as describe_missing_hierarchies,
     read_roundings as read_roundings,
     rules_of as rules_of,

@@ -6,12 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from hushtable.claims.classes import (
-    ClaimOnColumns,
-    describe_missing_hierarchies,
-    describe_missing_order,
-    read_item_columns,
-)
+from hushtable.claims.classes import ClaimOnColumns, read_item_columns
+from hushtable.claims.column_entries import describe_missing_hierarchies, describe_missing_order
 from hushtable.claims.grouping import (
     Grouped,
     class_figures,
