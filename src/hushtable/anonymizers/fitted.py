@@ -18,7 +18,7 @@ from hushtable.anonymizers.finishing import release_of
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own_units
-from hushtable.anonymizers.preparation import Request, prepare
+from hushtable.anonymizers.preparation import Prepared, Request, prepare
 from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
 from hushtable.errors import ColumnError, InputError, quote_names
@@ -33,7 +33,7 @@ from hushtable.tables import Partition, Table, encode_table, open_table
 
 if TYPE_CHECKING:
     from hushtable.anonymizers.batch_classes import BatchClasses
-    from hushtable.anonymizers.shared_persons import Appearance
+    from hushtable.anonymizers.shared_persons import EarlierBatch
     from hushtable.engines import Files, Lazy
 
 _FORMAT_VERSION: Final = 1
@@ -405,7 +405,7 @@ class LearnedRecoding:
         by column.
         """
         self._check_previous(earlier, previous, distinct_persons=distinct_persons)
-        before = [each if isinstance(each, Release) else self._publish_rows(each, None, key) for each in previous]
+        before = [self._find_persons(each, key) for each in previous]
         origin = engines.open_origin(rows, engine=engine, session=session)
         if origin is None:
             release = self._publish_rows(rows, earlier, key, before, distinct_persons=distinct_persons)
@@ -442,20 +442,15 @@ class LearnedRecoding:
         rows: object,
         earlier: object,
         key: bytes | None,
-        previous: Sequence[Release] = (),
+        before: Sequence[EarlierBatch] = (),
         *,
         distinct_persons: bool = False,
     ) -> Release:
-        """Place rows in memory, and judge them."""
+        """Place rows that are in memory, judge them, and build the release."""
         # Only who publishes a next batch needs it.
         from hushtable.anonymizers.shared_persons import Appearance, count_alike, find_shared
 
-        request = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
-        request = replace(request, inputs=(*request.inputs, *drafts.paths_among(rows, earlier)))
-        prepared = prepare(self._read_rows_with_earlier(rows, earlier), request)
-        self._check_kinds(prepared.table)
-        judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders, person=request.person)
-        before = [self._find_persons(each) for each in previous]
+        request, prepared, judge = self._prepare_rows(rows, earlier, key)
         is_shared = find_shared(prepared.table, str(request.person), before) if before else None
         placed = self._find_classes(prepared.table, judge, is_shared if distinct_persons else None)
         batch = placed.describe(judge.table.counts, replaces_earlier=earlier is not None)
@@ -475,19 +470,21 @@ class LearnedRecoding:
         if before:
             shown = np.flatnonzero(~placed.is_left_out)
             new = Appearance.from_table(prepared.table.take(shown), str(request.person), partition.labels[shown])
-            # What the first release left out, its rows do not tell: it published finished cells, a later batch climbed.
-            finished = [self._find_persons(each, as_first=True) for each in previous]
-            n_alike = np.minimum(count_alike(new, before), count_alike(new, finished))
+            n_alike = count_alike(new, before)
             batch = replace(batch, n_shared_persons=len(n_alike), n_few_alike=int((n_alike < judge.min_size).sum()))
         return replace(release, batch=batch, learner=self)
 
+    def _prepare_rows(self, rows: object, earlier: object, key: bytes | None) -> tuple[Request, Prepared, Judge]:
+        """Read and code rows, and return with them what is asked of them and who judges their classes."""
+        request = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
+        request = replace(request, inputs=(*request.inputs, *drafts.paths_among(rows, earlier)))
+        prepared = prepare(self._read_rows_with_earlier(rows, earlier), request)
+        self._check_kinds(prepared.table)
+        judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders, person=request.person)
+        return request, prepared, judge
+
     def _publish_distinct(
-        self,
-        origin: Files | Lazy,
-        key: bytes | None,
-        previous: Sequence[Release],
-        *,
-        distinct_persons: bool,
+        self, origin: Files | Lazy, key: bytes | None, before: Sequence[EarlierBatch], *, distinct_persons: bool
     ) -> Release:
         """Place the distinct rows of an origin with their counts, judge them, and publish all records by them."""
         from hushtable.anonymizers.beyond_memory import DistinctRows
@@ -498,7 +495,8 @@ class LearnedRecoding:
         rows = DistinctRows.from_request(origin, request, origin.head())
         narrow = replace(self, asked=rows.request, columns=rows.names, hidden=(), fresh=(), limit=None)
         counted = origin.collapse(rows.names)
-        return rows.release_all(narrow.apply(counted, previous=previous, distinct_persons=distinct_persons))
+        release = narrow._publish_rows(counted, None, None, before, distinct_persons=distinct_persons)
+        return rows.release_all(release)
 
     def recode(self, rows: Any) -> Any:
         """Return rows with the cells of the earlier release, judged by nobody: what a model reads, not to be published.
@@ -529,14 +527,18 @@ class LearnedRecoding:
         classes = self._place_rows(table).classes
         return np.where(classes < self.n_classes, classes, np.int32(-1))
 
-    def _find_persons(self, batch: Release, *, as_first: bool = False) -> Appearance:
-        """Return whose records a batch holds, and where they are published; or would be, if it were the first one."""
-        from hushtable.anonymizers.shared_persons import Appearance
+    def _find_persons(self, batch: object, key: bytes | None) -> EarlierBatch:
+        """Return whose records a previous batch holds, and by which classes they were published, as far as it tells."""
+        from hushtable.anonymizers.shared_persons import Appearance, EarlierBatch
 
         person = str(self.asked.person)
-        is_replayed = as_first and batch.batch is not None
-        table = Table.encode(batch.source, (person, *(self.cells if is_replayed else ())), self.asked.specs)
-        return Appearance.from_table(table, person, self.classes(table) if is_replayed else batch.partition.labels)
+        if isinstance(batch, Release):
+            table = Table.encode(batch.source, (person,), self.asked.specs)
+            return EarlierBatch((Appearance.from_table(table, person, batch.partition.labels),))
+        # Rows do not tell whether the first release published them, by finished cells, or a later one, which climbed.
+        _, prepared, judge = self._prepare_rows(batch, None, key)
+        classes = self._find_classes(prepared.table, judge, None).classes, self.classes(prepared.table)
+        return EarlierBatch(tuple(Appearance.from_table(prepared.table, person, each) for each in classes))
 
     def _find_classes(self, table: Table, whole: Judge, left_out: BoolArray | None) -> BatchClasses:
         """Return by which cells each row of a batch is published, so that every class passes by these rows."""

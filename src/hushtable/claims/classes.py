@@ -610,7 +610,10 @@ class Classes(ClaimOnColumns):
             )
         if model.needs.reference:
             if source is None and not self.is_whole:
-                return "it compares with the input, of which records are missing here: pass original="
+                return (
+                    "it compares with the input, of which records are missing here: give the original table "
+                    "(--original, in Python original=)"
+                )
             return describe_missing_hierarchies(model.needs.sensitive, self.hierarchies) or describe_missing_order(
                 model.needs.sensitive, self.specs
             )
@@ -625,7 +628,7 @@ class Classes(ClaimOnColumns):
             if self.is_fresh
             else "the table does not say whose record a row is"
         )
-        lack = f"{hidden}: pass original=, with column {self.person!r}"
+        lack = f"{hidden}: give the original table (--original, in Python original=), with column {self.person!r}"
         if source is not None:
             lack = describe_missing_hierarchies(self.columns, self.hierarchies) or lack
         return dict.fromkeys(self._counting(), lack)

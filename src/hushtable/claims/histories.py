@@ -435,6 +435,12 @@ def number_histories(classes: CountArray, persons: CodeArray, counts: CountArray
     return np.fromiter(history_numbers, dtype=np.int64, count=n_persons)
 
 
+def count_equal_histories(classes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:
+    """Count for each person how many persons, itself included, have its history; see `number_histories`."""
+    history = number_histories(classes, persons, counts)
+    return np.asarray(np.bincount(history)[history])
+
+
 def _covering_classes(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
     """Return, for every class, the classes whose every cell is equal to its own or ``*``."""
     covering = [{each} for each in range(cells.shape[1])]
