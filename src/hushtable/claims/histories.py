@@ -55,8 +55,7 @@ class Linkage:
         """Describe the counts, a line for each number of known records."""
         return [
             f"who knows {_format_records(each.n_records)} of a person finds {each.n_found:,} of {each.n_persons:,} "
-            "persons "
-            f"(linked by {self.column}); {each.n_few:,} are among fewer than {self.k}"
+            f"persons (linked by {self.column}); {each.n_few:,} are among fewer than {self.k}"
             for each in self.known
         ]
 

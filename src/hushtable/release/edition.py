@@ -349,8 +349,7 @@ def _without_formulas(frame: Frame, given: Formulas) -> Frame:
         if found:
             raise InputError(
                 f"columns {quote_names(found)} hold {sum(found.values()):,} cells or names that a spreadsheet would "
-                "run: "
-                "they begin with =, +, - or @ and are no numbers.",
+                "run: they begin with =, +, - or @ and are no numbers.",
                 hint="write with formulas='escape' (`write: {formulas: escape}` in a policy), or change them.",
             )
         return frame

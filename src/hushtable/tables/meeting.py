@@ -50,8 +50,7 @@ class Mismatch:
         values = "no value" if not self.share else f"{self.share:.1%} of the values"
         return (
             f"column {quote_names([self.column])}: the {first} table holds {values} of the {second} table's records, "
-            "where "
-            f"{self.expected:.0%} are expected. The {first} table has {self.forms[0]}, the {second} table has "
+            f"where {self.expected:.0%} are expected. The {first} table has {self.forms[0]}, the {second} table has "
             f"{self.forms[1]}"
         )
 

@@ -123,8 +123,7 @@ class Linking(StatesFacts):
         right = "" if links.n_right is None else f", {links.n_right:,} of them the right one"
         return (
             f"{links.n_one_record:,} of {links.n_records:,} outside records ({format_percent(links.rate)}) fit one "
-            "released "
-            f"record alone{right}."
+            f"released record alone{right}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -376,8 +375,7 @@ class JoinRisk(StatesFacts):
         """What matters most, in a sentence."""
         return (
             f"The join rebuilds {self.n_rebuilt:,} of {self.n_records:,} records ({format_percent(self.rate)}), and "
-            "leaves "
-            f"{self.n_alone:,} alone with one record."
+            f"leaves {self.n_alone:,} alone with one record."
         )
 
     def to_dict(self) -> dict[str, Any]:
