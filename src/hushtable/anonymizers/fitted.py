@@ -596,7 +596,7 @@ class LearnedRecoding:
     def _read_rows_with_earlier(self, rows: Any, earlier: Any) -> Frame | Table:
         """Read the new rows, and put them below the earlier ones if these are given."""
         # Imported late: only a next batch needs them.
-        from hushtable.columns import column_of_published_cells
+        from hushtable.columns import column_of_cell_values
         from hushtable.io import spell_as
 
         data = open_table(rows, self.asked.specs)
@@ -610,8 +610,7 @@ class LearnedRecoding:
 
                 refuse_odd_cells(undecided)
             named = (
-                (name, column_of_published_cells(name, cell.texts, self.kinds[name]))
-                for name, cell in self.cells.items()
+                (name, column_of_cell_values(name, cell.texts, self.kinds[name])) for name, cell in self.cells.items()
             )
             data = spell_as(data, dict(named))
         if earlier is None:

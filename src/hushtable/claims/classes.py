@@ -411,9 +411,11 @@ class Classes(ClaimOnColumns):
         figures = {**class_figures(stats, grouped, diversity), "missing": self.missing}
         figures |= {} if counted_persons is None else {"n_persons": counted_persons.in_all}
         judged = Judgement(tuple(failures), frame.n_records, unjudged, figures)
-        return self._add_uncounted(judged, source, persons)
+        return self._with_conditions_by_records(judged, source, persons)
 
-    def _add_uncounted(self, judged: Judgement, source: frames.Frame | None, persons: CountArray | None) -> Judgement:
+    def _with_conditions_by_records(
+        self, judged: Judgement, source: frames.Frame | None, persons: CountArray | None
+    ) -> Judgement:
         """Return a judgement that says which conditions were judged by records alone, and what its publisher has."""
         failed = {failure.condition for failure, _ in judged.failures}
         # Too few records are too few persons, whosever they are.

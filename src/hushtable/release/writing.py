@@ -163,7 +163,7 @@ def write(content: Content, to: Destination, facts: ManifestEntries) -> Verdict:
             manifest.sha256(draft),
             filled.n_records,
             filled.claim,
-            {**facts, **judged_facts, **manifest.persons_counted(filled.claim, verdict)},
+            {**facts, **judged_facts, **manifest.build_person_counts(filled.claim, verdict)},
             filled.dialect,
             external=is_external,
         )
