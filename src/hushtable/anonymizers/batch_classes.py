@@ -72,7 +72,7 @@ class BatchClasses:
     classes: CodeArray  # -1 where a row has none
     cells: Mapping[str, Written]
     unfit: Mapping[str, BoolArray]  # (n_rows,): whether the first cell of the column does not cover the row
-    is_unfit: BoolArray  # (n_rows,): whether no class takes the row because of that
+    is_unfit: BoolArray  # (n_rows,): whether cells that do not cover the row are why it has no class, if it has none
     is_left_out: BoolArray  # (n_rows,): whether the row is not to be published
     n_wider: int = 0  # records that cells of a cut publish
 
@@ -179,14 +179,14 @@ class _Climb:
                 self.settle(rows)
 
     def settle(self, rows: CountArray) -> None:
-        """Give rows a class where their cells cover them and enough rows of the batch publish these cells."""
+        """Give rows a class if their cells cover them and the class of these cells passes."""
         rows = rows[(self.labels[:, rows] >= 0).all(axis=0)]
         if not len(rows):
             return
         is_asked = self.is_settled.copy()
         is_asked[rows] = True
         numbers, first = self._number(np.flatnonzero(is_asked))
-        # Rows that have a class are asked again only where others join them.
+        # Rows that have a class are judged again only if others join them.
         is_joined = np.append(np.zeros(len(first), dtype=bool), False)
         is_joined[numbers[rows]] = True
         dense = np.where(is_joined, np.cumsum(is_joined) - 1, -1)
@@ -195,7 +195,7 @@ class _Climb:
         self.is_settled[rows] = passes[dense[numbers[rows]]]
 
     def reopen_few(self) -> bool:
-        """Take their class from rows of which a reader cannot know that enough persons share it; False: of none."""
+        """Unsettle rows whose class, as far as a reader can tell, has too few persons; return whether there are any."""
         settled = np.flatnonzero(self.is_settled)
         if not len(settled):
             return False
@@ -220,7 +220,7 @@ class _Climb:
         return len(few) > 0
 
     def finish(self, first: CountArray, unfit: Mapping[str, BoolArray]) -> BatchClasses:
-        """Number the classes, and tell what they publish."""
+        """Number the classes, and collect what they publish."""
         classes, one = self._number(np.flatnonzero(self.is_settled))
         combinations, nodes = self.labels[:, one], self.nodes[one]
         published = {}
@@ -244,7 +244,7 @@ class _Climb:
     def _number(self, rows: CountArray) -> tuple[CodeArray, CountArray]:
         """Number distinct rows by the texts that publish them, -1 for all others; return a row of each number, too."""
         widths = [len(texts) for texts in self.texts.values()]
-        # As columns are: arrays that may be written would be compiled for once more.
+        # Read-only, as columns are: for writable arrays numba would compile the kernel again.
         number, n_numbers = label_rows([freeze_array(labels[rows]) for labels in self.labels], widths, len(rows))
         numbers = np.full(len(self.nodes), -1, dtype=np.int32)
         numbers[rows] = number
@@ -258,7 +258,7 @@ class _Climb:
         return Partition.from_labels(labels, n_classes, self.judge.table.counts)
 
     def _label(self, rows: CountArray) -> None:
-        """Say by which texts the nodes of rows publish them; -1 where nothing there covers a row."""
+        """Set the texts by which the nodes of rows publish them; -1 if no text of the node covers a row."""
         nodes = self.nodes[rows]
         for j, (name, cell) in enumerate(self.tree.cells.items()):
             column, codes = self.distinct.columns[j], self.distinct.codes[j][rows]
@@ -270,7 +270,7 @@ class _Climb:
                 self._go_on(j, rows, nodes)
 
     def _go_on(self, j: int, rows: CountArray, nodes: CountArray) -> None:
-        """Let the cells of a column go on to rows that they do not cover: to calendar units, or up to the cuts."""
+        """Give rows that the cells of a column do not cover another cell: an own unit, or the values between the cuts."""
         name, column = list(self.tree.cells)[j], self.distinct.columns[j]
         cell, codes, covered = self.tree.cells[name], self.distinct.codes[j][rows], self.labels[j, rows] >= 0
         goes_up = np.zeros(len(rows), dtype=bool)
@@ -286,7 +286,7 @@ class _Climb:
         asks = ~covered & (codes >= 0) & (goes_up | (labels < 0))
         self.labels[j, rows] = np.where(goes_up, -1, labels)
         if name in self.tree.bounds and asks.any():
-            # All rows of a node publish the same cell, or too few would share either.
+            # All rows of a node get the same cell: of two different ones, each would have fewer rows.
             is_wide = np.isin(nodes, nodes[asks]) & (codes >= 0)
             wide, place = np.unique(nodes[is_wide], return_inverse=True)
             self.labels[j, rows[is_wide]] = self._write_bounds(j, name, wide)[place]

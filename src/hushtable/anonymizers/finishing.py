@@ -69,7 +69,7 @@ def release_of(
     )
     _check_average(release, judge, request.limits.average_risk)
     if request.hides_person and n_suppressed and not drops and release.verify().failures:
-        # Suppressed rows could be few persons' for all that their stars tell.
+        # Stars do not show that the suppressed rows belong to enough persons.
         claim = _build_claim(prepared, request, recoding, n_suppressed, drops=True)
         release = replace(release, claim=claim, drops_suppressed=True)
     if request.hides_person and release.verify().failures:

@@ -361,11 +361,11 @@ class LearnedRecoding:
         """Publish new rows by the cells of the earlier release.
 
         Every row goes where the earlier search would have put it, or of a search that does not cut to the cells that
-        cover it, the narrowest of several. Cells go on to rows that they do not cover. For a calendar unit or a prefix,
-        the row gets its own unit of that length; for an interval of dates, the calendar unit that is as long. Numbers
-        get what lies between the cuts around them. If the new rows of a class fail a model by themselves, they are
-        published by the wider cells of the cut above, and if that fails at every cut, they are suppressed. The new rows
-        are judged alone because whoever holds the earlier release can subtract it.
+        cover it, the narrowest of several. A row that its cell does not cover gets another one. Instead of a calendar
+        unit or a prefix, it gets its own one of that length; instead of an interval of dates, the calendar unit that is
+        as long. Numbers get what lies between the cuts around them. If the new rows of a class fail a model by
+        themselves, they are published by the wider cells of the cut above, and if that fails at every cut, they are
+        suppressed. The new rows are judged alone because whoever holds the earlier release can subtract it.
 
         Parameters
         ----------
@@ -397,7 +397,7 @@ class LearnedRecoding:
             No class is left.
         InputError
             Rows that are not in memory are to be judged together with earlier ones, or get pseudonyms that their engine
-            cannot draw. Previous rows were given, and nobody said whose record a row is; or earlier rows besides.
+            cannot draw. Previous rows are lacking, or were given without a person column or with earlier rows.
 
         Notes
         -----
@@ -420,7 +420,7 @@ class LearnedRecoding:
         return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
 
     def _check_previous(self, earlier: object, previous: Sequence[object], *, distinct_persons: bool) -> None:
-        """Raise InputError where previous rows have no meaning."""
+        """Raise InputError if previous rows are needed and missing, or given and of no use."""
         if distinct_persons and not previous:
             raise InputError(
                 "persons of previous batches are to be left out, and no such batch was given.",
@@ -447,7 +447,7 @@ class LearnedRecoding:
         distinct_persons: bool = False,
     ) -> Release:
         """Place rows in memory, and judge them."""
-        # Only who publishes a next batch needs it.
+        # Imported late: only a next batch needs it.
         from hushtable.anonymizers.shared_persons import Appearance, count_alike, find_shared
 
         request = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
@@ -460,7 +460,7 @@ class LearnedRecoding:
         placed = self._find_classes(prepared.table, judge, is_shared if distinct_persons else None)
         batch = placed.describe(judge.table.counts, replaces_earlier=earlier is not None)
         used, labels = np.unique(placed.classes, return_inverse=True)
-        # Who has no class comes first, if there are any.
+        # `np.unique` sorts: -1, the rows without a class, comes first if there are any.
         is_class = used >= 0
         of_row: CodeArray = (labels - np.count_nonzero(~is_class)).astype(np.int32)
         partition = Partition.from_labels(of_row, int(is_class.sum()), prepared.table.counts)
@@ -475,7 +475,7 @@ class LearnedRecoding:
         if before:
             shown = np.flatnonzero(~placed.is_left_out)
             new = Appearance.from_table(prepared.table.take(shown), str(request.person), partition.labels[shown])
-            # What the first release left out, its rows do not tell: it published finished cells, a later batch climbed.
+            # Given as rows, the first release climbs like a later batch, but it published finished cells: take both.
             finished = [self._find_persons(each, as_first=True) for each in previous]
             n_alike = np.minimum(count_alike(new, before), count_alike(new, finished))
             batch = replace(batch, n_shared_persons=len(n_alike), n_few_alike=int((n_alike < judge.min_size).sum()))
@@ -530,7 +530,7 @@ class LearnedRecoding:
         return np.where(classes < self.n_classes, classes, np.int32(-1))
 
     def _find_persons(self, batch: Release, *, as_first: bool = False) -> Appearance:
-        """Return whose records a batch holds, and where they are published; or would be, if it were the first one."""
+        """Return the persons and classes of a batch's rows; `as_first`: as if the batch were the first release."""
         from hushtable.anonymizers.shared_persons import Appearance
 
         person = str(self.asked.person)
@@ -539,8 +539,8 @@ class LearnedRecoding:
         return Appearance.from_table(table, person, self.classes(table) if is_replayed else batch.partition.labels)
 
     def _find_classes(self, table: Table, whole: Judge, left_out: BoolArray | None) -> BatchClasses:
-        """Return by which cells each row of a batch is published, so that every class passes by these rows."""
-        # Only who publishes a next batch needs them.
+        """Return the classes by which the rows of a batch are published; each passes by these rows alone."""
+        # Imported late: only a next batch needs it.
         from hushtable.anonymizers.batch_classes import CellTree, find_batch_classes, judge_classes
 
         is_left_out: BoolArray = np.zeros(table.n_rows, dtype=bool) if left_out is None else left_out

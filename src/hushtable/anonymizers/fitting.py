@@ -97,9 +97,9 @@ def check_saveable(
     specs: Mapping[str, ColumnSpec],
     hierarchies: Mapping[str, object],
 ) -> None:
-    """Raise InputError where it is certain before a search that what it learns cannot be saved, and say what can be.
+    """Raise InputError if it is certain before a search that its recoding cannot be saved; the hint says what can be.
 
-    ``quasi_identifiers`` are typed as far as it is known, ``specs`` are of all columns.
+    ``quasi_identifiers`` have the types known so far, ``specs`` are of all columns.
     """
     check_learnable(models, getattr(method, "recoding", ""))
     _check_no_sets([name for name, spec in specs.items() if spec.separator is not None])
@@ -117,8 +117,7 @@ def check_saveable(
     if measured and method.recoding != "readable":
         raise InputError(
             f"the recoding cannot be saved with `recoding: {method.recoding}`: intervals of {quote_names(measured)} "
-            "would "
-            "begin and end with values of people.",
+            "would begin and end with values of people.",
             hint="write `method: {mondrian: {recoding: readable}}` into the policy: its intervals are round.",
         )
 
@@ -142,8 +141,7 @@ def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any]) -> dict[str, 
         if n_rare:
             doubts[column.name] = (
                 f"{n_rare:,} of its {column.n_values:,} values have fewer than {_MIN_RECORDS_PER_VALUE} records, and "
-                "a class may "
-                "publish them: write hierarchy: FILE, a line `value;group` for each"
+                "a class may publish them: write hierarchy: FILE, a line `value;group` for each"
             )
     return doubts
 
@@ -220,11 +218,11 @@ def _find_own_texts(release: Release, asked: Request, name: str, named: Iterable
     shown = {text for text in named if text is not None and text != SUPPRESSED}
     ladder = release.hierarchies.get(name) if name in asked.hierarchies else None
     if not shown or isinstance(cell, (Rounded, GridCells)) or isinstance(ladder and ladder.rule, Dates):
-        # Days are units of the calendar, too.
+        # Such cells are calendar units, days too.
         return set(), ""
     common = _list_common_values(release, asked, name, ladder, _MIN_RECORDS_PER_VALUE)
     if not isinstance(ladder and ladder.rule, (Frequency, Runs)):
-        # What many people have tells of nobody, alone or in a list.
+        # A value of many people reveals nobody, alone or in a list.
         shown = {text for text in shown if not _list_members(text) <= common}
     own = set(map(format_value, column.texts()))
     if isinstance(cell, CodeRanges):
@@ -292,7 +290,7 @@ def _find_wider_cells(
 ) -> dict[str, Written]:
     """Return what all rows below each cut publish together.
 
-    They do not keep a recoding from being saved that its narrow cells allow: what comes from the data becomes ``*``.
+    If the narrow cells of a column can be saved, so can these: texts that come from the data become ``*``.
     """
     found = _find_cells_of_cuts(release, routes, *seen)
     for name in found:
@@ -311,7 +309,7 @@ def _find_cells_of_cuts(release: Release, routes: Routes, table: Table, partitio
     wanted = "tight" if release.recoding.style == "cut" else release.recoding.style
     style = next(style for style in publish.STYLES if style == wanted)
     made: list[tuple[CountArray, Recoding]] = []
-    # The rows of all cuts of one level are parted, so that they are published at once.
+    # No row is below two cuts of one level, so all cuts of a level are published at once.
     nodes = np.flatnonzero(~is_cut)[partition.labels]
     depths = routes.depths()
     for depth in range(int(depths.max(initial=0)) - 1, -1, -1):

@@ -71,7 +71,7 @@ class Tags:
     models: tuple[PrivacyModel, ...]
     closed: tuple[PrivacyModel, ...]
     excesses: tuple[Excess, ...]  # sums over classes that never fall from a node to those below it
-    max_suppressed: int  # records that may be suppressed
+    max_suppressed: int  # records
 
     @classmethod
     def from_models(cls, models: Sequence[PrivacyModel], reference: ClassStats, limit: int, *, by_person: bool) -> Tags:

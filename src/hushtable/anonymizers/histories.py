@@ -23,9 +23,8 @@ _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 15_000
 _FEWEST_STEPS: Final = 600
 _HEAT_SHARE: Final = 0.02  # the start temperature, as a share of the mean cost of a group
-_MAX_GROUPS_APART: Final = (
-    3  # how far apart the numbers of two groups that exchange persons may be: neighbours are similar
-)
+# How far apart the numbers of two groups that exchange persons may be: neighbours are similar
+_MAX_GROUPS_APART: Final = 3
 _MOST_PAIRS: Final = 10**7  # the most pairs of records that are compared for a lower bound
 _TIME_WEIGHT: Final = 1e3  # a factor on the weight of the time column in alignments, so that time decides first
 
@@ -435,10 +434,9 @@ def _find_floor(crowd: _Crowd, problem: Problem) -> float | None:
 def _person_floor(
     crowd: _Crowd, person: int, positions: FloatArray, starts: CountArray, n_records: CountArray, k: int
 ) -> float:
-    """Return a lower bound of the cost of a person's records.
+    """Return a lower bound of the cost of a person's records; no record costs more than a suppressed one.
 
-    Two bounds are computed, one from the nearest persons of each record, one from the nearest histories; the higher
-    one is returned.
+    It is the higher one of two bounds: from the nearest persons of each record, and from the nearest histories.
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -77,9 +77,8 @@ class InParts:
 
     # Its source has one row, with counts, per class and sensitive values, with one record's quasi-identifiers
     release: Release
-    shifted_codes: NDArray[Any] = field(
-        repr=False
-    )  # codes + 1 of the judged columns of these rows, (n_columns, n_rows)
+    # Codes + 1 of the judged columns of these rows, (n_columns, n_rows)
+    shifted_codes: NDArray[Any] = field(repr=False)
     coding: Coding = field(repr=False)
     margins: Frame = field(repr=False)  # rows with counts whose columns hold each cell as often as all records do
     n_records: int

@@ -38,7 +38,7 @@ from hushtable.tables import Partition, Table
 
 _CLASSES_PER_SIDE = 32  # neighbouring classes tried on either side of a class
 _MAX_SWEEPS = 8
-_CLASSES_BETWEEN_LOOKS = 64  # classes between two looks at the clock
+_CLASSES_BETWEEN_LOOKS = 64  # at the clock
 _MIN_GAIN_SHARE = 1e-2  # stop after a sweep that gains less than this share of the first one
 
 
@@ -245,7 +245,7 @@ def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes
     """Search, and search again without the records that cost the others most, as long as the loss falls.
 
     A suppressed record counts as having lost everything. The result is never worse than without suppression, which is
-    tried first. If suppressing the best candidates gains nothing, the best quarter of them is tried; at most 12 times.
+    tried first. If suppressing the best candidates gains nothing, the best quarter is tried; at most 12 more searches.
     """
     best = search(problem)
     loss_before = value = _loss_of(problem, best)
@@ -431,7 +431,7 @@ class Mondrian:
 
     @property
     def offers(self) -> Offers:
-        """The set-NCP. Central values cover nobody else, so they count no population; relaxed classes overlap."""
+        """The set-NCP; a population, but not with central values, which cover nobody else. Relaxed classes overlap."""
         return Offers(
             parts_equal_records=not self.strict,
             counts_population=self.recoding != "central",

@@ -128,7 +128,7 @@ def _list_ties(space: CandidateSpace, listed: list[Candidates], rows: CountArray
 
 
 _ROWS_AT_ONCE = 10_000_000  # rows that the search for blocks looks at between two looks at the clock, at most
-_MAX_BLOCKS_PER_SEARCH = 20_000  # blocks that one search may give back
+_MAX_BLOCKS_PER_SEARCH = 20_000  # more blocks take another search
 _MOST_COLUMNS = 200_000  # integer programs of more are not tried
 _NEGLIGIBLE = 1e-7
 _SMOOTHING = 0.6  # weight of the best duals so far: smoothed duals need fewer rounds of pricing

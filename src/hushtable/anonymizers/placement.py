@@ -139,9 +139,9 @@ class Routes:
         return depths
 
     def bounds(self, column: str) -> tuple[list[str | None], list[str | None]]:
-        """Return between which edges the known values of a column lie that come to each node; None: no cut bounds them.
+        """Return the low and high edge of each node's known values, None if no cut bounds them.
 
-        Only of a column that is cut in order.
+        The column has to be cut in order.
         """
         place, parents = self.columns.index(column), self.parents().tolist()
         lows: list[str | None] = [None] * len(parents)
@@ -270,7 +270,7 @@ def _codes_going_left(sides: Sequence[Side], column: Column, meaning: Any) -> li
 def write_bounds(
     lows: Sequence[str | None], highs: Sequence[str | None], column: Column
 ) -> tuple[list[str], FloatArray, FloatArray]:
-    """Write the values between edges, each of which may lack, and their shares of a column by values and by ranks."""
+    """Write the values between edges (None: no edge); return also their shares of a column, by values and by ranks."""
     is_calendar = column.kind in ("date", "datetime")
     texts = [_write_between(*ends, is_calendar=is_calendar) for ends in zip(lows, highs, strict=True)]
     first, last = np.zeros(len(texts), dtype=np.int64), np.full(len(texts), column.n_values - 1)
@@ -298,7 +298,7 @@ def _write_between(low: str | None, high: str | None, *, is_calendar: bool) -> s
 
 
 _MOST_DAYS: Final = (1, 31, 92, 366, 3_653)
-"""How many days each calendar unit has at most, in their order."""
+"""The most days of each calendar unit, in the order of `UNITS`."""
 
 _UNIT_TEXTS: Final = ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{4}-[0-9]{2}", "[0-9]{4}-Q[1-4]", "[0-9]{4}", "[0-9]{4}s")
 """The pattern of each calendar unit's labels, in the order of `UNITS`."""
@@ -307,14 +307,14 @@ _UNIT_TEXTS: Final = ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{4}-[0-9]{2}", "[0-9]{
 def with_own_units(
     cell: Written, column: Column, meaning: Any, labels: CodeArray, codes: CodeArray, covered: BoolArray
 ) -> tuple[CodeArray, Written]:
-    """Give rows outside their class's calendar unit or prefix their own one; return labels (-1: none) and cells.
+    """Give rows outside their class's unit, dates or prefix their own unit; return labels (-1: none) and cells.
 
     No unit comes from the data: the class decides its length, the calendar or the code (`Dates`, `Prefix`) its begin
     and end. A missing value has no unit.
     """
     new_labels = np.where(covered, labels, np.int32(-1))
     asks = ~covered & (codes >= 0)
-    # In memory a hierarchy is made of the rule that a file tells.
+    # A file has the rule alone; in memory it may be a hierarchy already.
     meaning = meaning.rule if isinstance(meaning, Hierarchy) else meaning
     if not isinstance(meaning, (Dates, Prefix)) or not asks.any():
         return new_labels, cell
@@ -331,7 +331,7 @@ def with_own_units(
 
 
 def _level_of_unit(text: str | None, meaning: Dates | Prefix) -> int:
-    """Return the level of the calendar unit or prefix that a text is; -1 if it is neither."""
+    """Return the level of a calendar unit, of the one as long as an interval of dates, or of a prefix; else -1."""
     if text is None:
         return -1
     if isinstance(meaning, Dates):
@@ -342,7 +342,7 @@ def _level_of_unit(text: str | None, meaning: Dates | Prefix) -> int:
 
 
 def _level_as_long(text: str) -> int:
-    """Return the level of the shortest calendar unit that is as long as an interval of dates; -1 where none is."""
+    """Return the level of the shortest calendar unit that may be as long as an interval of dates; -1 if none is."""
     ends = cells.parse_cell(text).ends
     if ends is None or ends.low is None or ends.high is None:
         return -1

@@ -32,7 +32,7 @@ from hushtable.search import Trace, check_memory
 from hushtable.tables import Partition, Table
 
 _STYLES: Final = ("tight", "readable", "set", "label")  # whose cells follow from the records of a class alone
-_BYTES_PER_RECORD: Final = 40.0  # bytes, besides the codes
+_BYTES_PER_RECORD: Final = 40.0  # besides the codes
 _ROWS_AT_ONCE: Final = 2_000_000  # rows whose classes are published together
 
 

@@ -50,7 +50,7 @@ from hushtable.models import entries
 
 MIN_TAIL_RECORDS: Final = 5  # the default of `Tails.least`
 _MAX_CELLS_BETWEEN_ENDS: Final = 100  # at most about so many intervals lie between the ends
-_DAYS_PER_DECADE: Final = 3_652  # days
+_DAYS_PER_DECADE: Final = 3_652
 
 
 @dataclass(frozen=True, slots=True)

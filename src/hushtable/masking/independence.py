@@ -175,7 +175,7 @@ def _move_to_means(points: FloatArray, labels: CountArray, n_clusters: int) -> C
 def _fill_clusters(squared_distances: FloatArray, size: int) -> CountArray:
     """Assign records to clusters of `size` each, at least total squared distance.
 
-    With many records greedily: nearest first, and who would lose most by waiting goes before the others.
+    With many records greedily: each goes to its nearest cluster with room, those who lose most by waiting first.
     """
     n_rows, n_clusters = squared_distances.shape
     if n_rows <= _MAX_RECORDS_TO_ASSIGN:

@@ -26,7 +26,7 @@ from hushtable.recoding.readable import length_in_list
 from hushtable.search import run_in_threads
 from hushtable.tables import Table
 
-_CODES_PER_BYTE = 256  # how many codes a byte tells apart
+_CODES_PER_BYTE = 256
 _MOST_CELLS = 1_000_000
 _MAX_VALUES_WITHOUT_PATTERN = 20  # only with more values, texts of one pattern count as codes
 _LIST_WEIGHT = 1.8  # a list weighs more than an interval of the same share, as it is several times as long
@@ -38,7 +38,7 @@ class Lists(NamedTuple):
     max_listed: int  # values
     max_length: int  # characters
     names_groups: bool = True
-    min_people: int = 1  # the fewest people who have a value that may name its group
+    min_people: int = 1  # a value that fewer people have may not name its group
     person: str | None = None  # says whose record a row is; without it every record is a person's own
     language: str = "en"  # of the names of groups
 

@@ -70,7 +70,7 @@ _STEPS_OF_QUARTERS: Final = (("Y", 10), ("Y", 1), ("M", 3))
 
 
 def cut_point(column: Column, code: int) -> str:
-    """Return the edge of a cut before ``code``, as text: the roundest value above that of the code before it.
+    """Return the edge of a cut before ``code``, as text: the roundest value above the one before, up to its own.
 
     A round number reveals less about the people on either side than the value of one of them.
     """
@@ -83,7 +83,7 @@ def cut_point(column: Column, code: int) -> str:
         return value_text("decimal", float(_roundest_number(*ends, lambda number: float(number) > low)))
     moments = low.astype("datetime64[us]"), high.astype("datetime64[us]")
     if not all(isinstance(moment.item(), dt.datetime) for moment in moments):
-        # The standard library's calendar ends outside the years 1 to 9999.
+        # The standard library's calendar has only the years 1 to 9999.
         return column.text(code)
     if column.precision == "quarter":
         # Ends of intervals have to be numbers or dates, so a quarter is written as its first month.
