@@ -325,9 +325,9 @@ class LearnedRecoding:
     def check_saveable(self) -> None:
         """Raise InputError if the file would hold values from the data, or could not place new rows."""
         if self.from_data:
-            contents = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
+            reasons = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
             raise InputError(
-                f"the recoding cannot be saved, for the file would hold values of people: column {contents}.",
+                f"the recoding cannot be saved, for the file would hold values of people: column {reasons}.",
                 hint="write into the policy for such a category `hierarchy: FILE` (a line `value;group` for each "
                 "value), for dates `hierarchy: {dates: [month, quarter, year]}`, for numbers `recoding: readable`.",
             )
@@ -538,7 +538,7 @@ class LearnedRecoding:
         table = Table.encode(batch.source, (person, *(self.cells if is_replayed else ())), self.asked.specs)
         return Appearance.from_table(table, person, self.classes(table) if is_replayed else batch.partition.labels)
 
-    def _find_classes(self, table: Table, whole: Judge, left_out: BoolArray | None) -> BatchClasses:
+    def _find_classes(self, table: Table, judge: Judge, left_out: BoolArray | None) -> BatchClasses:
         """Return the classes by which the rows of a batch are published; each passes by these rows alone."""
         # Imported late: only a next batch needs it.
         from hushtable.anonymizers.batch_classes import CellTree, find_batch_classes, judge_classes
@@ -546,11 +546,11 @@ class LearnedRecoding:
         is_left_out: BoolArray = np.zeros(table.n_rows, dtype=bool) if left_out is None else left_out
         if self.routes is None or not self.cells_of_cuts:
             placed = self._place_rows(table)
-            return judge_classes(placed.classes, placed.cells, placed.unfit, whole, is_left_out)
+            return judge_classes(placed.classes, placed.cells, placed.unfit, judge, is_left_out)
         hierarchies = self.asked.hierarchies
         in_order = [name for name in self.cells if name not in hierarchies and table.column(name).is_measured]
         tree = CellTree.build(self.routes, self.cells, self.class_of_leaf, self.cells_of_cuts, hierarchies, in_order)
-        return find_batch_classes(tree, whole, is_left_out, hides_persons=self.asked.hides_person)
+        return find_batch_classes(tree, judge, is_left_out, hides_persons=self.asked.hides_person)
 
     def _place_rows(self, table: Table) -> Placed:
         """Place every row of a table; rows outside a calendar unit or prefix get their own one of that length."""

@@ -170,12 +170,12 @@ def _collect_cells(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
 def _write_cells(column: Column, cell: Cells) -> Written:
     """Write what classes publish of a column, each distinct text once."""
     label_of_class, labels = cell.format_labels(column)
-    places = {text: place for place, text in enumerate(dict.fromkeys(labels))}
+    label_of_text = {text: place for place, text in enumerate(dict.fromkeys(labels))}
     return Written(
-        np.array([places[text] for text in labels], dtype=np.int32)[label_of_class],
+        np.array([label_of_text[text] for text in labels], dtype=np.int32)[label_of_class],
         cell.shares(replace(column, by_rank=False)),
         cell.shares(replace(column, by_rank=True)),
-        tuple(places),
+        tuple(label_of_text),
         Recoding((column,), (cell,), "").meanings().get(column.name),
     )
 
@@ -211,23 +211,23 @@ def _describe_cells_from_data(
     return reasons
 
 
-def _find_own_texts(release: Release, asked: Request, name: str, named: Iterable[str | None]) -> tuple[set[str], str]:
+def _find_own_texts(release: Release, request: Request, name: str, texts: Iterable[str | None]) -> tuple[set[str], str]:
     """Return which texts of a column come from the data, not from a grid, a rule or a file, and what to say of them."""
     pairs = zip(release.recoding.columns, release.recoding.cells, strict=True)
     column, cell = next((column, cell) for column, cell in pairs if column.name == name)
-    shown = {text for text in named if text is not None and text != SUPPRESSED}
-    ladder = release.hierarchies.get(name) if name in asked.hierarchies else None
+    shown = {text for text in texts if text is not None and text != SUPPRESSED}
+    ladder = release.hierarchies.get(name) if name in request.hierarchies else None
     if not shown or isinstance(cell, (Rounded, GridCells)) or isinstance(ladder and ladder.rule, Dates):
         # Such cells are calendar units, days too.
         return set(), ""
-    common = _list_common_values(release, asked, name, ladder, _MIN_RECORDS_PER_VALUE)
+    common = _list_common_values(release, request, name, ladder, _MIN_RECORDS_PER_VALUE)
     if not isinstance(ladder and ladder.rule, (Frequency, Runs)):
         # A value of many people reveals nobody, alone or in a list.
         shown = {text for text in shown if not _list_members(text) <= common}
     own = set(map(format_value, column.texts()))
     if isinstance(cell, CodeRanges):
         # Codes are public lists: that k people have one is enough to cut there.
-        common = _list_common_values(release, asked, name, ladder, 1)
+        common = _list_common_values(release, request, name, ladder, 1)
         odd = {text for text in shown if (own & {text, *(parse_cell(text).ends or ())}) - common}
         return odd, f"publishes, or is cut at, {len(odd)} of its values or ranges that end with them"
     if ladder is None or isinstance(ladder.rule, (Frequency, Runs)):
@@ -264,9 +264,9 @@ def _list_common_values(
     return common
 
 
-def _find_seen(release: Release, asked: Request) -> tuple[Table, Partition]:
+def _find_seen(release: Release, request: Request) -> tuple[Table, Partition]:
     """Return the rows that have a class, and their classes, which are finished cuts in their order."""
-    table = Table.encode(release.source, release.quasi_identifiers, asked.specs)
+    table = Table.encode(release.source, release.quasi_identifiers, request.specs)
     kept = np.flatnonzero(~release.suppressed)
     partition = release.partition
     if len(kept) < table.n_rows:
@@ -279,25 +279,25 @@ def _suppress(cell: Written, own: Container[str | None]) -> Written:
     """Publish ``*`` in place of some texts."""
     is_own = np.array([text in own for text in cell.texts], dtype=bool)
     lost, by_rank = (np.where(is_own[cell.label], 1.0, each) for each in (cell.lost, cell.lost_by_rank))
-    texts = tuple(SUPPRESSED if gone else text for gone, text in zip(is_own.tolist(), cell.texts, strict=True))
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    label = np.array([places[text] for text in texts], dtype=np.int32)[cell.label]
-    return Written(label, lost, by_rank, tuple(places), cell.means)
+    texts = tuple(SUPPRESSED if hides else text for hides, text in zip(is_own.tolist(), cell.texts, strict=True))
+    label_of_text = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    label = np.array([label_of_text[text] for text in texts], dtype=np.int32)[cell.label]
+    return Written(label, lost, by_rank, tuple(label_of_text), cell.means)
 
 
 def _find_wider_cells(
-    release: Release, asked: Request, routes: Routes, seen: tuple[Table, Partition], from_data: Container[str]
+    release: Release, request: Request, routes: Routes, seen: tuple[Table, Partition], from_data: Container[str]
 ) -> dict[str, Written]:
     """Return what all rows below each cut publish together.
 
     If the narrow cells of a column can be saved, so can these: texts that come from the data become ``*``.
     """
-    found = _find_cells_of_cuts(release, routes, *seen)
-    for name in found:
+    cells = _find_cells_of_cuts(release, routes, *seen)
+    for name in cells:
         if name not in from_data:
-            own, _ = _find_own_texts(release, asked, name, found[name].texts)
-            found[name] = _suppress(found[name], own)
-    return found
+            own, _ = _find_own_texts(release, request, name, cells[name].texts)
+            cells[name] = _suppress(cells[name], own)
+    return cells
 
 
 def _find_cells_of_cuts(release: Release, routes: Routes, table: Table, partition: Partition) -> dict[str, Written]:
@@ -314,16 +314,16 @@ def _find_cells_of_cuts(release: Release, routes: Routes, table: Table, partitio
     depths = routes.depths()
     for depth in range(int(depths.max(initial=0)) - 1, -1, -1):
         nodes = np.where(depths[nodes] > depth, parents[nodes], nodes)
-        there, labels = np.unique(nodes, return_inverse=True)
-        at_depth = is_cut[there] & (depths[there] == depth)
-        below = Partition.from_labels(labels.astype(np.int32), len(there), table.counts)
+        used_nodes, labels = np.unique(nodes, return_inverse=True)
+        at_depth = is_cut[used_nodes] & (depths[used_nodes] == depth)
+        below = Partition.from_labels(labels.astype(np.int32), len(used_nodes), table.counts)
         found = publish.from_classes(table, below, axes, style)
-        made.append((there[at_depth], found.take(np.flatnonzero(at_depth))))
+        made.append((used_nodes[at_depth], found.take(np.flatnonzero(at_depth))))
     if not made:
         nothing: FloatArray = np.empty(0)
         none = Written(np.empty(0, dtype=np.int32), nothing, nothing, ())
         return {column.name: none for column in release.recoding.columns}
-    order = np.argsort(np.concatenate([there for there, _ in made]))
+    order = np.argsort(np.concatenate([used_nodes for used_nodes, _ in made]))
     joined = Recoding.concatenate([found for _, found in made]).take(order)
     return {
         column.name: _write_cells(column, cell)
@@ -339,6 +339,6 @@ def _write_bounds(routes: Routes, column: Column, nodes: CountArray) -> Written:
     texts, by_value, by_rank = write_bounds(
         [lows[node] for node in nodes.tolist()], [highs[node] for node in nodes.tolist()], column
     )
-    place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-    label = np.array([place[text] for text in texts], dtype=np.int32)
-    return Written(label, by_value, by_rank, tuple(place))
+    label_of_text = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    label = np.array([label_of_text[text] for text in texts], dtype=np.int32)
+    return Written(label, by_value, by_rank, tuple(label_of_text))

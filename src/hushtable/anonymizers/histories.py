@@ -155,11 +155,11 @@ def _build_crowd(problem: Problem, time: str | None) -> _Crowd:
     columns, shares = [], []
     for axis in axes:
         codes = table.codes[table.index(axis.column.name)]
-        ranks = axis.place[codes + 1]
+        places = axis.place[codes + 1]
         if axis.is_cut_in_order:
-            positions = axis.positions[ranks]
+            positions = axis.positions[places]
         else:
-            positions = ranks / max(1, axis.n_places - 1) if axis.is_ordered else codes.astype(np.float64)
+            positions = places / max(1, axis.n_places - 1) if axis.is_ordered else codes.astype(np.float64)
         positions = np.where(codes < 0, np.nan, positions)
         columns.append(positions)
         shares.append(0.0 if axis.is_ordered else 1.0 / max(1, axis.domain))

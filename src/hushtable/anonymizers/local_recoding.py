@@ -57,7 +57,7 @@ class _Rest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class _Requirement:
     """The check of classes, and the records of every distinct row: ``records[offsets[i]:offsets[i + 1]]``."""
 
     check: Check
@@ -76,7 +76,7 @@ def classes_by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
     starts = np.append(0, np.cumsum(shape))[:-1]
     pool = _lay_out_rows(pricing, ladders, distinct)
     offsets = np.append(0, np.cumsum(np.bincount(inverse, minlength=distinct.n_rows)))
-    requirement = _Asked(
+    requirement = _Requirement(
         problem.judge.check_for_kernels(len(inverse)), offsets, np.argsort(inverse, kind="stable").astype(np.int32)
     )
     labels, n_classes = np.full(distinct.n_rows, -1, dtype=np.int32), 0
@@ -114,7 +114,7 @@ def _lay_out_rows(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Tabl
 
 
 def _group_by_cheapest_levels(
-    pool: _Rest, starts: CountArray, fails: BoolArray, min_kept: int, requirement: _Asked, clock: Clock
+    pool: _Rest, starts: CountArray, fails: BoolArray, min_kept: int, requirement: _Requirement, clock: Clock
 ) -> CodeArray | None:
     """Group rows by the cheapest levels that keep enough records, -1 for rows in no group; mark nodes that fail."""
     n_records = int(pool.counts.sum())

@@ -162,14 +162,14 @@ class _Covering(NamedTuple):
 
 def _build_failure_test(problem: Problem) -> Callable[[_Covering, CountArray], BoolArray] | None:
     """Return a function that tells which published classes fail, given their sizes; None if overlaps are harmless."""
-    judge, table = problem.judge, problem.table
-    people, bounded = judge.population, [model for model in judge.models if is_bounded_below(model)]
+    rows_judge, table = problem.judge, problem.table
+    people, bounded = rows_judge.population, [model for model in rows_judge.models if is_bounded_below(model)]
     if people is not None and bounded:
         return lambda covering, sizes: _fail_by_population(covering, sizes, people, bounded)
-    if problem.hides_persons and judge.person is not None:
+    if problem.hides_persons and rows_judge.person is not None:
         everyone = problem.everyone or table
-        persons = everyone.codes[everyone.index(judge.person)]
-        return lambda covering, sizes: _n_persons(covering, sizes, persons, everyone.counts) < judge.min_size
+        persons = everyone.codes[everyone.index(rows_judge.person)]
+        return lambda covering, sizes: _n_persons(covering, sizes, persons, everyone.counts) < rows_judge.min_size
     return None
 
 
@@ -549,12 +549,12 @@ def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:
 
 def cut_search(method: Mondrian, problem: Problem, axes: tuple[Axis, ...], sensitive: CodeArray) -> CutSearch:
     """Build the search for cuts; `sensitive` holds codes + 1 of the rows that are cut."""
-    judge = problem.judge
-    people = np.empty(0, dtype=np.int64) if judge.population is None else judge.population
-    options = split.Options(judge.min_size + method.margin)
+    rows_judge = problem.judge
+    people = np.empty(0, dtype=np.int64) if rows_judge.population is None else rows_judge.population
+    options = split.Options(rows_judge.min_size + method.margin)
     deals_ties = None if method.cut == "gain" else not method.strict
     packed = pack_axes(axes, problem.loss.weights)
-    return CutSearch(packed, judge.rules_for_kernels(), sensitive, people, options, method.n_rescored, deals_ties)
+    return CutSearch(packed, rows_judge.rules_for_kernels(), sensitive, people, options, method.n_rescored, deals_ties)
 
 
 def _build_lists(method: Mondrian, problem: Problem) -> Lists:

@@ -140,7 +140,7 @@ class ThreadScratch(threading.local):
     """Scratch arrays of a thread, made at first use; a run of more than `max_rows` rows gets temporary ones."""
 
     def __init__(self, search: CutSearch, rows: split.Rows, max_rows: int) -> None:
-        self.search, self.rows, self.most = search, rows, max_rows
+        self.search, self.rows, self.max_rows = search, rows, max_rows
         self.work = _build_work(search, rows, max_rows)
         # None if the number of records alone decides.
         is_judged = len(search.sensitive) > 0 or len(search.population) > 0 or search.rules.own is not None
@@ -150,7 +150,7 @@ class ThreadScratch(threading.local):
         """Grow the tree of a run of rows, or cut it once."""
         rows = _take_run(self.rows, *run)
         n_rows, status = len(rows.order), split.PAUSED
-        is_cut_once = n_rows > self.most
+        is_cut_once = n_rows > self.max_rows
         scratch = ThreadScratch(self.search, self.rows, n_rows) if is_cut_once else self
         tree = _new_tree(self.search, rows, 2 if is_cut_once else n_rows)
         scratch.stack_rows(rows)

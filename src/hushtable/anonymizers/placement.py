@@ -143,15 +143,15 @@ class Routes:
 
         The column has to be cut in order.
         """
-        place, parents = self.columns.index(column), self.parents().tolist()
+        index, parents = self.columns.index(column), self.parents().tolist()
         lows: list[str | None] = [None] * len(parents)
         highs: list[str | None] = [None] * len(parents)
         for node, parent in enumerate(parents[1:], start=1):
             lows[node], highs[node] = lows[parent], highs[parent]
-            side = self.sides[place][self.test[parent]] if self.cut[parent] == place else None
+            side = self.sides[index][self.test[parent]] if self.cut[parent] == index else None
             if isinstance(side, Below) and side.edge is not None:
-                bounds = highs if node == parent + 1 else lows
-                bounds[node] = side.edge
+                edges = highs if node == parent + 1 else lows
+                edges[node] = side.edge
         return lows, highs
 
     def texts_of_cuts(self, column: str) -> tuple[str | None, ...]:
@@ -289,12 +289,12 @@ def write_bounds(
 
 def _write_between(low: str | None, high: str | None, *, is_calendar: bool) -> str:
     ends = [end for end in (low, high) if end is not None]
-    told = cells.without_first_days(ends) if is_calendar else ends
-    if len(told) == 2:
-        return cells.format_half_open(*told)
-    if not told:
+    texts = cells.without_first_days(ends) if is_calendar else ends
+    if len(texts) == 2:
+        return cells.format_half_open(*texts)
+    if not texts:
         return cells.SUPPRESSED
-    return cells.format_below(*told) if low is None else cells.format_at_least(*told)
+    return cells.format_below(*texts) if low is None else cells.format_at_least(*texts)
 
 
 _MOST_DAYS: Final = (1, 31, 92, 366, 3_653)
@@ -313,17 +313,17 @@ def with_own_units(
     and end. A missing value has no unit.
     """
     new_labels = np.where(covered, labels, np.int32(-1))
-    asks = ~covered & (codes >= 0)
+    needs_unit = ~covered & (codes >= 0)
     # A file has the rule alone; in memory it may be a hierarchy already.
     meaning = meaning.rule if isinstance(meaning, Hierarchy) else meaning
-    if not isinstance(meaning, (Dates, Prefix)) or not asks.any():
+    if not isinstance(meaning, (Dates, Prefix)) or not needs_unit.any():
         return new_labels, cell
     ladder = (Dates(tuple(UNITS)) if isinstance(meaning, Dates) else meaning).ladder(column)
     level_of_text = np.full(len(cell.texts), -1)
-    for label in np.unique(labels[asks]).tolist():
+    for label in np.unique(labels[needs_unit]).tolist():
         level_of_text[label] = _level_of_unit(cell.texts[label], meaning)
     index_of_text: dict[str | None, int] = {text: i for i, text in enumerate(cell.texts)}
-    rows = np.flatnonzero(asks & (level_of_text[labels] >= 0))
+    rows = np.flatnonzero(needs_unit & (level_of_text[labels] >= 0))
     for row, code, level in zip(rows.tolist(), codes[rows].tolist(), level_of_text[labels[rows]].tolist(), strict=True):
         unit = ladder.levels[level]
         new_labels[row] = index_of_text.setdefault(unit.labels[unit.codes[code]], len(index_of_text))

@@ -77,10 +77,10 @@ class Coding:
         return self.cells.build_frame(map(self._cells_of_codes, self.columns, self.code_of_cell, shifted), counts)
 
     def _cells_of_codes(self, column: Column, code_of_cell: CodeArray, shifted: NDArray[Any]) -> CountArray:
-        place = np.zeros(column.n_values + 1, dtype=np.int64)
+        cell_of_code = np.zeros(column.n_values + 1, dtype=np.int64)
         # Backwards, so that of several cells with one code the first is written last.
-        place[code_of_cell[::-1] + 1] = np.arange(len(code_of_cell))[::-1]
-        return np.asarray(place[shifted])
+        cell_of_code[code_of_cell[::-1] + 1] = np.arange(len(code_of_cell))[::-1]
+        return np.asarray(cell_of_code[shifted])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

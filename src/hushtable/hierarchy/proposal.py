@@ -98,8 +98,8 @@ class Rounding:
         low, high = (_exact_value(column.values[end]) for end in (0, -1))
         finest = _find_resolution(column)
         width = grid or max(finest, finest_grid(low, high))
-        index = _number_cells(column, width)
-        return cls._from_cells(column, width, index, min(1.0, float(Fraction(finest) / width)), _number_units)
+        index = _cells_of_values(column, width)
+        return cls._from_cells(column, width, index, min(1.0, float(Fraction(finest) / width)), _decimal_units)
 
     @classmethod
     def _from_cells(cls, column: Column, grid: Exact, index: CountArray, value_width: float, units: _Units) -> Rounding:
@@ -222,7 +222,7 @@ def _find_resolution(column: Column) -> Exact:
     return 0 if n_decimals is None else Fraction(1, 10**n_decimals)
 
 
-def _number_cells(column: Column, width: Exact) -> CountArray:
+def _cells_of_values(column: Column, width: Exact) -> CountArray:
     """Return the cell of every value, exactly near edges, where floats could choose the wrong side."""
     if column.kind == "integer" and isinstance(width, int) and width < 2**62:
         return np.asarray(column.values.astype(np.int64) // width)
@@ -234,7 +234,7 @@ def _number_cells(column: Column, width: Exact) -> CountArray:
     return cells_
 
 
-def _number_units(occupied: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
+def _decimal_units(occupied: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
     """Return the units of 5, 10, 50 ... times a power of ten that hold whole cells."""
     steps = [1]
     power = len(str(Fraction(grid).numerator)) - len(str(Fraction(grid).denominator)) - 1

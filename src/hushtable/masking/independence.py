@@ -99,14 +99,14 @@ def _cut_rows(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], Fl
     labels = np.zeros(len(rows), dtype=np.int64)
     todo = [(rows, 0, n_clusters)]
     while todo:
-        part, first_label, n_parts = todo.pop()
-        if n_parts == 1:
+        part, first_label, n_labels = todo.pop()
+        if n_labels == 1:
             labels[part] = first_label
             continue
-        n_low = n_parts // 2
+        n_low = n_labels // 2
         ordered = part[np.argsort(keys(part), kind="stable")]
-        at = len(part) // n_parts * n_low
-        todo += [(ordered[:at], first_label, n_low), (ordered[at:], first_label + n_low, n_parts - n_low)]
+        at = len(part) // n_labels * n_low
+        todo += [(ordered[:at], first_label, n_low), (ordered[at:], first_label + n_low, n_labels - n_low)]
     return labels
 
 

@@ -423,8 +423,8 @@ class Recoding:
     @property
     def levels(self) -> dict[str, int]:
         """The highest level that a class publishes of every column with a hierarchy; 0 is the values themselves."""
-        cells = zip(self.columns, self.cells, strict=True)
-        return {column.name: int(cell.level.max(initial=0)) for column, cell in cells if isinstance(cell, Nodes)}
+        pairs = zip(self.columns, self.cells, strict=True)
+        return {column.name: int(cell.level.max(initial=0)) for column, cell in pairs if isinstance(cell, Nodes)}
 
     def shares(self) -> FloatArray:
         """Return how much of each column each class publishes, 0 to 1; shape (n_columns, n_classes)."""
@@ -475,12 +475,12 @@ class Recoding:
         numbers, n_numbers = np.zeros(n_classes + 1, dtype=np.int32), 1
         for column in self.columns:
             label_of_class, labels = self.format_labels(column.name)
-            place_of_text: dict[str | None, int] = {}
-            places = [place_of_text.setdefault(text, len(place_of_text)) for text in (*labels, cells.SUPPRESSED)]
+            code_of_text: dict[str | None, int] = {}
+            text_codes = [code_of_text.setdefault(text, len(code_of_text)) for text in (*labels, cells.SUPPRESSED)]
             # Read-only, as columns are: for writable arrays numba would compile the kernel again.
-            codes = freeze_array(np.array(places, dtype=np.int32)[np.append(label_of_class, len(labels))])
+            codes = freeze_array(np.array(text_codes, dtype=np.int32)[np.append(label_of_class, len(labels))])
             refined = np.empty_like(numbers)
-            n_numbers = group.refine_classes(numbers, n_numbers, codes, len(place_of_text), refined)
+            n_numbers = group.refine_classes(numbers, n_numbers, codes, len(code_of_text), refined)
             numbers = refined
         return numbers
 
