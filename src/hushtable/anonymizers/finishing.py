@@ -70,7 +70,7 @@ def release_of(
     _check_average(release, judge, request.limits.average_risk)
     failures = release.verify().failures if request.hides_person else ()
     if failures and n_suppressed and not drops:
-        # Suppressed rows could be few persons' for all that their stars tell.
+        # Stars do not show that the suppressed rows belong to enough persons.
         claim = _build_claim(prepared, request, recoding, n_suppressed, drops=True)
         release = replace(release, claim=claim, drops_suppressed=True)
         failures = release.verify().failures

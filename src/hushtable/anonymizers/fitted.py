@@ -325,9 +325,9 @@ class LearnedRecoding:
     def check_saveable(self) -> None:
         """Raise InputError if the file would hold values from the data, or could not place new rows."""
         if self.from_data:
-            contents = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
+            reasons = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
             raise InputError(
-                f"the recoding cannot be saved, for the file would hold values of people: column {contents}.",
+                f"the recoding cannot be saved, for the file would hold values of people: column {reasons}.",
                 hint="write into the policy for such a category `hierarchy: FILE` (a line `value;group` for each "
                 "value), for dates `hierarchy: {dates: [month, quarter, year]}`, for numbers `recoding: readable`.",
             )
@@ -361,11 +361,11 @@ class LearnedRecoding:
         """Publish new rows by the cells of the earlier release.
 
         Every row goes where the earlier search would have put it, or of a search that does not cut to the cells that
-        cover it, the narrowest of several. Cells go on to rows that they do not cover. For a calendar unit or a prefix,
-        the row gets its own unit of that length; for an interval of dates, the calendar unit that is as long. Numbers
-        get what lies between the cuts around them. If the new rows of a class fail a model by themselves, they are
-        published by the wider cells of the cut above, and if that fails at every cut, they are suppressed. The new rows
-        are judged alone because whoever holds the earlier release can subtract it.
+        cover it, the narrowest of several. A row that its cell does not cover gets another one. Instead of a calendar
+        unit or a prefix, it gets its own one of that length; instead of an interval of dates, the calendar unit that is
+        as long. Numbers get what lies between the cuts around them. If the new rows of a class fail a model by
+        themselves, they are published by the wider cells of the cut above, and if that fails at every cut, they are
+        suppressed. The new rows are judged alone because whoever holds the earlier release can subtract it.
 
         Parameters
         ----------
@@ -397,7 +397,7 @@ class LearnedRecoding:
             No class is left.
         InputError
             Rows that are not in memory are to be judged together with earlier ones, or get pseudonyms that their engine
-            cannot draw. Previous rows were given, and nobody said whose record a row is; or earlier rows besides.
+            cannot draw. Previous rows are lacking, or were given without a person column or with earlier rows.
 
         Notes
         -----
@@ -420,7 +420,7 @@ class LearnedRecoding:
         return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
 
     def _check_previous(self, earlier: object, previous: Sequence[object], *, distinct_persons: bool) -> None:
-        """Raise InputError where previous rows have no meaning."""
+        """Raise InputError if previous rows are needed and missing, or given and of no use."""
         if distinct_persons and not previous:
             raise InputError(
                 "persons of previous batches are to be left out, and no such batch was given.",
@@ -455,7 +455,7 @@ class LearnedRecoding:
         placed = self._find_classes(prepared.table, judge, is_shared if distinct_persons else None)
         batch = placed.describe(judge.table.counts, replaces_earlier=earlier is not None)
         used, labels = np.unique(placed.classes, return_inverse=True)
-        # Who has no class comes first, if there are any.
+        # `np.unique` sorts: -1, the rows without a class, comes first if there are any.
         is_class = used >= 0
         of_row: CodeArray = (labels - np.count_nonzero(~is_class)).astype(np.int32)
         partition = Partition.from_labels(of_row, int(is_class.sum()), prepared.table.counts)
@@ -540,19 +540,19 @@ class LearnedRecoding:
         classes = self._find_classes(prepared.table, judge, None).classes, self.classes(prepared.table)
         return EarlierBatch(tuple(Appearance.from_table(prepared.table, person, each) for each in classes))
 
-    def _find_classes(self, table: Table, whole: Judge, left_out: BoolArray | None) -> BatchClasses:
-        """Return by which cells each row of a batch is published, so that every class passes by these rows."""
-        # Only who publishes a next batch needs them.
+    def _find_classes(self, table: Table, judge: Judge, left_out: BoolArray | None) -> BatchClasses:
+        """Return the classes by which the rows of a batch are published; each passes by these rows alone."""
+        # Imported late: only a next batch needs it.
         from hushtable.anonymizers.batch_classes import CellTree, find_batch_classes, judge_classes
 
         is_left_out: BoolArray = np.zeros(table.n_rows, dtype=bool) if left_out is None else left_out
         if self.routes is None or not self.cells_of_cuts:
             placed = self._place_rows(table)
-            return judge_classes(placed.classes, placed.cells, placed.unfit, whole, is_left_out)
+            return judge_classes(placed.classes, placed.cells, placed.unfit, judge, is_left_out)
         hierarchies = self.asked.hierarchies
         in_order = [name for name in self.cells if name not in hierarchies and table.column(name).is_measured]
         tree = CellTree.build(self.routes, self.cells, self.class_of_leaf, self.cells_of_cuts, hierarchies, in_order)
-        return find_batch_classes(tree, whole, is_left_out, hides_persons=self.asked.hides_person)
+        return find_batch_classes(tree, judge, is_left_out, hides_persons=self.asked.hides_person)
 
     def _place_rows(self, table: Table) -> Placed:
         """Place every row of a table; rows outside a calendar unit or prefix get their own one of that length."""

@@ -106,9 +106,9 @@ def check_saveable(
     specs: Mapping[str, ColumnSpec],
     hierarchies: Mapping[str, object],
 ) -> None:
-    """Raise InputError where it is certain before a search that what it learns cannot be saved, and say what can be.
+    """Raise InputError if it is certain before a search that its recoding cannot be saved; the hint says what can be.
 
-    ``quasi_identifiers`` are typed as far as it is known, ``specs`` are of all columns.
+    ``quasi_identifiers`` have the types known so far, ``specs`` are of all columns.
     """
     check_learnable(models, getattr(method, "recoding", ""))
     _check_no_sets([name for name, spec in specs.items() if spec.separator is not None])
@@ -306,7 +306,7 @@ def _find_wider_cells(
 ) -> dict[str, Written]:
     """Return what all rows below each cut publish together.
 
-    They do not keep a recoding from being saved that its narrow cells allow: what comes from the data becomes ``*``.
+    If the narrow cells of a column can be saved, so can these: texts that come from the data become ``*``.
     """
     wider_cells = _find_cells_of_cuts(release, routes, *seen)
     for name, cell in wider_cells.items():

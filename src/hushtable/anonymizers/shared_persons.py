@@ -14,7 +14,7 @@ from hushtable.tables import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Appearance:
-    """The rows of a batch: whose record each is, and where it is published."""
+    """The rows of a batch: the person and the class of each."""
 
     persons: CodeArray  # (n_rows,); -1 is nobody
     names: Sequence[str]  # of the persons
@@ -25,7 +25,7 @@ class Appearance:
     def from_table(cls, table: Table, person: str, labels: CodeArray) -> Appearance:
         """Find the persons of a table's rows; label -1: suppressed."""
         column, codes = table.column(person), table.codes[table.index(person)]
-        # Who is suppressed, and with how many records, is known to who knows the others.
+        # Whoever knows all others knows who is suppressed, and with how many records: that is a class, too.
         classes = np.where(labels < 0, int(labels.max(initial=-1)) + 1, labels).astype(np.int64)
         return cls(codes, column.texts(), classes, table.counts)
 
