@@ -298,7 +298,7 @@ class Tabu:
         _check_options(self, ["max_steps", "tenure"])
 
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
-        """Walk until the steps are used up, or every neighbor was visited lately."""
+        """Walk until the steps are used up, or every neighbour was visited lately."""
         mask = _random_mask(evaluator.n_candidates, rng)
         evaluator.note_step([evaluator.value_of(mask)])
         visited = deque([mask], maxlen=self.tenure)

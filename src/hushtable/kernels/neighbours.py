@@ -149,7 +149,7 @@ def split_rings(space: Space, following: CodeArray, labels: CodeArray, ring: Cod
 
 @jit_inner
 def _row_distance(first: FloatArray, second: FloatArray, n_numbers: int, enough: float) -> float:
-    """Return the distance of two rows, or any number from `enough` on; cells that only one of them has are ignored.
+    """Return the distance of two rows, or any number from ``enough`` on; cells that only one of them has are ignored.
 
     The compared cells and an imagined one that differs are scaled to all: few cells make no row near to all others.
     """

@@ -49,7 +49,7 @@ def pack_rows(
 
 @jit_inner
 def tally_codes(rows: Rows, start: int, end: int, columns: CountArray, bins: CountArray) -> None:
-    """Count the records of a run of rows by code, for some columns; -1 marks codes of rows without records alone."""
+    """Count the records of a run of rows by code, for some columns; -1 marks codes of which no row has a record."""
     codes, n = rows.codes, columns.shape[1]
     last_word = rows.words.shape[1] - 1
     for first in range(U64(start), U64(end), U64(ROWS_PER_BLOCK)):

@@ -157,7 +157,7 @@ class Choice(NamedTuple):
     spans: CountArray  # (n_columns, 5, 8): ends, units, characters and shares listed, on both sides of four cuts
     marks: ByteArray  # (all codes,), zero between uses
     sides: ByteArray  # (all codes,), zero between uses
-    block: ByteArray  # (BLOCK,)
+    block: ByteArray  # (ROWS_PER_BLOCK,)
     cut_columns: CountArray  # uint64 (2, 4), columns that are cut, and where they begin
 
 

@@ -311,7 +311,7 @@ class OneSensitive(BoundedModel):
 
     higher_is_safer: ClassVar[bool] = False
     _compares_with_whole: ClassVar[bool] = False
-    _counts_persons: ClassVar[bool] = True  # of another's model nobody knows
+    _counts_persons: ClassVar[bool] = True  # a model of another package may count them
 
     def __post_init__(self) -> None:
         BoundedModel.__post_init__(self)

@@ -40,7 +40,7 @@ _NODES_OF_FIRST_PROOF, _NODES_OF_LAST_PROOF = 64, 1000  # nodes of a row: of the
 # Nodes of a row in a sweep: many sweeps raise prices, the last ones see what they miss.
 _NODES_OF_EARLY_SWEEP, _NODES_OF_LATE_SWEEP = 14, 100
 _MAX_SWEEPS: Final = 300  # of a small table, which more of them would not help
-_SHARE_OF_EARLY_SWEEPS: Final = 0.6  # the share of the time for sweeps that the rough ones take
+_SHARE_OF_EARLY_SWEEPS: Final = 0.6  # the share of the time for sweeps that the early ones take
 # What a record's price rises by in the first and last sweep, in mean prices.
 _STEPS_IN_MEAN_PRICES: Final = (0.25, 0.01)
 _RESERVE_PER_FIRST_PROOF: Final = 25.0  # how much longer than the first proof the last ones may take

@@ -378,7 +378,7 @@ def _measure_non_uniform_entropy(facts: _Facts) -> FloatArray:
                 f"non-uniform entropy is not defined on column {column.name!r}, which publishes central values.",
                 hint="they do not cover the values of their records.",
             )
-        # The missing value's first, as `totals` has them; then last, where its code -1 finds it.
+        # The missing value's first, as `count_by_value` has it; then last, where its code -1 finds it.
         counts = np.roll(count_by_value(table, column.name), -1)
         label_of_class, texts = facts.recoding.format_labels(column.name)
         by_label = np.append(

@@ -104,7 +104,7 @@ def nearest_correlations(estimate: FloatArray) -> FloatArray:
 def draw_positions(
     correlation: FloatArray, lines: Sequence[Line], n: int, rng: np.random.Generator
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """Draw new rows, and yield them block by block: which they are, and their positions, (n_columns, n_rows)."""
+    """Draw new rows; yield, block by block, which they are and their positions by code, (n_columns, n_rows)."""
     # Unique, as eigenvectors are not: the same seed gives the same table with every library of linear algebra.
     factor = np.linalg.cholesky(correlation)
     for begin in range(0, n, _ROWS_PER_BLOCK):

@@ -166,7 +166,7 @@ def nndr(
     """
     tables, sample, sides = _draw_samples(original, synthetic, control, n_records, specs, seed)
     figures: dict[str, float] = {}
-    # Drawn people lack most of those who were copied: they only compare with the control.
+    # Some people are drawn, who lack most of those copied: their figures only compare with the control's.
     compared = {"as_many_people": sides["original"]} if tables.control is not None else {}
     for name, rows in {**sides, "original": tables.original, **compared}.items():
         distances = _nearest_distances(tables, sample, tables.merge_equal_rows(rows), 2)
