@@ -247,13 +247,11 @@ def _try_dissolve(
 
 def adopt_rows(space: Space, classes: CostedClasses, check: Check, rows: CountArray) -> int:
     """Add rows without a class to the classes that grow least, until one fits in none; return how many were added."""
-    return int(_adopt_rows(space, classes, (check.min_size, check.room), check.checker, rows))
+    return int(_adopt_rows(space, classes, check.checker, rows))
 
 
 @jit_bare
-def _adopt_rows(
-    space: Space, classes: CostedClasses, limits: tuple[int, int], checker: JudgedBlock | None, rows: CountArray
-) -> int:
+def _adopt_rows(space: Space, classes: CostedClasses, checker: JudgedBlock | None, rows: CountArray) -> int:
     none = int(np.int64(-1))
     for i in range(rows.size):
         row = int(rows[i])

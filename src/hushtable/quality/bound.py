@@ -307,9 +307,9 @@ def _matching_prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, pa
     is_free = counts >= _MIN_RECORDS_OF_FREE_ROW
     # An edge to itself, at the cost of everything, twice, or of a free row: so each has something to be assigned to.
     alone = np.full(n_rows, 2.0 * len(rows.unit))
-    for first, second in ((0, 1), (1, 0)):
-        to_free = is_free[pairs[:, second]]
-        np.minimum.at(alone, pairs[to_free, first], 2 * pair_distances[to_free])
+    for side, opposite in ((0, 1), (1, 0)):
+        to_free = is_free[pairs[:, opposite]]
+        np.minimum.at(alone, pairs[to_free, side], 2 * pair_distances[to_free])
     copies = np.where(is_free, 0, counts)
     begin = np.cumsum(copies) - copies
     row_of = np.repeat(np.arange(n_rows), copies)
