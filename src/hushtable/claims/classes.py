@@ -147,7 +147,7 @@ class Judgement:
     unchecked: Mapping[str, str]
     figures: Mapping[str, Any]
     needs_publisher: tuple[str, ...] = ()
-    by_records: tuple[str, ...] = ()  # what was judged of conditions that count persons, where nothing tells them
+    by_records: tuple[str, ...] = ()  # conditions on persons, judged by records where nothing tells whose they are
 
 
 @dataclass(frozen=True, slots=True)

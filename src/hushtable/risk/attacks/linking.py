@@ -267,7 +267,7 @@ def _link_records(
     outside: Frame,
     pairs: Sequence[tuple[str, str]],
     amounts: Mapping[str, Any],
-    n_few: int,
+    few: int,
     owners: tuple[CountArray, CountArray] | None,
 ) -> Linked:
     known_table = Table.encode(outside, [theirs for _, theirs in pairs])
@@ -276,7 +276,7 @@ def _link_records(
     rows = np.arange(publication.frame.n_rows, dtype=np.int32)
     classes = classes_of(cells).astype(np.int32)
     _warn_where_nothing_fits((publication, PublishedTable(outside)), pairs, axes, cells, known_table.codes)
-    by_record = count_suspects(axes, cells, rows, known_table.codes, starts, max(n_few, 2))
+    by_record = count_suspects(axes, cells, rows, known_table.codes, starts, max(few, 2))
     by_class = count_suspects(axes, cells, classes, known_table.codes, starts, 2)
     one_record, one_class = by_record.counts == 1, by_class.counts == 1
     n_right = n_right_class = None
@@ -289,10 +289,10 @@ def _link_records(
         int((by_record.counts == 0).sum()),
         int(one_record.sum()),
         int(one_class.sum()),
-        int(((by_record.counts > 0) & (by_record.counts < max(n_few, 2))).sum()),
+        int(((by_record.counts > 0) & (by_record.counts < max(few, 2))).sum()),
         n_right,
         n_right_class,
-        n_few,
+        few,
     )
 
 
