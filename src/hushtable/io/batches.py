@@ -335,7 +335,7 @@ def _list_parts(folder: Path) -> list[Path]:
 
 
 def _list_hidden(folder: Path, below: Path = Path()) -> list[Path]:
-    """Return the paths that are passed over in a folder and in the folders of a Hive data set inside it."""
+    """Return what is passed over in a folder, and in folders of a Hive data set inside it; paths relative to it."""
     paths: list[Path] = []
     for entry in (folder / below).iterdir():
         if _is_passed_over(entry):

@@ -76,7 +76,7 @@ class FirstLook:
         The first section of the risk's report, as HTML.
     snapshot : Snapshot
         Of the file, when it was read.
-    odd : mapping of column to OddCells
+    odd_cells : mapping of column to OddCells
         Cells that are not of the kind of nearly all others, of which nobody had decided.
     """
 
@@ -104,8 +104,8 @@ class PolicyOutcome:
     report : Report
     sections : mapping of str to (mapping of language to Html)
         Of the report, by name.
-    lost : float
-        The set-NCP, in [0, 1].
+    set_ncp : float
+        In [0, 1].
     n_suppressed : int
     labels : mapping of column to (list of SharedText, int)
         What it publishes of each quasi-identifier, as far as enough people share it, and the records of all else.
@@ -138,7 +138,7 @@ class Desk:
     ----------
     folder : path
         Nothing outside is opened or written.
-    may_leave_folder : bool
+    anywhere : bool
         Other folders may be typed.
     policy : path, optional
         The file of the policy; else ``policy.yaml`` beside the table.

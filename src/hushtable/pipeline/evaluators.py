@@ -126,7 +126,7 @@ class LearningEvaluator(ComparingEvaluator):
 class _LearningTables:
     """Three tables as numbers, without incomplete rows: cells of shape (n_rows, n_features), and the target.
 
-    ``target_index`` is -1 without a target; a category has no scale (the number of each code).
+    ``target_index`` is -1 without a target. A scale has the number of each code, and is None for a category.
     """
 
     def __init__(

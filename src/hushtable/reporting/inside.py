@@ -411,7 +411,7 @@ def _shorten_cell(cell: str) -> str:
 
 
 def _section_on_kept_columns(released: Released) -> Section:
-    """Report what was measured before writing about the columns that are kept as they are."""
+    """Report what was measured of the columns that are kept as they are, before the release was written."""
     exposure: Mapping[str, Any] = released.facts.get("exposure") or {}
     title = "What was told of columns kept as they are"
     if not exposure:

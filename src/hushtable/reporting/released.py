@@ -295,7 +295,7 @@ class Released:
 
     @cached_property
     def linkage(self) -> Linkage | None:
-        """Whom several records find, counted in the published table; None if no column links records."""
+        """Whom several records find, counted in the published table; None without a link, or if nobody has several."""
         return measure_claim_linkage(self.claim, self.published) if self.links else None
 
     @property
