@@ -305,7 +305,7 @@ class MpuccsEvaluator(ComparingEvaluator):
         return [each["because"] for each in find_failures(mpuccs_figures(found.judged, limits), limits)]
 
     def _run_mpuccs(self, tables: Tables, files: NamedFiles, seed: int) -> Any:
-        made = tables.current if tables.is_synthetic else None
+        made = tables.current if tables.is_derived else None
         return mpuccs(
             tables.people,
             made,

@@ -234,7 +234,7 @@ _LIBRARIES: Final = ("hushtable", "numpy", "scipy", "numba", "polars")
 
 def sections(released: Released) -> tuple[Section, ...]:
     """Return the sections of a release that is judged by classes or by rows."""
-    table, original = released.published_rows, released.original
+    table, original = released.unsuppressed_rows, released.original
     # The slow parts run in parallel.
     with ThreadPoolExecutor(n_threads()) as pool:
         roles_task = pool.submit(_find_roles, released)

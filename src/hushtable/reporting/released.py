@@ -322,7 +322,7 @@ class Released:
         return group_rows(self.published, self.quasi_identifiers, self.sensitive, suppressed)
 
     @cached_property
-    def published_rows(self) -> Frame:
+    def unsuppressed_rows(self) -> Frame:
         """The published rows that are not suppressed."""
         hidden = self.grouped.is_suppressed
         return self.published.take(np.flatnonzero(~hidden)) if hidden.any() else self.published
