@@ -48,7 +48,7 @@ class Destination:
     path : path
         ``.csv``, ``.tsv``, ``.parquet``, ``.xlsx``, or of a statistics program, with the manifest beside it; or a
         folder of Parquet files, with the manifest in it.
-    beside : mapping of path to Frame or str
+    sidecars : mapping of path to Frame or str
         Other files that belong to it: tables, or texts in UTF-8.
     writing : Writing
         Of text: Parquet has neither encodings nor decimal marks.
