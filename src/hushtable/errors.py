@@ -175,7 +175,7 @@ def check_columns(requested: Sequence[str], available: Sequence[str], what: str)
 
 
 def names_in(given: Any, what: str) -> tuple[str, ...]:
-    """Return column names as a list; refuse a single text."""
+    """Return column names as a tuple; raise InputError for a single text, or if one is no text."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise InputError(f"{what} = {given!r}.", hint=f"pass a list of column names: {what}=[{given!r}].")
     names = tuple(given)

@@ -108,7 +108,7 @@ def ends(cell, read):
     return day, day + dt.timedelta(days=1)
 
 
-def published(source, out):
+def publish_batch(source, out):
     """The rows of a source with the cells that are published of each, in order; without a class: None."""
     rows, cells = (pl.read_csv(path, infer_schema=False) for path in (source, out))
     assert rows.height == cells.height
@@ -141,7 +141,7 @@ def test_three_more_months_keep_their_cells_and_count_persons(hospital):
             whole = whole.filter(~pl.Series(release.suppressed))
         whole.write_csv(hospital / "kept.csv")
         release.frame.write_csv(hospital / "ordered.csv")
-        rows = published(hospital / "kept.csv", hospital / "ordered.csv")
+        rows = publish_batch(hospital / "kept.csv", hospital / "ordered.csv")
         held = persons_of(rows)
         assert all(len(persons) >= 5 for persons in held.values())
         n_with_cells = sum(texts is not None and set(texts) != {"*"} for _, texts in rows)

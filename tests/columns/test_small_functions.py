@@ -12,7 +12,7 @@ from hushtable.columns.date_formats import precision_of, read_moments, to_iso
 from hushtable.columns.date_patterns import read_serials, to_strptime
 from hushtable.columns.item_sets import canonical_set_text, list_items
 from hushtable.columns.meeting import (
-    column_of_published_cells,
+    column_of_cell_values,
     fold_spelling,
     form_of,
     meet_columns,
@@ -97,7 +97,7 @@ def test_ends_of_intervals_are_read_and_written():
     assert cells.with_point("[1,5, 2,75)") == "[1.5, 2.75)"
     assert spell_ends(["2024", "2024-04"], ["2024-05"], "date") == ["2024-01", "2024-04"]
     assert spell_ends(["2024"], [], "date") == ["2024-01-01"]
-    assert column_of_published_cells("age", ["[30, 40)", "52", "*"]).texts() == ["30", "40", "52"]
+    assert column_of_cell_values("age", ["[30, 40)", "52", "*"]).texts() == ["30", "40", "52"]
 
 
 def test_sets_of_items():

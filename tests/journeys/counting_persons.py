@@ -110,8 +110,8 @@ class Covered:
         classes = Counter(tuple(row[name] for name in names) for row in released)
         is_covered = np.ones((len(classes), len(original)), dtype=bool)
         for place, name in enumerate(names):
-            values, of_record = _numbered(row[name] for row in original)
-            cells, of_class = _numbered(cell[place] for cell in classes)
+            values, of_record = _number_texts(row[name] for row in original)
+            cells, of_class = _number_texts(cell[place] for cell in classes)
             read_values = [spelling.value(name, value) for value in values]
             table = np.array([spelling.cover(name, cell, read_values) for cell in cells])
             is_covered &= table[np.ix_(of_class, of_record)]
@@ -145,7 +145,7 @@ def count_persons_in_both(earlier: Covered, later: Covered, k: int) -> tuple[int
     return len(both), sum(count for count in alike.values() if count < k)
 
 
-def _numbered(texts: Iterable[str]) -> tuple[list[str], list[int]]:
+def _number_texts(texts: Iterable[str]) -> tuple[list[str], list[int]]:
     """Return the distinct texts, and which of them each is."""
     codes: dict[str, int] = {}
     places = [codes.setdefault(text, len(codes)) for text in texts]

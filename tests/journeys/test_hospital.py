@@ -55,7 +55,7 @@ def original(shell, name):
     return read(shell.folder / f"{name}.csv", "cp1252")
 
 
-def covered(shell, name, of):
+def read_covered(shell, name, of):
     return Covered.from_files(read(shell.folder / name), original(shell, of), SPELLING)
 
 
@@ -85,7 +85,7 @@ def test_the_first_release_hides_every_person_among_k(released):
     assert len(rows) == len(before)
     assert [*rows[0]] == [*KNOWN, "Hauptdiagnose", "Kosten"]
     assert not any(row["PLZ"] == "99999" or row["Verweildauer"] == "999" for row in rows)
-    covered(released, "freigabe.csv", "aufnahmen").check(K)
+    read_covered(released, "freigabe.csv", "aufnahmen").check(K)
     numbers = {row["Patientennummer"] for row in before}
     for name in ("freigabe.csv", "freigabe.csv.manifest.json", "freigabe.csv.codebook.md", "bericht.html"):
         assert not numbers & set(re.findall(r"P\d{7}", released.read(name)))
@@ -120,7 +120,7 @@ def test_records_of_persons_may_be_suppressed(clinic):
     n_before = len(original(clinic, "aufnahmen"))
     n_lost = n_before - len(rows) + sum(all(row[name] == "*" for name in KNOWN) for row in rows)
     assert n_lost <= 0.02 * n_before
-    covered(clinic, "ohne.csv", "aufnahmen").check(K)
+    read_covered(clinic, "ohne.csv", "aufnahmen").check(K)
     clinic.type("hushtable verify ohne.csv --original aufnahmen.csv")
     clinic.type("hushtable verify ohne.csv")
 
@@ -157,7 +157,7 @@ def test_three_months(clinic):
     (clinic.folder / "fachabteilungen.csv").write_text("".join(lines), encoding="cp1252")
     clinic.edit("monatlich.yaml", Fachabteilung="{role: quasi-identifier, hierarchy: fachabteilungen.csv}")
     clinic.type(f"{save} -o oktober.csv --save-recoding zellen.json")
-    earlier = covered(clinic, "oktober.csv", "aufnahmen")
+    earlier = read_covered(clinic, "oktober.csv", "aufnahmen")
     earlier.check(K)
     for place, month in enumerate(MONTHS):
         check_month(clinic, month, earlier, ["aufnahmen", *MONTHS[:place]])
@@ -173,7 +173,7 @@ def check_month(clinic, month, earlier, previous):
     rows = read(clinic.folder / out)
     n_kept = sum(any(row[name] != "*" for name in KNOWN) for row in rows)
     assert n_kept >= 0.85 * len(before), f"{month}: {n_kept} of {len(before)}"
-    later = covered(clinic, out, month)
+    later = read_covered(clinic, out, month)
     later.check(K)
     # The days of the month lie in units of the calendar that hold them, not in October's.
     days = {row["Aufnahmedatum"] for row in rows} - {"*"}

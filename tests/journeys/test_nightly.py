@@ -34,7 +34,7 @@ def pool(tmp_path_factory):
     return shell
 
 
-def published(shell, name):
+def read_published(shell, name):
     with duckdb.connect() as connection:
         path = shell.folder / name
         files = str(path / "*.parquet") if path.is_dir() else str(path)
@@ -45,7 +45,7 @@ def published(shell, name):
 
 def test_a_night_in_a_folder(pool):
     pool.type("hushtable apply cells.json night1 -o released1")
-    classes = published(pool, "released1")
+    classes = read_published(pool, "released1")
     n_kept = sum(row[-1] for row in classes if set(row[:-1]) != {"*"})
     assert n_kept >= 0.85 * N
     pool.type("hushtable verify released1 --original night1")
@@ -59,7 +59,7 @@ def test_nobody_is_published_twice(pool):
     assert f"{len(both):,} persons are in previous batches" in told.out
     pool.type(f"hushtable apply cells.json night1 -o new1 --previous {first} --distinct-persons")
     is_new = ~nights(1, N)["member"].is_in(list(both))
-    assert sum(row[-1] for row in published(pool, "new1")) <= is_new.sum()
+    assert sum(row[-1] for row in read_published(pool, "new1")) <= is_new.sum()
     pool.type("hushtable verify new1")
 
 
@@ -68,7 +68,7 @@ def test_a_night_in_duckdb(pool):
     pool.type(f"hushtable apply cells.json {source} -o released2.parquet")
     pool.type(f"hushtable verify released2.parquet --original {source}")
     pool.type("hushtable verify released2.parquet")
-    assert 0.85 * N <= sum(row[-1] for row in published(pool, "released2.parquet")) <= N
+    assert 0.85 * N <= sum(row[-1] for row in read_published(pool, "released2.parquet")) <= N
 
 
 def test_two_nights_are_judged_together(pool):

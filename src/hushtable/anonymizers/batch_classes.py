@@ -54,15 +54,15 @@ class CellTree:
 
 def _join_nodes(of_leaves: Written, of_cuts: Written, is_cut: BoolArray) -> Written:
     """Return cells with an entry for each node."""
-    place: dict[str | None, int] = {text: i for i, text in enumerate(of_leaves.texts)}
-    shifted = np.array([place.setdefault(text, len(place)) for text in of_cuts.texts], dtype=np.int32)
+    label_of: dict[str | None, int] = {text: i for i, text in enumerate(of_leaves.texts)}
+    shifted = np.array([label_of.setdefault(text, len(label_of)) for text in of_cuts.texts], dtype=np.int32)
     label = np.empty(len(is_cut), dtype=np.int32)
     lost, lost_by_rank = np.empty(len(is_cut)), np.empty(len(is_cut))
     for nodes, own, labels in ((is_cut, of_cuts, shifted[of_cuts.label]), (~is_cut, of_leaves, of_leaves.label)):
         label[nodes], lost[nodes], lost_by_rank[nodes] = labels, own.lost, own.lost_by_rank
     # Groups that only wide cells name have a meaning, too.
     means = of_leaves.means or of_cuts.means
-    return replace(of_leaves, label=label, lost=lost, lost_by_rank=lost_by_rank, texts=tuple(place), means=means)
+    return replace(of_leaves, label=label, lost=lost, lost_by_rank=lost_by_rank, texts=tuple(label_of), means=means)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +72,7 @@ class BatchClasses:
     classes: CodeArray  # -1 where a row has none
     cells: Mapping[str, Written]
     unfit: Mapping[str, BoolArray]  # (n_rows,): whether the first cell of the column does not cover the row
-    is_unfit: BoolArray  # (n_rows,): whether no class takes the row because of that
+    is_unfit: BoolArray  # (n_rows,): whether cells that do not cover the row are why it has no class, if it has none
     is_left_out: BoolArray  # (n_rows,): whether the row is not to be published
     n_wider: int = 0  # records that cells of a cut publish
 
@@ -179,14 +179,14 @@ class _Climb:
                 self.settle(rows)
 
     def settle(self, rows: CountArray) -> None:
-        """Give rows a class where their cells cover them and enough rows of the batch publish these cells."""
+        """Give rows a class if their cells cover them and the class of these cells passes."""
         rows = rows[(self.labels[:, rows] >= 0).all(axis=0)]
         if not len(rows):
             return
-        is_asked = self.is_settled.copy()
-        is_asked[rows] = True
-        numbers, first = self._number(np.flatnonzero(is_asked))
-        # Rows that have a class are asked again only where others join them.
+        is_tried = self.is_settled.copy()
+        is_tried[rows] = True
+        numbers, first = self._number(np.flatnonzero(is_tried))
+        # Rows that have a class are judged again only if others join them.
         is_joined = np.append(np.zeros(len(first), dtype=bool), False)
         is_joined[numbers[rows]] = True
         dense = np.where(is_joined, np.cumsum(is_joined) - 1, -1)
@@ -195,7 +195,7 @@ class _Climb:
         self.is_settled[rows] = passes[dense[numbers[rows]]]
 
     def reopen_few(self) -> bool:
-        """Take their class from rows of which a reader cannot know that enough persons share it; False: of none."""
+        """Unsettle rows whose class, as far as a reader can tell, has too few persons; return whether there are any."""
         settled = np.flatnonzero(self.is_settled)
         if not len(settled):
             return False
@@ -220,9 +220,9 @@ class _Climb:
         return len(few) > 0
 
     def finish(self, first: CountArray, unfit: Mapping[str, BoolArray]) -> BatchClasses:
-        """Number the classes, and tell what they publish."""
-        classes, one = self._number(np.flatnonzero(self.is_settled))
-        combinations, nodes = self.labels[:, one], self.nodes[one]
+        """Number the classes, and collect what they publish."""
+        classes, first_rows = self._number(np.flatnonzero(self.is_settled))
+        combinations, nodes = self.labels[:, first_rows], self.nodes[first_rows]
         published = {}
         for j, (name, cell) in enumerate(self.tree.cells.items()):
             own = cell.take(nodes)
@@ -244,7 +244,7 @@ class _Climb:
     def _number(self, rows: CountArray) -> tuple[CodeArray, CountArray]:
         """Number distinct rows by the texts that publish them, -1 for all others; return a row of each number, too."""
         widths = [len(texts) for texts in self.texts.values()]
-        # As columns are: arrays that may be written would be compiled for once more.
+        # Read-only, as columns are: for writable arrays numba would compile the kernel again.
         number, n_numbers = label_rows([freeze_array(labels[rows]) for labels in self.labels], widths, len(rows))
         numbers = np.full(len(self.nodes), -1, dtype=np.int32)
         numbers[rows] = number
@@ -258,7 +258,7 @@ class _Climb:
         return Partition.from_labels(labels, n_classes, self.judge.table.counts)
 
     def _label(self, rows: CountArray) -> None:
-        """Say by which texts the nodes of rows publish them; -1 where nothing there covers a row."""
+        """Set the texts by which the nodes of rows publish them; -1 if no text of the node covers a row."""
         nodes = self.nodes[rows]
         for j, (name, cell) in enumerate(self.tree.cells.items()):
             column, codes = self.distinct.columns[j], self.distinct.codes[j][rows]
@@ -267,10 +267,10 @@ class _Climb:
             covered = covers_row_value(texts, column, meaning, place.astype(np.int32), codes)
             self.labels[j, rows] = np.where(covered, used[place], -1)
             if not covered.all():
-                self._go_on(j, rows, nodes)
+                self._extend_cells(j, rows, nodes)
 
-    def _go_on(self, j: int, rows: CountArray, nodes: CountArray) -> None:
-        """Let the cells of a column go on to rows that they do not cover: to calendar units, or up to the cuts."""
+    def _extend_cells(self, j: int, rows: CountArray, nodes: CountArray) -> None:
+        """Give rows outside the cells of a column another cell: their own unit, or the values between the cuts."""
         name, column = list(self.tree.cells)[j], self.distinct.columns[j]
         cell, codes, covered = self.tree.cells[name], self.distinct.codes[j][rows], self.labels[j, rows] >= 0
         goes_up = np.zeros(len(rows), dtype=bool)
@@ -283,11 +283,11 @@ class _Climb:
             extended, column, self.tree.meanings.get(name), cell.label[nodes], codes, covered | goes_up
         )
         self.texts[name] = extended.texts
-        asks = ~covered & (codes >= 0) & (goes_up | (labels < 0))
+        needs_bounds = ~covered & (codes >= 0) & (goes_up | (labels < 0))
         self.labels[j, rows] = np.where(goes_up, -1, labels)
-        if name in self.tree.bounds and asks.any():
-            # All rows of a node publish the same cell, or too few would share either.
-            is_wide = np.isin(nodes, nodes[asks]) & (codes >= 0)
+        if name in self.tree.bounds and needs_bounds.any():
+            # All rows of a node get the same cell: of two different ones, each would have fewer rows.
+            is_wide = np.isin(nodes, nodes[needs_bounds]) & (codes >= 0)
             wide, place = np.unique(nodes[is_wide], return_inverse=True)
             self.labels[j, rows[is_wide]] = self._write_bounds(j, name, wide)[place]
 
@@ -295,9 +295,9 @@ class _Climb:
         """Return the label of the values between the cuts around each node."""
         lows, highs = ([ends[node] for node in nodes.tolist()] for ends in self.tree.bounds[name])
         texts, by_value, by_rank = write_bounds(lows, highs, self.distinct.columns[j])
-        place: dict[str | None, int] = {text: i for i, text in enumerate(self.texts[name])}
-        labels = [place.setdefault(text, len(place)) for text in texts]
-        self.texts[name] = tuple(place)
+        label_of_text: dict[str | None, int] = {text: i for i, text in enumerate(self.texts[name])}
+        labels = [label_of_text.setdefault(text, len(label_of_text)) for text in texts]
+        self.texts[name] = tuple(label_of_text)
         for label, *shares in zip(labels, by_value.tolist(), by_rank.tolist(), strict=True):
             self.wider[j, label] = (shares[0], shares[1])
         return np.array(labels, dtype=np.int64)

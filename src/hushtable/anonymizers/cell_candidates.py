@@ -176,10 +176,8 @@ def lay_out(
     n_values = [axis.domain for axis in axes]
     weights, exponent = _scale_weights(objective, quasi_identifiers)
     tie_weights, _ = _scale_weights(second or objective, quasi_identifiers)
-    node_costs = [_price_nodes(objective, *each) for each in zip(weights, columns, ladders, n_values, strict=True)]
-    tie_costs = [
-        _price_nodes(second or objective, *each) for each in zip(tie_weights, columns, ladders, n_values, strict=True)
-    ]
+    node_costs = [_price_nodes(objective, *each) for each in zip(weights, ladders, n_values, strict=True)]
+    tie_costs = [_price_nodes(second or objective, *each) for each in zip(tie_weights, ladders, n_values, strict=True)]
     chosen_levels = [_choose_levels(*each) for each in zip(ladders, node_costs, tie_costs, strict=True)]
     costs = _pack_costs(axes, chosen_levels, node_costs, weights, objective)
     return CandidateSpace(
@@ -205,16 +203,14 @@ def _scale_weights(objective: CellLoss, names: Sequence[str]) -> tuple[FloatArra
     return np.ldexp(weights, -exponent), exponent
 
 
-def _price_nodes(
-    objective: CellLoss, weight: float, column: Column, ladder: Hierarchy | None, n_values: int
-) -> tuple[FloatArray, ...]:
+def _price_nodes(objective: CellLoss, weight: float, ladder: Hierarchy | None, n_values: int) -> tuple[FloatArray, ...]:
     """Return the weighted cost of every node, by level; an empty tuple without a hierarchy."""
     if ladder is None:
         return ()
     return tuple(weight * costs for costs in objective.node_costs(ladder, n_values))
 
 
-def _choose_levels(ladder: Hierarchy | None, costs: Sequence[FloatArray], seconds: Sequence[FloatArray]) -> CodeArray:
+def _choose_levels(ladder: Hierarchy | None, costs: Sequence[FloatArray], tie_costs: Sequence[FloatArray]) -> CodeArray:
     """Choose the cheapest level at or above the lowest common node of a level and code; shape (n_levels, n_values)."""
     if ladder is None:
         return np.empty((0, 0), dtype=np.int32)
@@ -225,7 +221,7 @@ def _choose_levels(ladder: Hierarchy | None, costs: Sequence[FloatArray], second
             above = levels[level + 1, code]
             (cost_here, cost_above), (tie_here, tie_above) = (
                 (prices[level][ladder.level_codes[level, code]], prices[above][ladder.level_codes[above, code]])
-                for prices in (costs, seconds)
+                for prices in (costs, tie_costs)
             )
             if cost_here < cost_above or (cost_here == cost_above and tie_here <= tie_above):
                 levels[level, code] = level

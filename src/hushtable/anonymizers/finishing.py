@@ -40,7 +40,7 @@ class Searched(NamedTuple):
 def release_of(
     prepared: Prepared, judge: Judge, request: Request, result: Found, partition: Partition, *, leaves_out: bool = False
 ) -> Release:
-    """Return the release of a source from what was found and the classes of all its rows; label -1: suppressed.
+    """Build the release from the result of a search and the classes of all rows; label -1: suppressed.
 
     With ``leaves_out`` suppressed rows are left out, even if they could be published as ``*``.
     """
@@ -69,11 +69,13 @@ def release_of(
         certificate=None if result.evidence is None else _build_certificate(prepared, request, result.evidence),
     )
     _check_average(release, judge, request.limits.average_risk)
-    if request.hides_person and n_suppressed and not drops and release.verify().failures:
-        # Suppressed rows could be few persons' for all that their stars tell.
+    failures = release.verify().failures if request.hides_person else ()
+    if failures and n_suppressed and not drops:
+        # Stars do not show that the suppressed rows belong to enough persons.
         claim = _build_claim(prepared, request, recoding, n_suppressed, drops=True)
         release = replace(release, claim=claim, drops_suppressed=True)
-    if request.hides_person and release.verify().failures:
+        failures = release.verify().failures
+    if failures:
         raise InputError(
             f"the cells of the classes overlap, so that without {request.person!r} nobody could check whose records "
             "they hold.",

@@ -18,7 +18,7 @@ from hushtable.anonymizers.finishing import release_of
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own_units
-from hushtable.anonymizers.preparation import Request, prepare, round_source
+from hushtable.anonymizers.preparation import Prepared, Request, prepare, round_source
 from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows, read_roundings
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
 from hushtable.errors import ColumnError, InputError, quote_names
@@ -33,7 +33,7 @@ from hushtable.tables import Partition, Table, encode_table, open_table
 
 if TYPE_CHECKING:
     from hushtable.anonymizers.batch_classes import BatchClasses
-    from hushtable.anonymizers.shared_persons import Appearance
+    from hushtable.anonymizers.shared_persons import EarlierBatch
     from hushtable.engines import Files, Lazy
 
 _FORMAT_VERSION: Final = 1
@@ -330,9 +330,9 @@ class LearnedRecoding:
     def check_saveable(self) -> None:
         """Raise InputError if the file would hold values from the data, or could not place new rows."""
         if self.from_data:
-            contents = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
+            reasons = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
             raise InputError(
-                f"the recoding cannot be saved, for the file would hold values of people: column {contents}.",
+                f"the recoding cannot be saved, for the file would hold values of people: column {reasons}.",
                 hint="write into the policy for such a category `hierarchy: FILE` (a line `value;group` for each "
                 "value), for dates `hierarchy: {dates: [month, quarter, year]}`, for numbers `recoding: readable`.",
             )
@@ -366,11 +366,11 @@ class LearnedRecoding:
         """Publish new rows by the cells of the earlier release.
 
         Every row goes where the earlier search would have put it, or of a search that does not cut to the cells that
-        cover it, the narrowest of several. Cells go on to rows that they do not cover. For a calendar unit or a prefix,
-        the row gets its own unit of that length; for an interval of dates, the calendar unit that is as long. Numbers
-        get what lies between the cuts around them. If the new rows of a class fail a model by themselves, they are
-        published by the wider cells of the cut above, and if that fails at every cut, they are suppressed. The new rows
-        are judged alone because whoever holds the earlier release can subtract it.
+        cover it, the narrowest of several. A row that its cell does not cover gets another one. Instead of a calendar
+        unit or a prefix, it gets its own one of that length; instead of an interval of dates, the calendar unit that is
+        as long. Numbers get what lies between the cuts around them. If the new rows of a class fail a model by
+        themselves, they are published by the wider cells of the cut above, and if that fails at every cut, they are
+        suppressed. The new rows are judged alone because whoever holds the earlier release can subtract it.
 
         Parameters
         ----------
@@ -402,7 +402,7 @@ class LearnedRecoding:
             No class is left.
         InputError
             Rows that are not in memory are to be judged together with earlier ones, or get pseudonyms that their engine
-            cannot draw. Previous rows were given, and nobody said whose record a row is; or earlier rows besides.
+            cannot draw. Previous rows are lacking, or were given without a person column or with earlier rows.
 
         Notes
         -----
@@ -410,7 +410,7 @@ class LearnedRecoding:
         by column.
         """
         self._check_previous(earlier, previous, distinct_persons=distinct_persons)
-        before = [each if isinstance(each, Release) else self._publish_rows(each, None, key) for each in previous]
+        before = [self._find_persons(each, key) for each in previous]
         origin = engines.open_origin(rows, engine=engine, session=session)
         if origin is None:
             release = self._publish_rows(rows, earlier, key, before, distinct_persons=distinct_persons)
@@ -425,7 +425,7 @@ class LearnedRecoding:
         return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
 
     def _check_previous(self, earlier: object, previous: Sequence[object], *, distinct_persons: bool) -> None:
-        """Raise InputError where previous rows have no meaning."""
+        """Raise InputError if previous rows are needed and missing, or given and of no use."""
         if distinct_persons and not previous:
             raise InputError(
                 "persons of previous batches are to be left out, and no such batch was given.",
@@ -447,24 +447,20 @@ class LearnedRecoding:
         rows: object,
         earlier: object,
         key: bytes | None,
-        previous: Sequence[Release] = (),
+        before: Sequence[EarlierBatch] = (),
         *,
         distinct_persons: bool = False,
     ) -> Release:
-        """Place rows in memory, and judge them."""
+        """Place rows that are in memory, judge them, and build the release."""
+        # Only who publishes a next batch needs it.
         from hushtable.anonymizers.shared_persons import Appearance, count_alike, find_shared
 
-        request = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
-        request = replace(request, inputs=(*request.inputs, *drafts.paths_among(rows, earlier)))
-        prepared = prepare(self._read_rows_with_earlier(rows, earlier), request)
-        self._check_kinds(prepared.table)
-        judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders, person=request.person)
-        before = [self._find_persons(each) for each in previous]
+        request, prepared, judge = self._prepare_rows(rows, earlier, key)
         is_shared = find_shared(prepared.table, str(request.person), before) if before else None
         placed = self._find_classes(prepared.table, judge, is_shared if distinct_persons else None)
         batch = placed.describe(judge.table.counts, replaces_earlier=earlier is not None)
         used, labels = np.unique(placed.classes, return_inverse=True)
-        # Who has no class comes first, if there are any.
+        # `np.unique` sorts: -1, the rows without a class, comes first if there are any.
         is_class = used >= 0
         of_row: CodeArray = (labels - np.count_nonzero(~is_class)).astype(np.int32)
         partition = Partition.from_labels(of_row, int(is_class.sum()), prepared.table.counts)
@@ -479,19 +475,21 @@ class LearnedRecoding:
         if before:
             shown = np.flatnonzero(~placed.is_left_out)
             new = Appearance.from_table(prepared.table.take(shown), str(request.person), partition.labels[shown])
-            # What the first release left out, its rows do not tell: it published finished cells, a later batch climbed.
-            finished = [self._find_persons(each, as_first=True) for each in previous]
-            n_alike = np.minimum(count_alike(new, before), count_alike(new, finished))
+            n_alike = count_alike(new, before)
             batch = replace(batch, n_shared_persons=len(n_alike), n_few_alike=int((n_alike < judge.min_size).sum()))
         return replace(release, batch=batch, learner=self)
 
+    def _prepare_rows(self, rows: object, earlier: object, key: bytes | None) -> tuple[Request, Prepared, Judge]:
+        """Read and code rows, and return with them what is asked of them and who judges their classes."""
+        request = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
+        request = replace(request, inputs=(*request.inputs, *drafts.paths_among(rows, earlier)))
+        prepared = prepare(self._read_rows_with_earlier(rows, earlier), request)
+        self._check_kinds(prepared.table)
+        judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders, person=request.person)
+        return request, prepared, judge
+
     def _publish_distinct(
-        self,
-        origin: Files | Lazy,
-        key: bytes | None,
-        previous: Sequence[Release],
-        *,
-        distinct_persons: bool,
+        self, origin: Files | Lazy, key: bytes | None, before: Sequence[EarlierBatch], *, distinct_persons: bool
     ) -> Release:
         """Place the distinct rows of an origin with their counts, judge them, and publish all records by them."""
         from hushtable.anonymizers.beyond_memory import DistinctRows, read_as_requested
@@ -502,7 +500,8 @@ class LearnedRecoding:
         rows = DistinctRows.from_request(origin, request, origin.head())
         narrow = replace(self, asked=rows.request, columns=rows.names, hidden=(), fresh=(), limit=None)
         counted = origin.collapse(rows.names)
-        return rows.release_all(narrow.apply(counted, previous=previous, distinct_persons=distinct_persons))
+        release = narrow._publish_rows(counted, None, None, before, distinct_persons=distinct_persons)
+        return rows.release_all(release)
 
     def recode(self, rows: Any) -> Any:
         """Return rows with the cells of the earlier release, judged by nobody: what a model reads, not to be published.
@@ -533,26 +532,32 @@ class LearnedRecoding:
         classes = self._place_rows(table).classes
         return np.where(classes < self.n_classes, classes, np.int32(-1))
 
-    def _find_persons(self, batch: Release, *, as_first: bool = False) -> Appearance:
-        """Return whose records a batch holds, and where they are published; or would be, if it were the first one."""
-        from hushtable.anonymizers.shared_persons import Appearance
+    def _find_persons(self, batch: object, key: bytes | None) -> EarlierBatch:
+        """Return whose records a previous batch holds, and by which classes they were published, as far as it tells."""
+        from hushtable.anonymizers.shared_persons import Appearance, EarlierBatch
 
-        person, is_replayed = str(self.asked.person), as_first and batch.batch is not None
-        table = Table.encode(batch.source, (person, *(self.cells if is_replayed else ())), self.asked.specs)
-        return Appearance.from_table(table, person, self.classes(table) if is_replayed else batch.partition.labels)
+        person = str(self.asked.person)
+        if isinstance(batch, Release):
+            table = Table.encode(batch.source, (person,), self.asked.specs)
+            return EarlierBatch((Appearance.from_table(table, person, batch.partition.labels),))
+        # Rows do not tell whether the first release published them, by finished cells, or a later one, which climbed.
+        _, prepared, judge = self._prepare_rows(batch, None, key)
+        classes = self._find_classes(prepared.table, judge, None).classes, self.classes(prepared.table)
+        return EarlierBatch(tuple(Appearance.from_table(prepared.table, person, each) for each in classes))
 
-    def _find_classes(self, table: Table, whole: Judge, left_out: BoolArray | None) -> BatchClasses:
-        """Return by which cells each row of a batch is published, so that every class passes by these rows."""
+    def _find_classes(self, table: Table, judge: Judge, left_out: BoolArray | None) -> BatchClasses:
+        """Return the classes by which the rows of a batch are published; each passes by these rows alone."""
+        # Imported late: only a next batch needs it.
         from hushtable.anonymizers.batch_classes import CellTree, find_batch_classes, judge_classes
 
         is_left_out: BoolArray = np.zeros(table.n_rows, dtype=bool) if left_out is None else left_out
         if self.routes is None or not self.cells_of_cuts:
             placed = self._place_rows(table)
-            return judge_classes(placed.classes, placed.cells, placed.unfit, whole, is_left_out)
+            return judge_classes(placed.classes, placed.cells, placed.unfit, judge, is_left_out)
         hierarchies = self.asked.hierarchies
         in_order = [name for name in self.cells if name not in hierarchies and table.column(name).is_measured]
         tree = CellTree.build(self.routes, self.cells, self.class_of_leaf, self.cells_of_cuts, hierarchies, in_order)
-        return find_batch_classes(tree, whole, is_left_out, hides_persons=self.asked.hides_person)
+        return find_batch_classes(tree, judge, is_left_out, hides_persons=self.asked.hides_person)
 
     def _place_rows(self, table: Table) -> Placed:
         """Place every row of a table; rows outside a calendar unit or prefix get their own one of that length."""
@@ -596,7 +601,7 @@ class LearnedRecoding:
     def _read_rows_with_earlier(self, rows: Any, earlier: Any) -> Frame | Table:
         """Read the new rows, and put them below the earlier ones if these are given."""
         # Imported late: only a next batch needs them.
-        from hushtable.columns import column_of_published_cells
+        from hushtable.columns import column_of_cell_values
         from hushtable.io import spell_as
 
         data = open_table(rows, self.asked.specs)
@@ -610,9 +615,7 @@ class LearnedRecoding:
 
                 refuse_odd_cells(undecided)
             kinds = self.kinds
-            data = spell_as(
-                data, {n: column_of_published_cells(n, cell.texts, kinds[n]) for n, cell in self.cells.items()}
-            )
+            data = spell_as(data, {n: column_of_cell_values(n, cell.texts, kinds[n]) for n, cell in self.cells.items()})
         data = round_source(data, self.asked.rounding)
         if earlier is None:
             return data

@@ -20,7 +20,17 @@ from hushtable.errors import InputError, quote_names
 from hushtable.hierarchy import Dates, Dictionary, Frequency, Hierarchy, Prefix, Rule, Runs
 from hushtable.models import MatchingNotion, PrivacyModel
 from hushtable.quality import SetNCP
-from hushtable.recoding import Cells, CodeRanges, GridCells, Nodes, PublishedIntervals, Recoding, Rounded, Written
+from hushtable.recoding import (
+    Cells,
+    CodeRanges,
+    GridCells,
+    Nodes,
+    PublishedIntervals,
+    Recoding,
+    Rounded,
+    Written,
+    number_keys,
+)
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
@@ -39,7 +49,7 @@ class Learner:
         check_learnable(request.models, release.recoding.style)
         _check_no_sets(request.parted)
         cells, class_of_leaf = _collect_cells(release.recoding)
-        seen = None if release.placing is None else _find_seen(release, request)
+        seen = None if release.placing is None else _rows_with_classes(release, request)
         routes = None if seen is None else Routes.from_cuts(release.placing, *seen)
         from_data = _describe_cells_from_data(release, request, cells, routes)
         of_cuts = {} if seen is None or routes is None else _find_wider_cells(release, request, routes, seen, from_data)
@@ -100,9 +110,9 @@ def check_saveable(
     specs: Mapping[str, ColumnSpec],
     hierarchies: Mapping[str, object],
 ) -> None:
-    """Raise InputError where it is certain before a search that what it learns cannot be saved, and say what can be.
+    """Raise InputError if it is certain before a search that its recoding cannot be saved; the hint says what can be.
 
-    ``quasi_identifiers`` are typed as far as it is known, ``specs`` are of all columns.
+    ``quasi_identifiers`` have the types known so far, ``specs`` are of all columns.
     """
     check_learnable(models, getattr(method, "recoding", ""))
     _check_no_sets([name for name, spec in specs.items() if spec.separator is not None])
@@ -120,8 +130,7 @@ def check_saveable(
     if measured and method.recoding not in ("readable", "nested"):
         raise InputError(
             f"the recoding cannot be saved with `recoding: {method.recoding}`: intervals of {quote_names(measured)} "
-            "would "
-            "begin and end with values of people.",
+            "would begin and end with values of people.",
             hint="write `method: {mondrian: {recoding: readable}}` into the policy: its intervals are round.",
         )
 
@@ -135,7 +144,7 @@ def _check_no_sets(parted: Sequence[str]) -> None:
 
 
 def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any]) -> dict[str, str]:
-    """Say by column what may keep a learned recoding from being saved, and what to write into the policy."""
+    """Describe, by column, what may keep a learned recoding from being saved, and what to write into the policy."""
     doubts = {}
     for column, codes in zip(table.columns, table.codes, strict=True):
         if column.name in hierarchies or column.is_measured:
@@ -145,8 +154,7 @@ def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any]) -> dict[str, 
         if n_rare:
             doubts[column.name] = (
                 f"{n_rare:,} of its {column.n_values:,} values have fewer than {_MIN_RECORDS_PER_VALUE} records, and "
-                "a class may "
-                "publish them: write hierarchy: FILE, a line `value;group` for each"
+                "a class may publish them: write hierarchy: FILE, a line `value;group` for each"
             )
     return doubts
 
@@ -174,15 +182,22 @@ def _collect_cells(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
 
 def _write_cells(column: Column, cell: Cells) -> Written:
     """Write what classes publish of a column, each distinct text once."""
-    label_of_class, labels = cell.format_labels(column)
-    places = {text: place for place, text in enumerate(dict.fromkeys(labels))}
-    return Written(
-        np.array([places[text] for text in labels], dtype=np.int32)[label_of_class],
-        cell.shares(replace(column, by_rank=False)),
-        cell.shares(replace(column, by_rank=True)),
-        tuple(places),
-        Recoding((column,), (cell,), "").meanings().get(column.name),
-    )
+    label_of_class, texts = cell.format_labels(column)
+    by_value, by_rank = (cell.shares(replace(column, by_rank=is_by_rank)) for is_by_rank in (False, True))
+    meaning = Recoding((column,), (cell,), "").meanings().get(column.name)
+    return _write_texts(texts, label_of_class, by_value, by_rank, meaning)
+
+
+def _write_texts(
+    texts: Sequence[str | None],
+    labels: CodeArray,
+    lost: FloatArray,
+    lost_by_rank: FloatArray,
+    meaning: Hierarchy | Rule | None = None,
+) -> Written:
+    """Write cells by labels of texts, of which several may be equal."""
+    label_of_text, first = number_keys(texts)
+    return Written(label_of_text[labels], lost, lost_by_rank, tuple(texts[i] for i in first.tolist()), meaning)
 
 
 def _keep_lasting_hierarchies(release: Release, names: Iterable[str]) -> dict[str, Hierarchy | Rule]:
@@ -216,32 +231,34 @@ def _describe_cells_from_data(
     return reasons
 
 
-def _find_own_texts(release: Release, asked: Request, name: str, named: Iterable[str | None]) -> tuple[set[str], str]:
-    """Return which texts of a column come from the data, not from a grid, a rule or a file, and what to say of them."""
+def _find_own_texts(
+    release: Release, request: Request, name: str, all_texts: Iterable[str | None]
+) -> tuple[set[str], str]:
+    """Find the texts of a column that come from the data, not from a grid, rule or file, and describe them."""
     pairs = zip(release.recoding.columns, release.recoding.cells, strict=True)
     column, cell = next((column, cell) for column, cell in pairs if column.name == name)
-    shown = {text for text in named if text is not None and text != SUPPRESSED}
+    texts = {text for text in all_texts if text is not None and text != SUPPRESSED}
     is_proposed = isinstance(cell, Nodes) and cell.is_proposed and cell.hierarchy.rule is not None
-    ladder = release.hierarchies.get(name) if name in asked.hierarchies or is_proposed else None
-    if not shown or isinstance(cell, (Rounded, GridCells)) or isinstance(ladder and ladder.rule, Dates):
+    ladder = release.hierarchies.get(name) if name in request.hierarchies or is_proposed else None
+    if not texts or isinstance(cell, (Rounded, GridCells)) or isinstance(ladder and ladder.rule, Dates):
         # Days are units of the calendar, too.
         return set(), ""
-    common = _list_common_values(release, asked, name, ladder, _MIN_RECORDS_PER_VALUE)
+    common = _list_common_values(release, request, name, ladder, _MIN_RECORDS_PER_VALUE)
     if not isinstance(ladder and ladder.rule, (Frequency, Runs)):
-        # What many people have tells of nobody, alone or in a list.
-        shown = {text for text in shown if not _list_members(text) <= common}
+        # A value that many people have identifies nobody, alone or in a list.
+        texts = {text for text in texts if not _list_members(text) <= common}
     own = set(map(format_value, column.texts()))
     if isinstance(cell, CodeRanges):
         # Codes are public lists: that k people have one is enough to cut there.
-        common = _list_common_values(release, asked, name, ladder, 1)
-        odd = {text for text in shown if (own & {text, *(parse_cell(text).ends or ())}) - common}
+        common = _list_common_values(release, request, name, ladder, 1)
+        odd = {text for text in texts if (own & {text, *(parse_cell(text).ends or ())}) - common}
         return odd, f"publishes, or is cut at, {len(odd)} of its values or ranges that end with them"
     if ladder is None or isinstance(ladder.rule, (Frequency, Runs)):
-        return shown, "has no hierarchy from a file, and publishes values, or lists and groups of them"
+        return texts, "has no hierarchy from a file, and publishes values, or lists and groups of them"
     if ladder.rule is None:
-        odd = shown.difference(*(ladder.whole or ladder).labels)
+        odd = texts.difference(*(ladder.whole or ladder).labels)
     else:
-        odd = {text for text in shown if text in own or parse_cell(text).form == "set"}
+        odd = {text for text in texts if text in own or parse_cell(text).form == "set"}
     return odd, f"publishes, or is cut at, {len(odd)} of its values or lists of them"
 
 
@@ -270,9 +287,9 @@ def _list_common_values(
     return common
 
 
-def _find_seen(release: Release, asked: Request) -> tuple[Table, Partition]:
+def _rows_with_classes(release: Release, request: Request) -> tuple[Table, Partition]:
     """Return the rows that have a class, and their classes, which are finished cuts in their order."""
-    table = Table.encode(release.source, release.quasi_identifiers, asked.specs)
+    table = Table.encode(release.source, release.quasi_identifiers, request.specs)
     kept = np.flatnonzero(~release.suppressed)
     partition = release.partition
     if len(kept) < table.n_rows:
@@ -285,25 +302,23 @@ def _suppress(cell: Written, own: Container[str | None]) -> Written:
     """Publish ``*`` in place of some texts."""
     is_own = np.array([text in own for text in cell.texts], dtype=bool)
     lost, by_rank = (np.where(is_own[cell.label], 1.0, each) for each in (cell.lost, cell.lost_by_rank))
-    texts = tuple(SUPPRESSED if gone else text for gone, text in zip(is_own.tolist(), cell.texts, strict=True))
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    label = np.array([places[text] for text in texts], dtype=np.int32)[cell.label]
-    return Written(label, lost, by_rank, tuple(places), cell.means)
+    texts = [SUPPRESSED if is_hidden else text for is_hidden, text in zip(is_own.tolist(), cell.texts, strict=True)]
+    return _write_texts(texts, cell.label, lost, by_rank, cell.means)
 
 
 def _find_wider_cells(
-    release: Release, asked: Request, routes: Routes, seen: tuple[Table, Partition], from_data: Container[str]
+    release: Release, request: Request, routes: Routes, seen: tuple[Table, Partition], from_data: Container[str]
 ) -> dict[str, Written]:
     """Return what all rows below each cut publish together.
 
-    They do not keep a recoding from being saved that its narrow cells allow: what comes from the data becomes ``*``.
+    If the narrow cells of a column can be saved, so can these: texts that come from the data become ``*``.
     """
-    found = _find_cells_of_cuts(release, routes, *seen)
-    for name in found:
+    wider_cells = _find_cells_of_cuts(release, routes, *seen)
+    for name, cell in wider_cells.items():
         if name not in from_data:
-            own, _ = _find_own_texts(release, asked, name, found[name].texts)
-            found[name] = _suppress(found[name], own)
-    return found
+            own, _ = _find_own_texts(release, request, name, cell.texts)
+            wider_cells[name] = _suppress(cell, own)
+    return wider_cells
 
 
 def _find_cells_of_cuts(release: Release, routes: Routes, table: Table, partition: Partition) -> dict[str, Written]:
@@ -314,37 +329,33 @@ def _find_cells_of_cuts(release: Release, routes: Routes, table: Table, partitio
     axes = [axis_of[column.name] for column in release.recoding.columns]
     wanted = "tight" if release.recoding.style == "cut" else release.recoding.style
     style = next(style for style in publish.STYLES if style == wanted)
-    made: list[tuple[CountArray, Recoding]] = []
-    # The rows of all cuts of one level are parted, so that they are published at once.
+    levels: list[tuple[CountArray, Recoding]] = []
+    # No row is below two cuts of one level: all cuts of a level are published at once.
     nodes = np.flatnonzero(~is_cut)[partition.labels]
     depths = routes.depths()
     for depth in range(int(depths.max(initial=0)) - 1, -1, -1):
         nodes = np.where(depths[nodes] > depth, parents[nodes], nodes)
-        there, labels = np.unique(nodes, return_inverse=True)
-        at_depth = is_cut[there] & (depths[there] == depth)
-        below = Partition.from_labels(labels.astype(np.int32), len(there), table.counts)
-        found = publish.from_classes(table, below, axes, style)
-        made.append((there[at_depth], found.take(np.flatnonzero(at_depth))))
-    if not made:
+        nodes_with_rows, labels = np.unique(nodes, return_inverse=True)
+        is_at_depth = is_cut[nodes_with_rows] & (depths[nodes_with_rows] == depth)
+        below = Partition.from_labels(labels.astype(np.int32), len(nodes_with_rows), table.counts)
+        recoding = publish.from_classes(table, below, axes, style)
+        levels.append((nodes_with_rows[is_at_depth], recoding.take(np.flatnonzero(is_at_depth))))
+    if not levels:
         nothing: FloatArray = np.empty(0)
         none = Written(np.empty(0, dtype=np.int32), nothing, nothing, ())
         return {column.name: none for column in release.recoding.columns}
-    order = np.argsort(np.concatenate([there for there, _ in made]))
-    joined = Recoding.concatenate([found for _, found in made]).take(order)
+    order = np.argsort(np.concatenate([nodes for nodes, _ in levels]))
+    by_cut = Recoding.concatenate([recoding for _, recoding in levels]).take(order)
     return {
         column.name: _write_cells(column, cell)
         if style == release.recoding.style or not isinstance(cell, PublishedIntervals)
         else _write_bounds(routes, column, np.flatnonzero(is_cut))
-        for column, cell in zip(joined.columns, joined.cells, strict=True)
+        for column, cell in zip(by_cut.columns, by_cut.cells, strict=True)
     }
 
 
 def _write_bounds(routes: Routes, column: Column, nodes: CountArray) -> Written:
     """Write where the values of nodes begin and end by the cuts."""
-    lows, highs = routes.bounds(column.name)
-    texts, by_value, by_rank = write_bounds(
-        [lows[node] for node in nodes.tolist()], [highs[node] for node in nodes.tolist()], column
-    )
-    place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-    label = np.array([place[text] for text in texts], dtype=np.int32)
-    return Written(label, by_value, by_rank, tuple(place))
+    lows, highs = ([ends[node] for node in nodes.tolist()] for ends in routes.bounds(column.name))
+    texts, by_value, by_rank = write_bounds(lows, highs, column)
+    return _write_texts(texts, np.arange(len(texts), dtype=np.int32), by_value, by_rank)

@@ -71,7 +71,7 @@ class Tags:
     models: tuple[PrivacyModel, ...]
     closed: tuple[PrivacyModel, ...]
     excesses: tuple[Excess, ...]  # sums over classes that never fall from a node to those below it
-    max_suppressed: int  # records that may be suppressed
+    max_suppressed: int  # records
 
     @classmethod
     def from_models(cls, models: Sequence[PrivacyModel], reference: ClassStats, limit: int, *, by_person: bool) -> Tags:
@@ -364,8 +364,8 @@ class NodeSearch:
             tagged = None if tagged is None else self._carry_tags(source, nearer, tagged)
             source = nearer
             if self.objective.needs_own_classes:
-                no_class = np.zeros(source.n_classes, dtype=bool) if tagged is None else tagged
-                bound = max(bound, self.objective.bound_from_classes(above, source, no_class))
+                failing = np.zeros(source.n_classes, dtype=bool) if tagged is None else tagged
+                bound = max(bound, self.objective.bound_from_classes(above, source, failing))
         self._push(interval._replace(bound=bound, low=above, source=source, tagged=tagged))
 
     def _take_snapshot(self, levels: Vector) -> NodeSnapshot:

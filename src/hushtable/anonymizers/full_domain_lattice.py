@@ -40,7 +40,7 @@ class PublishedLevels:
     # are one node.
     nodes: CodeArray = field(repr=False)
     n_nodes: tuple[int, ...]  # by level
-    # (n_levels, n_values): the level at which each value is published; above the row's level if the value needs it
+    # (n_levels, n_values): the level at which each value is published; a higher one if it must not be published lower
     level: CodeArray = field(repr=False)
 
     @property
@@ -94,9 +94,8 @@ def _build_levels(ladder: Hierarchy, name: str) -> PublishedLevels:
     return PublishedLevels(ladder, nodes, tuple(n_nodes), level)
 
 
-_MOST_ADDRESSES: Final = (
-    2**20
-)  # with more keys than this and twice the rows, keys are hashed instead of used as addresses
+# With more keys than this and twice the rows, keys are hashed instead of used as addresses
+_MOST_ADDRESSES: Final = 2**20
 _MOST_KEYS: Final = 2**62  # the most different keys, so that they fit 64 bits
 _LAST_STAMP: Final = 2**30  # the slots are cleared when the stamp is larger, so that stamps fit 32 bits
 
@@ -303,7 +302,7 @@ class ByClass:
     """A loss that depends on class sizes alone: discernibility, or the average class size."""
 
     n_records: int
-    max_suppressed: int  # records that may be suppressed
+    max_suppressed: int  # records
     min_size: int  # of every class, in records
     is_squared: bool  # the loss is the sum of squared sizes, else the mean size
 

@@ -23,9 +23,8 @@ _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 15_000
 _FEWEST_STEPS: Final = 600
 _HEAT_SHARE: Final = 0.02  # the start temperature, as a share of the mean cost of a group
-_MAX_GROUPS_APART: Final = (
-    3  # how far apart the numbers of two groups that exchange persons may be: neighbours are similar
-)
+# How far apart the numbers of two groups that exchange persons may be: neighbours are similar
+_MAX_GROUPS_APART: Final = 3
 _MOST_PAIRS: Final = 10**7  # the most pairs of records that are compared for a lower bound
 _TIME_WEIGHT: Final = 1e3  # a factor on the weight of the time column in alignments, so that time decides first
 
@@ -156,11 +155,11 @@ def _build_crowd(problem: Problem, time: str | None) -> _Crowd:
     columns, shares = [], []
     for axis in axes:
         codes = table.codes[table.index(axis.column.name)]
-        ranks = axis.place[codes + 1]
+        places = axis.place[codes + 1]
         if axis.is_cut_in_order:
-            positions = axis.positions[ranks]
+            positions = axis.positions[places]
         else:
-            positions = ranks / max(1, axis.n_places - 1) if axis.is_ordered else codes.astype(np.float64)
+            positions = places / max(1, axis.n_places - 1) if axis.is_ordered else codes.astype(np.float64)
         positions = np.where(codes < 0, np.nan, positions)
         columns.append(positions)
         shares.append(0.0 if axis.is_ordered else 1.0 / max(1, axis.domain))
@@ -435,10 +434,9 @@ def _find_floor(crowd: _Crowd, problem: Problem) -> float | None:
 def _person_floor(
     crowd: _Crowd, person: int, positions: FloatArray, starts: CountArray, n_records: CountArray, k: int
 ) -> float:
-    """Return a lower bound of the cost of a person's records.
+    """Return a lower bound of the cost of a person's records; no record costs more than a suppressed one.
 
-    Two bounds are computed, one from the nearest persons of each record, one from the nearest histories; the higher
-    one is returned.
+    It is the higher one of two bounds: from the nearest persons of each record, and from the nearest histories.
     """
     from scipy.optimize import linear_sum_assignment
 

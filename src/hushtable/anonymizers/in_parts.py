@@ -77,9 +77,8 @@ class InParts:
 
     # Its source has one row, with counts, per class and sensitive values, with one record's quasi-identifiers
     release: Release
-    shifted_codes: NDArray[Any] = field(
-        repr=False
-    )  # codes + 1 of the judged columns of these rows, (n_columns, n_rows)
+    # Codes + 1 of the judged columns of these rows, (n_columns, n_rows)
+    shifted_codes: NDArray[Any] = field(repr=False)
     coding: Coding = field(repr=False)
     margins: Frame = field(repr=False)  # rows with counts whose columns hold each cell as often as all records do
     n_records: int
@@ -340,10 +339,10 @@ def _cut_top(
     while waiting:
         batch = [(open_, _Ranking(search, open_.place_counts, kinds)) for open_ in waiting[-n_together:]]
         del waiting[-n_together:]
-        is_cut = [(each, ranking, ranking.list_cuts()) for each, ranking in batch if ranking.n_cuts]
+        cuttable = [(each, ranking, ranking.list_cuts()) for each, ranking in batch if ranking.n_cuts]
         n_settled += sum(each.run[1] - each.run[0] for each, ranking in batch if not ranking.n_cuts)
-        counted = count([(each.run, cuts) for each, _, cuts in is_cut])
-        for (open_class, ranking, cuts), lefts in zip(is_cut, counted, strict=True):
+        counted = count([(each.run, cuts) for each, _, cuts in cuttable])
+        for (open_class, ranking, cuts), lefts in zip(cuttable, counted, strict=True):
             best = ranking.find_best(open_class.place_counts, lefts)
             left = lefts[best]
             middle = open_class.run[0] + int(left[: _column_begins(search)[1]].sum())

@@ -71,7 +71,7 @@ def _columns_of(table: Table, model: PrivacyModel, min_size: int) -> Iterator[_I
     by_value = np.column_stack([holds, np.zeros(len(items), dtype=bool)])
     if isinstance(model, AlphaKAnonymity):
         question = question_of_items(model, name).model
-        can_fail = [held for held in by_value if _can_fail(question, held[codes], table, min_size)]
+        can_fail = [has_item for has_item in by_value if _can_fail(question, has_item[codes], table, min_size)]
         for number, shared in enumerate(_share_columns(can_fail), start=1):
             of_column = question_of_items(model, _find_free_name(table, f"{name} (items, part {number})"))
             yield _ItemColumn(of_column.model, shared[codes])
@@ -87,14 +87,14 @@ def _columns_of(table: Table, model: PrivacyModel, min_size: int) -> Iterator[_I
         yield _ItemColumn(none.model, np.where(rows, 0, -1).astype(np.int32))
 
 
-def _share_columns(rows_by_item: Sequence[BoolArray]) -> list[CodeArray]:
+def _share_columns(values_by_item: Sequence[BoolArray]) -> list[CodeArray]:
     """Pack items that no value holds together into shared columns; a column has each value's item, -1 for none."""
     columns: list[CodeArray] = []
     n_items: list[int] = []
-    for holders in sorted((np.flatnonzero(each) for each in rows_by_item), key=len, reverse=True):
+    for holders in sorted((np.flatnonzero(each) for each in values_by_item), key=len, reverse=True):
         target = next((j for j, column in enumerate(columns) if (column[holders] < 0).all()), len(columns))
         if target == len(columns):
-            columns.append(np.full(len(rows_by_item[0]), -1, dtype=np.int32))
+            columns.append(np.full(len(values_by_item[0]), -1, dtype=np.int32))
             n_items.append(0)
         columns[target][holders] = n_items[target]
         n_items[target] += 1

@@ -23,7 +23,7 @@ from hushtable.tables import Partition
 _ROWS_PER_BLOCK: Final = 32  # rows that share a bound
 _BLOCKS_PER_SIDE: Final = 1_024  # blocks searched on either side of a row's own
 _MAX_PLACES_FOR_BOUNDS: Final = 256  # places of a column that bounds look at
-_ROWS_BETWEEN_LOOKS: Final = 1_024  # rows between two looks at the clock
+_ROWS_BETWEEN_LOOKS: Final = 1_024  # at the clock
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -57,7 +57,7 @@ class _Rest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class _Requirement:
     """The check of classes, and the records of every distinct row: ``records[offsets[i]:offsets[i + 1]]``."""
 
     check: Check
@@ -76,7 +76,7 @@ def classes_by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
     starts = np.append(0, np.cumsum(shape))[:-1]
     pool = _lay_out_rows(pricing, ladders, distinct)
     offsets = np.append(0, np.cumsum(np.bincount(inverse, minlength=distinct.n_rows)))
-    requirement = _Asked(
+    requirement = _Requirement(
         problem.judge.check_for_kernels(len(inverse)), offsets, np.argsort(inverse, kind="stable").astype(np.int32)
     )
     labels, n_classes = np.full(distinct.n_rows, -1, dtype=np.int32), 0
@@ -114,7 +114,7 @@ def _lay_out_rows(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Tabl
 
 
 def _group_by_cheapest_levels(
-    pool: _Rest, starts: CountArray, fails: BoolArray, min_kept: int, requirement: _Asked, clock: Clock
+    pool: _Rest, starts: CountArray, fails: BoolArray, min_kept: int, requirement: _Requirement, clock: Clock
 ) -> CodeArray | None:
     """Group rows by the cheapest levels that keep enough records, -1 for rows in no group; mark nodes that fail."""
     n_records = int(pool.counts.sum())
@@ -148,7 +148,7 @@ def _group_by_cheapest_levels(
 
 
 _SHARE_BIG: Final = 0.01  # of the steps that split or dissolve
-_STEPS_BETWEEN_LOOKS: Final = 100_000  # steps between two looks at the clock
+_STEPS_BETWEEN_LOOKS: Final = 100_000  # at the clock
 _N_STAGES: Final = 20  # columns are weighted anew after each
 _STEPS_TO_HEAL: Final = 90  # steps a row; with fewer, the damage of the first heat would remain
 _SHARE_COLD: Final = 0.05  # of the steps: the last ones accept no rise
@@ -250,14 +250,14 @@ def adopt_rows(pricing: Pricing, labels: CodeArray, check: Check) -> CodeArray |
 _MAX_SECONDS: Final = 10.0
 _STEPS_PER_ROW: Final = 300
 _MAX_STEPS_PER_ROW: Final = 5_000
-_STEPS_PER_SECOND: Final = 1_000_000  # steps that take about a second
+_STEPS_PER_SECOND: Final = 1_000_000  # about
 _N_NEAR: Final = 32
-_ROWS_TO_COMPILE_WITH: Final = 100  # rows to compile kernels with
+_ROWS_TO_COMPILE_WITH: Final = 100
 _SHARE_OF_FLOOR: Final = 0.1  # of the seconds
 _SHARE_OF_START: Final = 0.5  # of the remaining seconds
 _MAX_ROWS_OF_FLOOR: Final = 20_000
 _MAX_SIZE_FACTOR: Final = 3  # times the least size, if size alone decides
-_HEAT: Final = (0.2, 0.015)  # first and last temperature, in cells, for classes of the next mean size
+_HEAT: Final = (0.2, 0.015)  # first and last temperature, in cells, for this mean size of classes:
 _CLASS_SIZE_OF_HEAT: Final = 7.0
 _HEAT_OF_PAIRS: Final = (0.04, 0.003)
 _HEAT_FACTOR_OF_MONDRIAN: Final = 1.5

@@ -96,8 +96,8 @@ class Problem:
     language : {"en", "de", "fr", "es", "it", "nl"}
         Of the words that are written into cells.
     everyone : Table, optional
-        Where persons are hidden and records may be suppressed: all records, of which a reader may take any for a
-        published one that its cells cover.
+        All records, if persons are hidden and records may be suppressed: a reader may take any record that the cells
+        of a class cover for one of its records.
     """
 
     columns: tuple[str, ...]

@@ -217,7 +217,7 @@ def search_matchings(
 
 
 class _TimeOver(Exception):  # noqa: N818 - it is no error
-    """The time or the list was full before all options of the rows were listed."""
+    """The time was over, or the list too long, before all options of the rows were listed."""
 
 
 def _check_time(clock: Clock, n_listed: int = 0) -> None:
@@ -226,7 +226,7 @@ def _check_time(clock: Clock, n_listed: int = 0) -> None:
 
 
 def pair_rows(space: CandidateSpace) -> tuple[CodeArray, CodeArray]:
-    """Assign a partner to every row, each row once, at least cost; return the run of places of each pair."""
+    """Assign to every row another one, each once, in rings of least cost; return the run of places over both."""
     from scipy.optimize import linear_sum_assignment
 
     costs = cost.pair_costs(space.places, space.costs)

@@ -38,7 +38,7 @@ from hushtable.tables import Partition, Table
 
 _CLASSES_PER_SIDE = 32  # neighbouring classes tried on either side of a class
 _MAX_SWEEPS = 8
-_CLASSES_BETWEEN_LOOKS = 64  # classes between two looks at the clock
+_CLASSES_BETWEEN_LOOKS = 64  # at the clock
 _MIN_GAIN_SHARE = 1e-2  # stop after a sweep that gains less than this share of the first one
 
 
@@ -162,14 +162,14 @@ class _Covering(NamedTuple):
 
 def _build_failure_test(problem: Problem) -> Callable[[_Covering, CountArray], BoolArray] | None:
     """Return a function that tells which published classes fail, given their sizes; None if overlaps are harmless."""
-    judge, table = problem.judge, problem.table
-    people, bounded = judge.population, [model for model in judge.models if is_bounded_below(model)]
+    rows_judge, table = problem.judge, problem.table
+    people, bounded = rows_judge.population, [model for model in rows_judge.models if is_bounded_below(model)]
     if people is not None and bounded:
         return lambda covering, sizes: _fail_by_population(covering, sizes, people, bounded)
-    if problem.hides_persons and judge.person is not None:
+    if problem.hides_persons and rows_judge.person is not None:
         everyone = problem.everyone or table
-        persons = everyone.codes[everyone.index(judge.person)]
-        return lambda covering, sizes: _n_persons(covering, sizes, persons, everyone.counts) < judge.min_size
+        persons = everyone.codes[everyone.index(rows_judge.person)]
+        return lambda covering, sizes: _n_persons(covering, sizes, persons, everyone.counts) < rows_judge.min_size
     return None
 
 
@@ -245,7 +245,7 @@ def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes
     """Search, and search again without the records that cost the others most, as long as the loss falls.
 
     A suppressed record counts as having lost everything. The result is never worse than without suppression, which is
-    tried first. If suppressing the best candidates gains nothing, the best quarter of them is tried; at most 12 times.
+    tried first. If suppressing the best candidates gains nothing, the best quarter is tried; at most 12 more searches.
     """
     best = search(problem)
     loss_before = value = _loss_of(problem, best)
@@ -432,7 +432,7 @@ class Mondrian:
 
     @property
     def offers(self) -> Offers:
-        """The set-NCP. Central values cover nobody else, so they count no population; relaxed classes overlap."""
+        """The set-NCP; a population, but not with central values, which cover nobody else. Relaxed classes overlap."""
         return Offers(
             parts_equal_records=not self.strict,
             counts_population=self.recoding != "central",
@@ -560,12 +560,12 @@ def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:
 
 def cut_search(method: Mondrian, problem: Problem, axes: tuple[Axis, ...], sensitive: CodeArray) -> CutSearch:
     """Build the search for cuts; `sensitive` holds codes + 1 of the rows that are cut."""
-    judge = problem.judge
-    people = np.empty(0, dtype=np.int64) if judge.population is None else judge.population
-    options = split.Options(judge.min_size + method.margin)
+    rows_judge = problem.judge
+    people = np.empty(0, dtype=np.int64) if rows_judge.population is None else rows_judge.population
+    options = split.Options(rows_judge.min_size + method.margin)
     deals_ties = None if method.cut == "gain" else not method.strict
     packed = pack_axes(axes, problem.loss.weights)
-    return CutSearch(packed, judge.rules_for_kernels(), sensitive, people, options, method.n_rescored, deals_ties)
+    return CutSearch(packed, rows_judge.rules_for_kernels(), sensitive, people, options, method.n_rescored, deals_ties)
 
 
 def _build_lists(method: Mondrian, problem: Problem) -> Lists:

@@ -20,10 +20,10 @@ from hushtable.kernels import class_profile, judge, split
 from hushtable.kernels.rows import ROWS_PER_BLOCK
 from hushtable.search import Budget, Clock, n_threads
 
-_CLASSES_BETWEEN_LOOKS: Final = 4_096  # settled classes between two looks at the clock
-_CELLS_BETWEEN_LOOKS: Final = 4_000_000  # and cells of all of them
+_CLASSES_BETWEEN_LOOKS: Final = 4_096  # at the clock; settled classes
+_CELLS_BETWEEN_LOOKS: Final = 4_000_000  # in all of these classes
 _N_PARTS: Final = 32
-_MIN_ROWS_PER_PART: Final = 2**15  # rows
+_MIN_ROWS_PER_PART: Final = 2**15
 _FIRST_STACK_ROOM: Final = 64  # classes waiting to be cut that there is room for at first
 
 
@@ -140,7 +140,7 @@ class ThreadScratch(threading.local):
     """Scratch arrays of a thread, made at first use; a run of more than `max_rows` rows gets temporary ones."""
 
     def __init__(self, search: CutSearch, rows: split.Rows, max_rows: int) -> None:
-        self.search, self.rows, self.most = search, rows, max_rows
+        self.search, self.rows, self.max_rows = search, rows, max_rows
         self.work = _build_work(search, rows, max_rows)
         # None if the number of records alone decides.
         is_judged = len(search.sensitive) > 0 or len(search.population) > 0 or search.rules.own is not None
@@ -150,7 +150,7 @@ class ThreadScratch(threading.local):
         """Grow the tree of a run of rows, or cut it once."""
         rows = _take_run(self.rows, *run)
         n_rows, status = len(rows.order), split.PAUSED
-        is_cut_once = n_rows > self.most
+        is_cut_once = n_rows > self.max_rows
         scratch = ThreadScratch(self.search, self.rows, n_rows) if is_cut_once else self
         tree = _new_tree(self.search, rows, 2 if is_cut_once else n_rows)
         scratch.stack_rows(rows)
@@ -162,7 +162,7 @@ class ThreadScratch(threading.local):
         return Piece(tree, run, ((run[0], middle), (middle, run[1])))
 
     def stack_rows(self, rows: split.Rows) -> None:
-        """Put all rows on the stack, as one class that may lie anywhere."""
+        """Put all rows on the stack, as one class that may have every place of each column."""
         self.work.stack[0, :3] = 0, len(rows.order), _n_records(rows)
         self.work.stack[0, 3::2], self.work.stack[0, 4::2] = 0, _count_places(self.search.axes) - 1
 

@@ -128,7 +128,7 @@ def _list_ties(space: CandidateSpace, listed: list[Candidates], rows: CountArray
 
 
 _ROWS_AT_ONCE = 10_000_000  # rows that the search for blocks looks at between two looks at the clock, at most
-_MAX_BLOCKS_PER_SEARCH = 20_000  # blocks that one search may give back
+_MAX_BLOCKS_PER_SEARCH = 20_000  # more blocks take another search
 _MOST_COLUMNS = 200_000  # integer programs of more are not tried
 _NEGLIGIBLE = 1e-7
 _SMOOTHING = 0.6  # weight of the best duals so far: smoothed duals need fewer rounds of pricing
@@ -208,9 +208,9 @@ class _Master:
         clock: Clock,
         report: Callable[[Partitioning], None],
     ) -> None:
-        self.known, self.clock, self.report = incumbent, clock, report
+        self.incumbent, self.clock, self.report = incumbent, clock, report
         self.places = np.ascontiguousarray(space.places[order])
-        self.space, self.k, self.order, self.least = space, k, order, nearest_costs
+        self.space, self.k, self.order, self.nearest_costs = space, k, order, nearest_costs
         self.blocks: list[tuple[int, ...]] = []
         self.seen: set[tuple[int, ...]] = set()
         self.costs: list[float] = []
@@ -264,7 +264,7 @@ class _Master:
         """Search blocks of reduced cost below a limit; return how many are new, and whether the search is complete."""
         n_rows, n_columns = self.places.shape
         stack = pricing.new_stack(n_rows, n_columns, self.k)
-        wanted = pricing.Wanted(self.k, duals, self.least, below, is_all, _ROWS_AT_ONCE // n_rows)
+        wanted = pricing.Wanted(self.k, duals, self.nearest_costs, below, is_all, _ROWS_AT_ONCE // n_rows)
         self.found.best[:] = 0.0
         n_new, is_complete = 0, False
         while not is_complete:
@@ -282,7 +282,7 @@ class _Master:
     def generate_blocks(self) -> tuple[FloatArray, float] | None:
         """Add blocks until none lowers the linear program; return duals and their bound, None if the time is over."""
         centre: FloatArray | None = None
-        incumbent, best_bound = self.known, -np.inf
+        incumbent, best_bound = self.incumbent, -np.inf
         while not self.clock.is_over(self.n_nodes):
             relaxed = self._solve_relaxation()
             if relaxed is None:
@@ -318,7 +318,7 @@ class _Master:
 
     def close_gap(self, duals: FloatArray, bound: float) -> None:
         """Solve integer programs over ever more blocks, until all that a better partition may use are included."""
-        incumbent = self.known
+        incumbent = self.incumbent
         for share in _GAP_SHARES:
             gap = incumbent.value - bound + _NEGLIGIBLE
             if incumbent.is_proven or self.clock.is_over(self.n_nodes):
@@ -345,11 +345,11 @@ class _Master:
             # Presolve takes longer than it saves on these, and some versions of HiGHS then write to stdout.
             options={"mip_rel_gap": 0.0, "time_limit": max(_MIN_SECONDS, self.clock.left), "presolve": False},
         )
-        if solved.x is not None and solved.fun < self.known.value - _NEGLIGIBLE:
+        if solved.x is not None and solved.fun < self.incumbent.value - _NEGLIGIBLE:
             chosen = picks[solved.x > 0.5]
             for label, block in enumerate(chosen.tolist()):
-                self.known.labels[self.order[list(self.blocks[block])]] = label
-            self.known.value = float(solved.fun)
+                self.incumbent.labels[self.order[list(self.blocks[block])]] = label
+            self.incumbent.value = float(solved.fun)
         if solved.status == _INFEASIBLE:
             return np.inf
         return -np.inf if solved.mip_dual_bound is None else float(solved.mip_dual_bound)

@@ -139,19 +139,19 @@ class Routes:
         return depths
 
     def bounds(self, column: str) -> tuple[list[str | None], list[str | None]]:
-        """Return between which edges the known values of a column lie that come to each node; None: no cut bounds them.
+        """Return the low and high edge of each node's known values, None if no cut bounds them.
 
-        Only of a column that is cut in order.
+        The column has to be cut in order.
         """
-        place, parents = self.columns.index(column), self.parents().tolist()
+        index, parents = self.columns.index(column), self.parents().tolist()
         lows: list[str | None] = [None] * len(parents)
         highs: list[str | None] = [None] * len(parents)
         for node, parent in enumerate(parents[1:], start=1):
             lows[node], highs[node] = lows[parent], highs[parent]
-            side = self.sides[place][self.test[parent]] if self.cut[parent] == place else None
+            side = self.sides[index][self.test[parent]] if self.cut[parent] == index else None
             if isinstance(side, Below) and side.edge is not None:
-                bounds = highs if node == parent + 1 else lows
-                bounds[node] = side.edge
+                edges = highs if node == parent + 1 else lows
+                edges[node] = side.edge
         return lows, highs
 
     def texts_of_cuts(self, column: str) -> tuple[str | None, ...]:
@@ -270,7 +270,7 @@ def _codes_going_left(sides: Sequence[Side], column: Column, meaning: Any) -> li
 def write_bounds(
     lows: Sequence[str | None], highs: Sequence[str | None], column: Column
 ) -> tuple[list[str], FloatArray, FloatArray]:
-    """Write the values between edges, each of which may lack, and their shares of a column by values and by ranks."""
+    """Write the values between edges (None: no edge); return also their shares of a column, by values and by ranks."""
     is_calendar = column.kind in ("date", "datetime")
     texts = [_write_between(*ends, is_calendar=is_calendar) for ends in zip(lows, highs, strict=True)]
     first, last = np.zeros(len(texts), dtype=np.int64), np.full(len(texts), column.n_values - 1)
@@ -289,16 +289,16 @@ def write_bounds(
 
 def _write_between(low: str | None, high: str | None, *, is_calendar: bool) -> str:
     ends = [end for end in (low, high) if end is not None]
-    told = cells.without_first_days(ends) if is_calendar else ends
-    if len(told) == 2:
-        return cells.format_half_open(*told)
-    if not told:
+    texts = cells.without_first_days(ends) if is_calendar else ends
+    if len(texts) == 2:
+        return cells.format_half_open(*texts)
+    if not texts:
         return cells.SUPPRESSED
-    return cells.format_below(*told) if low is None else cells.format_at_least(*told)
+    return cells.format_below(*texts) if low is None else cells.format_at_least(*texts)
 
 
 _MOST_DAYS: Final = (1, 31, 92, 366, 3_653)
-"""How many days each calendar unit has at most, in their order."""
+"""The most days of each calendar unit, in the order of `UNITS`."""
 
 _UNIT_TEXTS: Final = ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{4}-[0-9]{2}", "[0-9]{4}-Q[1-4]", "[0-9]{4}", "[0-9]{4}s")
 """The pattern of each calendar unit's labels, in the order of `UNITS`."""
@@ -307,23 +307,23 @@ _UNIT_TEXTS: Final = ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{4}-[0-9]{2}", "[0-9]{
 def with_own_units(
     cell: Written, column: Column, meaning: Any, labels: CodeArray, codes: CodeArray, covered: BoolArray
 ) -> tuple[CodeArray, Written]:
-    """Give rows outside their class's calendar unit or prefix their own one; return labels (-1: none) and cells.
+    """Give rows outside their class's unit, dates or prefix their own unit; return labels (-1: none) and cells.
 
     No unit comes from the data: the class decides its length, the calendar or the code (`Dates`, `Prefix`) its begin
     and end. A missing value has no unit.
     """
     new_labels = np.where(covered, labels, np.int32(-1))
-    asks = ~covered & (codes >= 0)
-    # In memory a hierarchy is made of the rule that a file tells.
+    needs_unit = ~covered & (codes >= 0)
+    # A file has the rule alone; in memory it may be a hierarchy already.
     meaning = meaning.rule if isinstance(meaning, Hierarchy) else meaning
-    if not isinstance(meaning, (Dates, Prefix)) or not asks.any():
+    if not isinstance(meaning, (Dates, Prefix)) or not needs_unit.any():
         return new_labels, cell
     ladder = (Dates(tuple(UNITS)) if isinstance(meaning, Dates) else meaning).ladder(column)
     level_of_text = np.full(len(cell.texts), -1)
-    for label in np.unique(labels[asks]).tolist():
+    for label in np.unique(labels[needs_unit]).tolist():
         level_of_text[label] = _level_of_unit(cell.texts[label], meaning)
     index_of_text: dict[str | None, int] = {text: i for i, text in enumerate(cell.texts)}
-    rows = np.flatnonzero(asks & (level_of_text[labels] >= 0))
+    rows = np.flatnonzero(needs_unit & (level_of_text[labels] >= 0))
     for row, code, level in zip(rows.tolist(), codes[rows].tolist(), level_of_text[labels[rows]].tolist(), strict=True):
         unit = ladder.levels[level]
         new_labels[row] = index_of_text.setdefault(unit.labels[unit.codes[code]], len(index_of_text))
@@ -331,7 +331,7 @@ def with_own_units(
 
 
 def _level_of_unit(text: str | None, meaning: Dates | Prefix) -> int:
-    """Return the level of the calendar unit or prefix that a text is; -1 if it is neither."""
+    """Return the level of a calendar unit, of the one as long as an interval of dates, or of a prefix; else -1."""
     if text is None:
         return -1
     if isinstance(meaning, Dates):
@@ -342,7 +342,7 @@ def _level_of_unit(text: str | None, meaning: Dates | Prefix) -> int:
 
 
 def _level_as_long(text: str) -> int:
-    """Return the level of the shortest calendar unit that is as long as an interval of dates; -1 where none is."""
+    """Return the level of the shortest calendar unit that may be as long as an interval of dates; -1 if none is."""
     ends = cells.parse_cell(text).ends
     if ends is None or ends.low is None or ends.high is None:
         return -1

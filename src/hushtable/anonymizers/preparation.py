@@ -265,8 +265,7 @@ def warn_of_doubts(source: Frame | Table, table: Table, request: Request) -> Non
                 f"column {name!r} has cells of several values with {mark!r} between them: each of its "
                 f"{table.column(name).n_values} combinations is a value of its own, in every order. Make sets of them "
                 f"({describe_separator(name, mark)}), give every one of the values a column that says yes or no, or "
-                "keep the "
-                "first one only.",
+                "keep the first one only.",
                 stacklevel=4,
             )
     warn_of_missing_codes(source, [name for name in source.names if name not in request.unpublished], stacklevel=5)

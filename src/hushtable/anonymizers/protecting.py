@@ -94,7 +94,7 @@ def _count_excess(
     grounds: dict[str, Ground],
     max_excess: int,
 ) -> CountArray:
-    """Count, by value, the records to suppress until the rest as one class passes."""
+    """Count, by code + 1 (0: missing), the records to suppress until the rest as one class passes."""
     remaining = counts.copy()
     while counts.sum() - remaining.sum() < max_excess and remaining.sum() > 0:
         present = np.flatnonzero(remaining)
@@ -229,7 +229,7 @@ def _with_floor(release: Release, budget: Budget) -> Release:
 def _build_judge(
     part: Table, people: Table | None, whole_judge: Judge, *, keeps_equal: bool
 ) -> tuple[Judge, CodeArray]:
-    """Return the judge of the rows that a search sees, equal ones merged unless `keeps_equal`, and rows' places."""
+    """Return the judge of the rows that a search sees, equal ones merged unless `keeps_equal`, and each row's index."""
     everyone = part if people is None else part.with_population(people)
     if keeps_equal:
         order = sort_by_content(everyone)

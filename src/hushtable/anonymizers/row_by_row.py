@@ -32,7 +32,7 @@ from hushtable.search import Trace, check_memory
 from hushtable.tables import Partition, Table
 
 _STYLES: Final = ("tight", "readable", "nested", "set", "label")  # whose cells follow from the records of a class alone
-_BYTES_PER_RECORD: Final = 40.0  # bytes, besides the codes
+_BYTES_PER_RECORD: Final = 40.0  # besides the codes
 _ROWS_AT_ONCE: Final = 2_000_000  # rows whose classes are published together
 
 
@@ -77,10 +77,10 @@ class Coding:
         return self.cells.build_frame(map(self._cells_of_codes, self.columns, self.code_of_cell, shifted), counts)
 
     def _cells_of_codes(self, column: Column, code_of_cell: CodeArray, shifted: NDArray[Any]) -> CountArray:
-        place = np.zeros(column.n_values + 1, dtype=np.int64)
+        cell_of_code = np.zeros(column.n_values + 1, dtype=np.int64)
         # Backwards, so that of several cells with one code the first is written last.
-        place[code_of_cell[::-1] + 1] = np.arange(len(code_of_cell))[::-1]
-        return np.asarray(place[shifted])
+        cell_of_code[code_of_cell[::-1] + 1] = np.arange(len(code_of_cell))[::-1]
+        return np.asarray(cell_of_code[shifted])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,11 +37,11 @@ from .histories import (
     Known as Known,
     Linkage as Linkage,
     RareSets as RareSets,
+    count_equal_histories as count_equal_histories,
     count_sets as count_sets,
     find_rare_sets as find_rare_sets,
     measure_claim_linkage as measure_claim_linkage,
     measure_linkage as measure_linkage,
-    number_histories as number_histories,
 )
 from .independence import Independence as Independence
 from .matchings import Matchings as Matchings

@@ -68,7 +68,7 @@ class Judgement:
     unchecked: Mapping[str, str]
     figures: Mapping[str, Any]
     needs_publisher: tuple[str, ...] = ()
-    by_records: tuple[str, ...] = ()  # what was judged of conditions that count persons, where nothing tells them
+    by_records: tuple[str, ...] = ()  # conditions on persons, judged by records where nothing tells whose they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,9 +399,11 @@ class Classes(ClaimOnColumns):
         figures = {**class_figures(stats, grouped, diversity), "missing": self.missing}
         figures |= {} if counted_persons is None else {"n_persons": counted_persons.in_all}
         judged = Judgement(tuple(failures), frame.n_records, unjudged, figures)
-        return self._add_uncounted(judged, source, persons)
+        return self._with_conditions_by_records(judged, source, persons)
 
-    def _add_uncounted(self, judged: Judgement, source: frames.Frame | None, persons: CountArray | None) -> Judgement:
+    def _with_conditions_by_records(
+        self, judged: Judgement, source: frames.Frame | None, persons: CountArray | None
+    ) -> Judgement:
         """Return a judgement that says which conditions were judged by records alone, and what its publisher has."""
         failed = {failure.condition for failure, _ in judged.failures}
         # Too few records are too few persons, whosever they are.
@@ -598,7 +600,10 @@ class Classes(ClaimOnColumns):
             )
         if model.needs.reference:
             if source is None and not self.is_whole:
-                return "it compares with the input, of which records are missing here: pass original="
+                return (
+                    "it compares with the input, of which records are missing here: give the original table "
+                    "(--original, in Python original=)"
+                )
             return describe_missing_hierarchies(model.needs.sensitive, self.hierarchies) or describe_missing_order(
                 model.needs.sensitive, self.specs
             )
@@ -613,7 +618,7 @@ class Classes(ClaimOnColumns):
             if self.is_fresh
             else "the table does not say whose record a row is"
         )
-        lack = f"{hidden}: pass original=, with column {self.person!r}"
+        lack = f"{hidden}: give the original table (--original, in Python original=), with column {self.person!r}"
         if source is not None:
             lack = describe_missing_hierarchies(self.columns, self.hierarchies) or lack
         return dict.fromkeys(self._counting(), lack)

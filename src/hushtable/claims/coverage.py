@@ -80,7 +80,7 @@ def fewest_persons_among(
     """Count the fewest persons who can have so many of the records of some rows, the certain rows among them."""
     certain = np.zeros(len(persons), dtype=bool) if is_certain is None else is_certain
     known = np.unique(persons[certain & (persons >= 0)])
-    # Whoever is there for certain, and nobody, takes as many as there are.
+    # All rows of persons who are there for certain, and of nobody, are taken first.
     is_other = ~certain & (persons >= 0) & ~np.isin(persons, known)
     n_left = max(0, n_records - int(counts[~is_other].sum()))
     nowhere = np.zeros(np.count_nonzero(is_other), dtype=np.int64)

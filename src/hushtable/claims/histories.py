@@ -55,16 +55,15 @@ class Linkage:
         """Describe the counts, a line for each number of known records."""
         return [
             f"who knows {_format_records(each.n_records)} of a person finds {each.n_found:,} of {each.n_persons:,} "
-            "persons "
-            f"(linked by {self.column}); {each.n_few:,} are among fewer than {self.k}"
+            f"persons (linked by {self.column}); {each.n_few:,} are among fewer than {self.k}"
             for each in self.known
         ]
 
     def add_to_verdict(self, verdict: Verdict) -> Verdict:
         """Return a verdict that fails where somebody is found, and has the counts among its figures."""
         most = max(self.known, key=lambda each: each.n_found / each.n_persons if each.n_persons else 0.0)
-        n_known = _format_records(most.n_records)
-        condition = f"who knows {n_known} of a person finds {most.n_found:,} of {most.n_persons:,} persons"
+        records = _format_records(most.n_records)
+        condition = f"who knows {records} of a person finds {most.n_found:,} of {most.n_persons:,} persons"
         failures = (Failure(condition, 0, 0, self.rate),) if self.rate else ()
         return replace(
             verdict,
@@ -213,9 +212,9 @@ def count_fitting(index: Index, known: Sequence[frozenset[int]], enough: int) ->
     n_fitting = 0
     for begin in range(0, len(first.persons), _PERSONS_PER_STEP):
         candidates = first.persons[begin : begin + _PERSONS_PER_STEP]
-        for narrower in others:
-            at = np.minimum(np.searchsorted(narrower.persons, candidates), max(0, len(narrower.persons) - 1))
-            candidates = candidates[narrower.persons[at] == candidates] if len(narrower.persons) else candidates[:0]
+        for other in others:
+            at = np.minimum(np.searchsorted(other.persons, candidates), max(0, len(other.persons) - 1))
+            candidates = candidates[other.persons[at] == candidates] if len(other.persons) else candidates[:0]
         n_fitting += len(candidates)
         if n_fitting >= enough:
             break
@@ -433,6 +432,12 @@ def number_histories(classes: CountArray, persons: CodeArray, counts: CountArray
     histories = (np.concatenate(owned.records_of(person)).tobytes() for person in range(n_persons))
     history_numbers = (numbers.setdefault(history, len(numbers)) for history in histories)
     return np.fromiter(history_numbers, dtype=np.int64, count=n_persons)
+
+
+def count_equal_histories(classes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:
+    """Count for each person how many persons, itself included, have its history; see `number_histories`."""
+    history = number_histories(classes, persons, counts)
+    return np.asarray(np.bincount(history)[history])
 
 
 def _covering_classes(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:

@@ -76,7 +76,10 @@ class Matchings(ClaimOnColumns):
         failures = [*([Failure("no records")] if frame.n_rows == 0 else []), *spelling_failures(frame, self.columns)]
         failures += [failure for each in sets for failure, _ in each.find_misordered_sets()]
         failures += [failure for failure, _ in self._find_rounding_failures(frame)]
-        lack: str | None = "it compares published rows with the original ones: pass original="
+        lack: str | None = (
+            "it compares published rows with the original ones: give the original table "
+            "(--original, in Python original=)"
+        )
         if original is not None:
             lack = describe_missing_hierarchies(self.columns, self.hierarchies) or describe_missing_order(
                 self.columns, self.specs

@@ -70,7 +70,7 @@ class Verdict(StatesFacts):
     needs_publisher : tuple of str
         Those of them that take the original, and the hierarchies that no manifest holds: its publisher has them.
     vouched : mapping of str to str
-        Those of these that the manifest vouches for, and what it says: that they were judged beside the original.
+        Those of ``needs_publisher`` that the manifest vouches for, and what it says: judged beside the original.
     columns : tuple of str
         The columns that the conditions speak of.
     n_records : int

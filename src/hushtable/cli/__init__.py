@@ -69,8 +69,7 @@ def fault_line(error: BaseException) -> str:
         return "the disk came to its end; make room where files are written and in the folder of temporary files."
     return (
         f"a fault of hushtable: {type(error).__name__} at {_locate_fault(error)}; run it again with --traceback, and "
-        "report "
-        "what that shows, without values of your data."
+        "report what that shows, without values of your data."
     )
 
 

@@ -80,15 +80,15 @@ def _translate_help(kind: Any) -> Any:
 def _options_of(group: type[DataclassInstance]) -> list[inspect.Parameter]:
     heading, hints = (group.__doc__ or "").partition("\n")[0].rstrip("."), get_type_hints(group, include_extras=True)
     options = []
-    for field in dataclasses.fields(group):
+    for option_field in dataclasses.fields(group):
         # An option of several groups is annotated once; its field holds it in the metadata.
-        kind, shared = hints[field.name], field.metadata.get(_OPTION)
+        kind, shared = hints[option_field.name], option_field.metadata.get(_OPTION)
         kind, shared = (kind, shared) if shared else get_args(kind)
         under_heading = copy.copy(shared)
         under_heading.rich_help_panel, under_heading.help = translate(heading), translate(shared.help or "")
-        default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+        default = inspect.Parameter.empty if option_field.default is dataclasses.MISSING else option_field.default
         options.append(
-            inspect.Parameter(field.name, _BY_NAME, default=default, annotation=Annotated[kind, under_heading])
+            inspect.Parameter(option_field.name, _BY_NAME, default=default, annotation=Annotated[kind, under_heading])
         )
     return options
 

@@ -300,7 +300,7 @@ def _place_of(rules: Policy, option: str) -> _OptionPlace:
     if option == "weights":
         return "loss", rules.loss.name, "weights"
     method = rules.method.name
-    known = [field.name for field in dataclasses.fields(rules.method)]
+    known = [each.name for each in dataclasses.fields(rules.method)]
     if option not in known:
         raise InputError(
             f"--{option.replace('_', '-')} has no effect: the method {method!r} has no such option.",

@@ -42,7 +42,7 @@ from .item_sets import (
     list_items as list_items,
 )
 from .meeting import (
-    column_of_published_cells as column_of_published_cells,
+    column_of_cell_values as column_of_cell_values,
     fold_spelling as fold_spelling,
     form_of as form_of,
     kinds_of_one_family as kinds_of_one_family,

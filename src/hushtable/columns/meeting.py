@@ -130,7 +130,7 @@ def form_of(text: str) -> str:
     return form if len(form) <= _LONGEST_FORM else f"{form[:_LONGEST_FORM]}..."
 
 
-def column_of_published_cells(name: str, cells: Iterable[str | None], kind: Kind | None = None) -> Column:
+def column_of_cell_values(name: str, cells: Iterable[str | None], kind: Kind | None = None) -> Column:
     """Return a column of the values in published cells: values, members of sets, ends of intervals."""
     members: dict[str, None] = {}
     bounds: dict[str, None] = {}

@@ -318,11 +318,11 @@ def _encode_texts(name: str, series: pl.Series, spec: ColumnSpec) -> tuple[Colum
     column, code_of_text = from_texts(name, distinct.to_list(), spec.kind, spec.order)
     column = replace(column, separator=spec.separator)
     # The last entry serves the missing cells, which index it as -1.
-    return column, np.append(code_of_text, np.int32(-1))[_rank_texts(distinct, series)]
+    return column, np.append(code_of_text, np.int32(-1))[_index_texts(distinct, series)]
 
 
-def _rank_texts(distinct: pl.Series, series: pl.Series) -> CodeArray:
-    """Return the rank of each text among the distinct ones; -1 is missing."""
+def _index_texts(distinct: pl.Series, series: pl.Series) -> CodeArray:
+    """Return the index of each text in the distinct ones; -1 is missing."""
     return np.asarray(series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy())
 
 
@@ -390,7 +390,7 @@ def cell_codes(series: pl.Series) -> CodeArray:
         # 0 and -0 are one number and two cells.
         series = series.cast(pl.String)
     if isinstance(series.dtype, pl.String):
-        return _rank_texts(series.drop_nulls().unique(), series)
+        return _index_texts(series.drop_nulls().unique(), series)
     try:
         return np.asarray((series.rank("dense").cast(pl.Int32) - 1).fill_null(-1).to_numpy())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
@@ -527,7 +527,7 @@ def list_distinct_cells(series: pl.Series, name: str) -> tuple[pl.Series, CodeAr
     is_cell = (distinct.str.strip_chars() != "").to_numpy()
     # The last entry serves the missing cells, which index it as -1.
     places = np.append(np.where(is_cell, np.cumsum(is_cell) - 1, -1), -1).astype(np.int32)
-    return distinct.filter(is_cell), places[_rank_texts(distinct, cells)]
+    return distinct.filter(is_cell), places[_index_texts(distinct, cells)]
 
 
 def _list_categories(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:

@@ -266,12 +266,12 @@ class Greedy:
         mask = _random_mask(n, rng) if self.start == "random" else 0
         value = evaluator.value_of(mask) if mask else -math.inf
         for _ in range(self.max_steps):
-            neighbors = _flip_each_column(mask, n)
-            values = evaluator.values_of(neighbors) or [-math.inf]
+            neighbours = _flip_each_column(mask, n)
+            values = evaluator.values_of(neighbours) or [-math.inf]
             best = int(np.argmax(values))
             if not values[best] > value:
                 break
-            mask, value = neighbors[best], values[best]
+            mask, value = neighbours[best], values[best]
             evaluator.note_step([value])
         return None
 
@@ -298,17 +298,17 @@ class Tabu:
         _check_options(self, ["max_steps", "tenure"])
 
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
-        """Walk until the steps are used up, or every neighbor was visited lately."""
+        """Walk until the steps are used up, or every neighbour was visited lately."""
         mask = _random_mask(evaluator.n_candidates, rng)
         evaluator.note_step([evaluator.value_of(mask)])
         visited = deque([mask], maxlen=self.tenure)
         for _ in range(self.max_steps):
-            neighbors = [each for each in _flip_each_column(mask, evaluator.n_candidates) if each not in visited]
-            if not neighbors:
+            neighbours = [each for each in _flip_each_column(mask, evaluator.n_candidates) if each not in visited]
+            if not neighbours:
                 break
-            values = evaluator.values_of(neighbors)
+            values = evaluator.values_of(neighbours)
             best = int(np.argmax(values))
-            mask = neighbors[best]
+            mask = neighbours[best]
             visited.append(mask)
             evaluator.note_step([values[best]])
         return None

@@ -84,7 +84,7 @@ def find_quasi_identifiers(
     if of_persons is not None:
         about_persons, reason = of_persons, f"declared as {'' if of_persons else 'not '}about persons"
     n_records = source.n_records
-    columns = _propose_roles(read, source, n_records) if about_persons else tuple(each.proposed for each in read)
+    columns = _propose_roles(read, source) if about_persons else tuple(each.proposed for each in read)
     columns = _with_names_seen(columns, source)
     columns = _with_determined(columns, read, source)
     person = _find_person(columns, n_records)
@@ -160,9 +160,7 @@ def _read_column(source: Table | frames.Frame, name: str, words: Lexicon) -> _Re
     return _ReadColumn(proposed, codes, finding)
 
 
-def _propose_roles(
-    read: Sequence[_ReadColumn], source: Table | frames.Frame, n_records: int
-) -> tuple[ProposedRole, ...]:
+def _propose_roles(read: Sequence[_ReadColumn], source: Table | frames.Frame) -> tuple[ProposedRole, ...]:
     """Propose roles in a table of persons."""
     open_ones = [each for each in read if each.finding is not None and each.proposed.n_distinct]
     findings = {each.proposed.name: each.finding for each in open_ones if each.finding is not None}

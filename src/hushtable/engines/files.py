@@ -191,7 +191,7 @@ class Files:
     ) -> Frame:
         """Return the distinct rows of some columns with their counts; see `hushtable.io.distinct_rows.collapse`.
 
-        With ``cells``, the distinct rows are those of the published cells, without suppressed records.
+        With ``cells``, the distinct rows are those of the published cells, without records that are left out.
         """
         if cells is None:
             counted = distinct_rows.collapse(self.source, names, most_rows=most_rows, as_written=as_written)
@@ -335,7 +335,7 @@ class Files:
         names = list(dict.fromkeys((*key_columns, *kept_columns)))
         raw_rows = RawRows(cells.keys) if self.numbered_records is None else None
         counts, n_before = np.zeros(len(number_of_row), dtype=np.int64), 0
-        # Kept columns are not read as dictionaries: these may hold cells of suppressed records.
+        # Kept columns are not read as dictionaries: these may hold cells of records that are left out.
         coded = [name for name in key_columns if name not in kept_columns]
         for batch in self.source.batches(names, coded=coded):
             key_batch = batch.select(range(len(key_columns)))

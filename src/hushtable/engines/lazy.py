@@ -102,7 +102,7 @@ class Lazy:
         What was said of all cells.
     specs : mapping of column to ColumnSpec
         What was said of how columns are read.
-    walked : RecordCells, optional
+    record_cells : RecordCells, optional
         What publishes every record by its own cells, where the distinct rows are too many to be joined.
     files : tuple of path
         What it was made from, where an engine was given files to read.

@@ -60,7 +60,7 @@ class CodeGrid:
     starts: CountArray = field(repr=False)  # (n_levels, n_values): the first value that shares the prefix of each value
     ends: CountArray = field(repr=False)  # (n_levels, n_values): one after the last that shares it
     min_sizes: CountArray = field(repr=False)  # by level, the fewest values of a range that is rounded to it
-    # All lengths below a code's, or those of the user's rule: never taken from the data
+    # The lengths of the user's rule, or all below the longest code's: they do not tell which codes occur
     prefixes: tuple[int, ...] = ()
     # Whether a class under one prefix publishes it, even if a range of longer prefixes is narrower
     keeps_labels: bool = False

@@ -171,10 +171,10 @@ def parse_tree(tree: Any) -> LadderLines:
     def walk(node: Any, path: list[str]) -> None:
         if isinstance(node, Mapping):
             for label, child in node.items():
-                walk(child, [*path, _text_of_leaf(label)])
+                walk(child, [*path, _text_of_node(label)])
         elif isinstance(node, (list, tuple)):
             first = len(paths) + 1
-            paths.extend(([*path, _text_of_leaf(leaf)], f"value {place}") for place, leaf in enumerate(node, first))
+            paths.extend(([*path, _text_of_node(leaf)], f"value {place}") for place, leaf in enumerate(node, first))
         else:
             raise HierarchyError("tree: a label without a list of values.", hint="write `label: [value, value]`.")
 
@@ -182,12 +182,12 @@ def parse_tree(tree: Any) -> LadderLines:
     return _pad_paths(paths)
 
 
-def _text_of_leaf(leaf: Any) -> str:
-    if leaf is None or isinstance(leaf, (bool, list, tuple, Mapping)):
+def _text_of_node(node: Any) -> str:
+    if node is None or isinstance(node, (bool, list, tuple, Mapping)):
         raise HierarchyError(
             "tree: a label or value that is no text.", hint="quote it: YAML reads a bare no, yes or ~ otherwise."
         )
-    return str(leaf)
+    return str(node)
 
 
 def _pad_paths(paths: Sequence[tuple[list[str], str]]) -> LadderLines:

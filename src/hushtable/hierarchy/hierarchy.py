@@ -50,13 +50,13 @@ def check_labels(
     for level in range(1, len(labels) - 1):
         codes = level_codes[level]
         sizes = np.bincount(codes, minlength=len(labels[level]))
-        members = np.empty(len(sizes), dtype=np.int64)
-        members[codes] = np.arange(len(codes))
+        member = np.empty(len(sizes), dtype=np.int64)
+        member[codes] = np.arange(len(codes))
         for node, label in enumerate(labels[level]):
             if label == cells.SUPPRESSED:
                 continue
             where = f"hierarchy of {column!r}: label {node} of level {level}"
-            for code, what in ((code_of.get(label), "value"), (lowest.setdefault(label, int(members[node])), "label")):
+            for code, what in ((code_of.get(label), "value"), (lowest.setdefault(label, int(member[node])), "label")):
                 if code is not None and codes[code] != node:
                     raise HierarchyError(
                         f"{where} is also a {what} of another branch, that of value {code}.",

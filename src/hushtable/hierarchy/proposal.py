@@ -72,7 +72,7 @@ class Rounding:
 
     kind: Kind
     grid: Exact  # the width of a cell; of dates, in units
-    first: int  # the number of the first cell, counted from 0, or from 1970 in days
+    first: int  # the number of the first cell on the grid from 0; of dates, its unit's number, or its day from 1970
     place: CodeArray = field(repr=False)  # of every value; values of one cell share one
     cells: CountArray = field(repr=False)  # the cell of every place, ascending from 0
     value_width: float  # the share of a cell that a value covers: 1 if the grid is as fine as the values
@@ -102,7 +102,7 @@ class Rounding:
         finest = _find_resolution(column)
         width = grid or max(finest, finest_grid(low, high))
         index = number_cells(column, width)
-        return cls._from_cells(column, width, index, min(1.0, float(Fraction(finest) / width)), _number_units)
+        return cls._from_cells(column, width, index, min(1.0, float(Fraction(finest) / width)), _decimal_units)
 
     @classmethod
     def _from_cells(cls, column: Column, grid: Exact, index: CountArray, value_width: float, units: _Units) -> Rounding:
@@ -235,7 +235,7 @@ def _find_resolution(column: Column) -> Exact:
     return 0 if n_decimals is None else Fraction(1, 10**n_decimals)
 
 
-def _number_units(occupied: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
+def _decimal_units(occupied: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
     """Return the units of 5, 10, 50 ... times a power of ten that hold whole cells."""
     steps = [1]
     power = len(str(Fraction(grid).numerator)) - len(str(Fraction(grid).denominator)) - 1
@@ -261,7 +261,7 @@ def _clock_cells(column: Column) -> tuple[int, CountArray, float]:
 
 
 def _clock_units(occupied: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
-    """Return the units of minutes, quarter hours, hours and six hours that hold whole cells."""
+    """Return the units of `_SECONDS_PER_UNIT` that hold whole cells, from single cells on."""
     steps = np.array([1, *(step // int(grid) for step in _SECONDS_PER_UNIT if step > grid)])[:, None]
     starts = (first + occupied) // steps * steps - first
     return steps.ravel(), starts, starts + steps
@@ -270,7 +270,7 @@ def _clock_units(occupied: CountArray, first: int, grid: Exact) -> tuple[CountAr
 def _calendar_units(
     occupied: CountArray, first: int, grid: Exact, *, unit: str
 ) -> tuple[CountArray, CountArray, CountArray]:
-    """Return the calendar units of at least the given one."""
+    """Return the calendar units from the given one on, the finest first."""
     names = _units_from(unit)
     days = first_day(occupied + first, unit).astype("datetime64[D]")
     starts, ends = (

@@ -50,7 +50,7 @@ from hushtable.models import entries
 
 MIN_TAIL_RECORDS: Final = 5  # the default of `Tails.least`
 _MAX_CELLS_BETWEEN_ENDS: Final = 100  # at most about so many intervals lie between the ends
-_DAYS_PER_DECADE: Final = 3_652  # days
+_DAYS_PER_DECADE: Final = 3_652
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class _Centre:
     def __init__(
         self, column: Column, positions: ValueArray, ends: tuple[Exact | None, Exact | None], run: tuple[int, int]
     ) -> None:
-        self.column, self.places, self.ends = column, positions[slice(*run)], ends
+        self.column, self.positions, self.ends = column, positions[slice(*run)], ends
         self.n_below, self.n_above = run[0], column.n_values - run[1]
         resolution = int(column.kind in ("integer", "date"))
         self.span = _distance_between_ends(positions, ends, resolution)
@@ -182,26 +182,26 @@ class _Centre:
 
     def value_level(self) -> Level:
         """Return the level of the values."""
-        n_values = len(self.places)
+        n_values = len(self.positions)
         labels = [cells.format_value(self.column.text(self.n_below + i)) for i in range(n_values)]
         return self._add_tails(np.arange(n_values), labels, [self.leaf_share] * n_values)
 
     def step_levels(self) -> list[Level]:
         """Return the levels of round intervals or calendar units."""
         if is_calendar(self.column):
-            days = self.places.astype("datetime64[D]")
+            days = self.positions.astype("datetime64[D]")
             # A day is a value already in a column of dates, and so is a month in one of months.
             units = list(UNITS)[list(UNITS).index(self.column.precision) + (self.column.kind == "date") :]
             return [
                 self._cell_level(unit_of(days, unit), partial(first_day, unit=unit), partial(unit_label, unit=unit))
                 for unit in units
             ]
-        return [self._cell_level(self.places // width, partial(np.multiply, width)) for width in self.widths]
+        return [self._cell_level(self.positions // width, partial(np.multiply, width)) for width in self.widths]
 
     def single_cell_level(self) -> Level:
         """Return the level of one cell between the ends."""
-        n_cells = min(1, len(self.places))
-        codes = np.zeros(len(self.places), dtype=np.int64)
+        n_cells = min(1, len(self.positions))
+        codes = np.zeros(len(self.positions), dtype=np.int64)
         return self._add_tails(
             codes, [self._format_cell(*self.ends)] * n_cells, [self._share_of_width(self.span)] * n_cells
         )

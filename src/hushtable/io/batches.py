@@ -360,7 +360,7 @@ def _list_parts(folder: Path) -> list[Path]:
 
 
 def _list_hidden(folder: Path, below: Path = Path()) -> list[Path]:
-    """Return the paths that are passed over in a folder and in the folders of a Hive data set inside it."""
+    """Return what is passed over in a folder, and in folders of a Hive data set inside it; paths relative to it."""
     paths: list[Path] = []
     for entry in (folder / below).iterdir():
         if _is_passed_over(entry):
@@ -426,11 +426,11 @@ def _check_alike(first: pl.Schema, other: pl.Schema, path: Path, known: Path) ->
         )
 
 
-def _as_polars(field: pa.Field, dtype: pl.DataType) -> pa.Field:
+def _as_polars(arrow_field: pa.Field, dtype: pl.DataType) -> pa.Field:
     """Return a field of 64-bit days as the moments that polars reads; Arrow reads its own files as days."""
-    if pa.types.is_date(field.type) and isinstance(dtype, pl.Datetime):
-        return field.with_type(pa.timestamp(dtype.time_unit))
-    return field
+    if pa.types.is_date(arrow_field.type) and isinstance(dtype, pl.Datetime):
+        return arrow_field.with_type(pa.timestamp(dtype.time_unit))
+    return arrow_field
 
 
 def _is_text(dtype: pl.DataType) -> bool:

@@ -82,7 +82,7 @@ def connect(source: Source) -> Database:
         _check_mark(source)
         connection = _connect(source)
         unfinished.callback(_close_quietly, connection)
-        database = Database(source, *_COUNTS_OF_TYPES[source.program](connection, source, query))
+        database = Database(source, *_LOOK_BY_PROGRAM[source.program](connection, source, query))
         unfinished.pop_all()
     weakref.finalize(database, _close_quietly, connection)
     return database
@@ -392,7 +392,7 @@ def _sqlite_storage_type(dtype: pl.DataType) -> pl.DataType:
     return pl.String() if isinstance(dtype, (pl.Date, pl.Datetime, pl.Time)) else dtype
 
 
-_COUNTS_OF_TYPES: Final[Mapping[str, Callable[[Connection, Source, str], Made]]] = {
+_LOOK_BY_PROGRAM: Final[Mapping[str, Callable[[Connection, Source, str], Made]]] = {
     "PostgreSQL": _look_postgresql,
     "DuckDB": _look_duckdb,
     "SQLite": _look_sqlite,

@@ -1,6 +1,6 @@
 """Tables too large for memory, as their distinct rows with counts: all that privacy models and claims ask for.
 
-Releases are collapsed and verified by the same functions. They only sort and compare arrays, and trust no hash.
+Files that were written are verified by the same functions, which sort and compare arrays and trust no hash.
 """
 
 from __future__ import annotations

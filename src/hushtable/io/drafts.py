@@ -99,7 +99,7 @@ def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *,
 
 
 def _list_non_parts(folder: Path, below: Path, parts: str) -> Iterator[Path]:
-    """Yield the paths of files that are no parts, in a folder and in the folders of a Hive data set inside it."""
+    """Yield all but parts in a folder, and in folders of a Hive data set inside it; paths relative to it."""
     for each in (folder / below).iterdir():
         if each.is_dir() and "=" in each.name:
             yield from _list_non_parts(folder, below / each.name, parts)

@@ -108,7 +108,7 @@ FILE_KINDS: Final = {
 MANIFEST: Final = "_manifest.json"
 """The manifest of a folder; readers of folders pass over names that begin so."""
 
-_TABLE_BYTES_PER_BYTE: Final = 2.8  # least memory to make a table of a text, in its sizes
+_TABLE_BYTES_PER_BYTE: Final = 2.8  # least memory for making a table of a text, per byte of the text
 _TABLE_BYTES_PER_WIDE_BYTE: Final = 3.5  # where hardly a letter takes one byte, as in UTF-16
 _PIECE_BYTES: Final = 2**23  # bytes that are unpacked at once
 _DAY_ZERO: Final = dt.date(1899, 12, 31)
@@ -138,7 +138,7 @@ class Snapshot:
         return cls({Path(path): _file_state(path) for path in paths})
 
     def check(self, *paths: Path) -> None:
-        """Raise InputError if some files, or any, differ from their recorded state."""
+        """Raise InputError if files (all, if none is named) changed since; it names the first, and what changed."""
         for path in paths or self.states:
             try:
                 state = _file_state(path)

@@ -166,7 +166,7 @@ class Frame:
         return odd.drop_from(text) if text is not None and (is_typed or spec.odd_cells == "missing") else None
 
     def _text_of_one_kind(self, name: str) -> pl.Series | None:
-        """Return a column as text, without odd cells that are declared missing; None if it holds no texts."""
+        """Return a column as text, without odd cells (unless they stay); None if it holds no texts."""
         odd = self.odd_cells(name)
         text = None if odd is None else self._drop_odd_cells(name, odd)
         return self.text(name) if text is None else text
@@ -500,7 +500,7 @@ def _write_csv(frame: Frame, file: IO[bytes], delimiter: str, encoding: str, row
 
 
 def _split_rows(rows: CodeArray, n_rows: int) -> Iterator[pl.Series]:
-    """Split a frame into the parts that are written together."""
+    """Split row numbers into the parts that are written together."""
     for begin in range(0, max(1, len(rows)), n_rows):
         yield pl.Series(rows[begin : begin + n_rows])
 

@@ -126,7 +126,7 @@ class RowCodes:
 
 
 def sort_columns_separately(counts: Sequence[CountArray]) -> tuple[tuple[CountArray, ...], CountArray]:
-    """Return rows, and counts, in which every place of every column, sorted by itself, is as frequent as counted."""
+    """Return rows of positions, and counts: each position is as frequent as counted, each column sorted by itself."""
     ends = [np.cumsum(of_column) for of_column in counts]
     until = np.unique(np.concatenate(ends))
     until = until[until > 0]

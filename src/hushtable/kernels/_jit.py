@@ -41,7 +41,7 @@ def jit_inner(kernel: KernelT) -> KernelT:
 
 
 def jit_inline(kernel: KernelT) -> KernelT:
-    """Inline a kernel wherever it is called: a call passes every array of a record, which may take longer than it."""
+    """Inline a kernel wherever it is called: passing every array of a record may take longer than the kernel."""
     return cast("KernelT", _njit(inline="always", **_BARE)(kernel))
 
 

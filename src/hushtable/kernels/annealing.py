@@ -48,7 +48,7 @@ class Schedule(NamedTuple):
 
 @jit_inner
 def _draw_near_row(near: Near, row: int, state: CountArray) -> int:
-    """Draw a row near another one, near ones more often; -1 where there is none."""
+    """Draw a row near another one, the nearest most often; -1 if an empty place of its list is drawn."""
     distinct = near.distinct[row]
     share = draw_number(state) / MODULUS
     other = near.rows[distinct, int(near.rows.shape[1] * share * share)]
@@ -136,7 +136,7 @@ def _try_exchange(
 def _try_split(
     space: Space, classes: CostedClasses, limits: tuple[int, int], checker: JudgedBlock | None, row: int, bar: float
 ) -> bool:
-    """Split a row's class around it and the row farthest from it, unless the change of the cost is above the bar."""
+    """Split a row's class around it and the row farthest from it, if the change of the cost is below the bar."""
     label, min_size = int(classes.rows[row].label), limits[0]
     n_rows = int(classes.slots[label].n_rows)
     if n_rows < 2 * min_size or n_rows > _MAX_ROWS_TO_SPLIT or classes.free[0] == 0:
@@ -247,13 +247,11 @@ def _try_dissolve(
 
 def adopt_rows(space: Space, classes: CostedClasses, check: Check, rows: CountArray) -> int:
     """Add rows without a class to the classes that grow least, until one fits in none; return how many were added."""
-    return int(_adopt_rows(space, classes, (check.min_size, check.room), check.checker, rows))
+    return int(_adopt_rows(space, classes, check.checker, rows))
 
 
 @jit_bare
-def _adopt_rows(
-    space: Space, classes: CostedClasses, limits: tuple[int, int], checker: JudgedBlock | None, rows: CountArray
-) -> int:
+def _adopt_rows(space: Space, classes: CostedClasses, checker: JudgedBlock | None, rows: CountArray) -> int:
     none = int(np.int64(-1))
     for i in range(rows.size):
         row = int(rows[i])

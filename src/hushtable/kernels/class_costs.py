@@ -17,7 +17,7 @@ from hushtable.kernels._jit import jit_bare, jit_inner, record_dtype
 
 # How a column's cost is found: in a table of all runs, from positions, in a tree, from the number of values.
 KIND_TABLE, KIND_SPAN, KIND_TREE, KIND_SET = 0, 1, 2, 3
-_ABOVE_ALL_PLACES = 2**31 - 1
+_ABOVE_ALL_CODES = 2**31 - 1
 
 COLUMN: Final = record_dtype(
     ("kind", np.int64),
@@ -110,10 +110,10 @@ def share_after_change(
         new_code = int(space.codes[np.uint64(row_in), j]) if row_in >= 0 else -1
         if space.columns[j].kind == KIND_SET:
             n_codes = int(classes.ends[label, j, 0])
-            is_last = old_code >= 0 and not _has_place(space, classes, label, j, old_code, 1)
+            is_last = old_code >= 0 and not _has_code(space, classes, label, j, old_code, 1)
             n_codes -= int(is_last)
             if new_code >= 0 and (
-                not _has_place(space, classes, label, j, new_code, 0) or (is_last and new_code == old_code)
+                not _has_code(space, classes, label, j, new_code, 0) or (is_last and new_code == old_code)
             ):
                 n_codes += 1
             if n_codes > 1:
@@ -133,7 +133,7 @@ def share_after_change(
 
 
 @jit_inner
-def _has_place(space: Space, classes: CostedClasses, label: int, j: int, code: int, times: int) -> bool:
+def _has_code(space: Space, classes: CostedClasses, label: int, j: int, code: int, times: int) -> bool:
     word = classes.bits[label, space.columns[j].word + (code >> 6), times]
     return bool(word & (np.uint64(1) << np.uint64(code & 63)) != 0)
 
@@ -173,8 +173,8 @@ def enter_class(space: Space, classes: CostedClasses, label: int, row: int) -> N
 def _clear_class(space: Space, classes: CostedClasses, label: int) -> None:
     for j in range(space.columns.size):
         is_set = space.columns[j].kind == KIND_SET
-        classes.ends[label, j, 0] = 0 if is_set else _ABOVE_ALL_PLACES
-        classes.ends[label, j, 1] = _ABOVE_ALL_PLACES
+        classes.ends[label, j, 0] = 0 if is_set else _ABOVE_ALL_CODES
+        classes.ends[label, j, 1] = _ABOVE_ALL_CODES
         classes.ends[label, j, 2] = -1
         classes.ends[label, j, 3] = -1
     for i in range(classes.bits.shape[1]):

@@ -527,7 +527,7 @@ def _complement_of_non_key(
     bins: CodeArray,
     touched: CodeArray,
 ) -> tuple[ColumnWords, _Agreeing]:
-    """Extend a level's set while it is no key; return the columns outside the largest set found."""
+    """Extend a level's set to a maximal one that is no key; return the columns outside of it."""
     complement = np.zeros((1, len(columns)), np.uint64)
     at = _level_bounds(agreeing, level)
     for j in range(len(rows.codes) - 1, -1, -1):

@@ -20,14 +20,14 @@ def fill_bounds(space: Space, entries: CountArray, n_block: int, bounds: NDArray
             for code in range(n_places):
                 min_cost = np.inf
                 for row in range(block * n_block, min(n_rows, (block + 1) * n_block)):
-                    min_cost = min(min_cost, _place_cost(space, j, code, int(space.codes[row, j])))
+                    min_cost = min(min_cost, _code_cost(space, j, code, int(space.codes[row, j])))
                     if min_cost == 0.0:
                         break
                 bounds[block, entries[j] + code] = min_cost
 
 
 @jit_inner
-def _place_cost(space: Space, j: int, code: int, other_code: int) -> float:
+def _code_cost(space: Space, j: int, code: int, other_code: int) -> float:
     column = space.columns[j]
     if code == other_code:
         return 0.0
@@ -149,7 +149,7 @@ def split_rings(space: Space, following: CodeArray, labels: CodeArray, ring: Cod
 
 @jit_inner
 def _row_distance(first: FloatArray, second: FloatArray, n_numbers: int, enough: float) -> float:
-    """Return the distance of two rows, or any number from `enough` on; cells that only one of them has are ignored.
+    """Return the distance of two rows, or any number from ``enough`` on; cells that only one of them has are ignored.
 
     The compared cells and an imagined one that differs are scaled to all: few cells make no row near to all others.
     """

@@ -64,7 +64,7 @@ def roll_up(
 
 @jit_bare
 def empty_failing_groups(groups: Groups, checker: JudgedBlock, min_size: int) -> int:
-    """Empty the slots of groups that fail the rules; return the records of the others that have the least size."""
+    """Empty the slots of groups that fail the rules; return the records of the others of ``min_size`` or more."""
     groups.first[:] = -1
     for i in range(groups.rows.size):
         groups.after[i] = groups.first[groups.slots[i]]

@@ -49,7 +49,7 @@ def pack_rows(
 
 @jit_inner
 def tally_codes(rows: Rows, start: int, end: int, columns: CountArray, bins: CountArray) -> None:
-    """Count the records of a run of rows by code, for some columns; -1 marks codes of rows without records alone."""
+    """Count the records of a run of rows by code, for some columns; -1 marks codes of which no row has a record."""
     codes, n = rows.codes, columns.shape[1]
     last_word = rows.words.shape[1] - 1
     for first in range(U64(start), U64(end), U64(ROWS_PER_BLOCK)):
@@ -132,14 +132,14 @@ def split_rows(
     ``tie`` is a code of the right side, and how many of its first rows go left too.
     """
     words, order, n_words = rows.words, rows.order, rows.words.shape[1]
-    code_dealt, n_to_deal = tie
+    tied_code, n_to_move = tie
     j, middle, n_right = U64(column), U64(start), U64(0)
     for i in range(U64(start), U64(end)):
         code = rows.codes[i, j]
         is_left = U64(goes_left[U64(code)])
-        if n_to_deal > 0 and code == code_dealt:
+        if n_to_move > 0 and code == tied_code:
             is_left = U64(1)
-            n_to_deal -= 1
+            n_to_move -= 1
         # Written to both sides, and kept on one: no branch to guess.
         for w in range(n_words):
             word = words[i, w]

@@ -107,7 +107,7 @@ class _Draws(NamedTuple):
 def walk_draws(grid: WalkGrid, targets: NDArray[np.int64], hits: NDArray[np.int64], pulse: CountArray) -> None:
     """Mark the draws in which each probe is, on some column set, alone and equal to exactly one target.
 
-    ``targets`` (targets) and ``hits`` have a bit for every draw. ``pulse`` as in `hushtable.kernels.uniques.walk_sets`.
+    ``targets`` and ``hits`` have a bit for every draw. ``pulse`` as in `hushtable.kernels.uniques.walk_sets`.
     """
     stack = new_stack(grid.codes.shape[1], len(grid.allowed) - 1)
     draws = _Draws(targets, hits, np.zeros(grid.widths.max(), dtype=_KEY), np.empty(len(targets), dtype=np.int32))

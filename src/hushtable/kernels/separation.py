@@ -1,9 +1,9 @@
-"""Search the class that its members' prices exceed most, by branch and bound; find prices that exceed no class.
+"""Search the class whose cost its members' prices exceed most, by branch and bound; find prices that exceed none's.
 
 A class is bounded by its box: the lowest and highest code of every ordered column (0, the missing value, takes the
-whole column with it), the set of places of every other one. A node says what the box holds at least and at most. A
-class of share s exceeds its cost by the sum of price - s; a member outside the least box makes the share grow, so for
-every threshold the best members below it, each paying the threshold, bound what a class can exceed.
+whole column with it), the set of codes of every other one. A node says what the box holds at least and at most. Prices
+exceed the cost of a class of share s by the sum of price - s. A member outside the least box makes the share grow, so
+for every threshold the best members below it, each paying the threshold, bound the excess of a class.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _push_to_heap(scratch: SeparationScratch, size: int, price: float, candidate
 
 @jit_inner
 def _pop_from_heap(scratch: SeparationScratch, size: int) -> None:
-    """Remove the lowest price of a heap of so many."""
+    """Remove the lowest price of a heap of ``size`` entries."""
     prices, heap, n_copies = scratch.heap_prices, scratch.heap, scratch.heap_copies
     size -= 1
     price, candidate, copies = prices[size], heap[size], n_copies[size]
@@ -392,7 +392,7 @@ def search_class(
     limits: SearchLimits,
     goal_and_limit: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return a bound that no class of a row and candidates exceeds, and the best value; its members are ``best``.
+    """Return a bound that no class of a row and candidates exceeds, and the best value; its members are in ``best``.
 
     Nothing below the goal is looked for, and no share from the limit on. ``best`` lacks one copy of the row.
     """

@@ -157,7 +157,7 @@ class Choice(NamedTuple):
     spans: CountArray  # (n_columns, 5, 8): ends, units, characters and shares listed, on both sides of four cuts
     marks: ByteArray  # (all codes,), zero between uses
     sides: ByteArray  # (all codes,), zero between uses
-    block: ByteArray  # (BLOCK,)
+    block: ByteArray  # (ROWS_PER_BLOCK,)
     cut_columns: CountArray  # uint64 (2, 4), columns that are cut, and where they begin
 
 
@@ -454,11 +454,11 @@ def best_by_median(
             while n_short + entries[length].records <= size // 2:
                 n_short += entries[length].records
                 length += 1
-            passes = True
+            is_allowed = True
             if checker is not None:
-                passes = passes_on_both_sides(rows, checker, entries, node, j, length, n_short, size // 2)
+                is_allowed = passes_on_both_sides(rows, checker, entries, node, j, length, n_short, size // 2)
                 end_sweep(rows, checker, node)
-            if passes:
+            if is_allowed:
                 cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, size // 2 - n_short, size // 2
                 return 0
         for length in range(1, n_codes):

@@ -72,7 +72,7 @@ def resolve_small_classes(
     cells, columns = scratch.cells, scratch.columns[: n_later + 1]
     for label in range(starts.size - 1):
         begin = starts[label]
-        # The parts have found sets of different records, and keep different classes: a row tells whose one is.
+        # The parts have found sets of different records, so keep different classes: the first row tells whose one is.
         if rows[begin] % n_parts != part:
             continue
         if pulse[0] >= pulse[1]:
@@ -312,7 +312,7 @@ def walk_all(grid: WalkGrid, pulse: CountArray, counts: FloatArray) -> tuple[Cod
 def walk_all_on(
     grid: WalkGrid, sizes: CodeArray, stack: WalkStack, split: _Split, log: _Log, pulse: CountArray, counts: FloatArray
 ) -> int:
-    """Walk on; return OVER, or NO_ROOM or _LOG_FULL where the stack or the log has no room."""
+    """Walk on; return WALK_OVER, or NO_ROOM or _LOG_FULL where the stack or the log has no room."""
     path, n_columns = stack.path, grid.codes.shape[0]
     while pulse[0] < pulse[1]:
         # As many hits as rows may come.

@@ -63,7 +63,7 @@ def read_amounts(column: Column) -> tuple[Column, CodeArray] | None:
         return None
     times = np.array([_FACTOR_OF_UNIT.get(part["unit"], 1.0) for part in parts])
     readings = [numbers * times for numbers in _parse_numbers([part["number"] for part in parts])]
-    # A point or comma may be decimal or group thousands. Readings that differ only by one factor order cells alike.
+    # A point or comma may be decimal or group thousands. Readings that differ by one factor only are equally good.
     if not readings or any(
         not np.allclose(each / np.abs(each).max(), readings[0] / np.abs(readings[0]).max()) for each in readings
     ):

@@ -113,7 +113,7 @@ def deal_greedily(types: Types) -> Dealing:
     for weight in sorted(by_weight, reverse=True):
         labels = [label_equal_cells(types.values, columns) for columns in by_weight[weight]]
         for each in sorted(labels, key=lambda each: -int(poorest_counts(remaining, each).sum())):
-            part, dealt = _deal_label(remaining, each)
+            part, dealt = _deal_labels(remaining, each)
             remaining -= dealt
             parts.append(part)
     return merge_dealings(parts)
@@ -136,7 +136,7 @@ def align_runs(runs: Sequence[CountArray]) -> tuple[list[CountArray], CountArray
     return [np.searchsorted(each, cuts[:-1], side="right") for each in ends], np.diff(cuts)
 
 
-def _deal_label(remaining: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
+def _deal_labels(remaining: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
     """Deal as many groups of each label as possible; return them, and the records dealt of every type."""
     n_groups = poorest_counts(remaining, labels)
     by_label = np.argsort(labels, kind="stable")

@@ -99,14 +99,14 @@ def _cut_rows(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], Fl
     labels = np.zeros(len(rows), dtype=np.int64)
     todo = [(rows, 0, n_clusters)]
     while todo:
-        part, first_label, n_parts = todo.pop()
-        if n_parts == 1:
+        part, first_label, n_labels = todo.pop()
+        if n_labels == 1:
             labels[part] = first_label
             continue
-        n_low = n_parts // 2
+        n_low = n_labels // 2
         ordered = part[np.argsort(keys(part), kind="stable")]
-        at = len(part) // n_parts * n_low
-        todo += [(ordered[:at], first_label, n_low), (ordered[at:], first_label + n_low, n_parts - n_low)]
+        at = len(part) // n_labels * n_low
+        todo += [(ordered[:at], first_label, n_low), (ordered[at:], first_label + n_low, n_labels - n_low)]
     return labels
 
 
@@ -175,7 +175,7 @@ def _move_to_means(points: FloatArray, labels: CountArray, n_clusters: int) -> C
 def _fill_clusters(squared_distances: FloatArray, size: int) -> CountArray:
     """Assign records to clusters of `size` each, at least total squared distance.
 
-    With many records greedily: nearest first, and who would lose most by waiting goes before the others.
+    With many records greedily: each goes to its nearest cluster with room, those who lose most by waiting first.
     """
     n_rows, n_clusters = squared_distances.shape
     if n_rows <= _MAX_RECORDS_TO_ASSIGN:

@@ -56,7 +56,7 @@ class AssociationRule:
     support: tuple[float, float]  # the share of records that hold both cells
     confidence: tuple[float, float]  # the share of those with the first that hold the second
     lift: tuple[float, float]  # the confidence over the second's share of all records
-    is_before: bool  # the rule reaches the asked support and confidence
+    is_before: bool  # the rule reaches the requested support and confidence
     is_after: bool
 
     def to_dict(self) -> dict[str, Any]:

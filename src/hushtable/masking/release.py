@@ -246,7 +246,7 @@ class MaskedRelease(StatesFacts):
 
     def pairs(self) -> tuple[measures.Pair, ...]:
         """Compare what pairs of columns say of one another before and after; long orders are binned."""
-        of_b = self._build_clustered_table()
+        of_b = self._table_of_b()
         b = {name: measures.bin_codes(of_b, name) for name in self.b}
         c = encode_evidence(self.source, self.c, self.specs, self.kept)
         return measures.compare_pairs(self._a_codes(), b, c, self.labels)
@@ -336,15 +336,15 @@ class MaskedRelease(StatesFacts):
     def _build_values(self, like: Frame) -> Frame:
         b = self.table.select(self.b)
         if self.publish == "tuples":
-            order = np.lexsort((*b.codes[::-1], *self._build_clustered_table().codes[::-1], self.labels))
+            order = np.lexsort((*b.codes[::-1], *self._table_of_b().codes[::-1], self.labels))
             cells = frames.read(b.take(order).decode())
             numbers = integer_series(self.label, self.labels[order].astype(np.int64) + 1)
             return like.build_alike([numbers, *(cells.column(name).alias(name) for name in self.b)])
         if self.publish == "bins":
-            b = self._build_clustered_table()
+            b = self._table_of_b()
         return like.build_alike(_count_values(b, self.labels, self.label, in_bins=self.publish == "bins"))
 
-    def _build_clustered_table(self) -> Table:
+    def _table_of_b(self) -> Table:
         """Return B as it was clustered: texts that were read as amounts are numbers."""
         return convert_amounts(self.table.select(self.b), self.amounts)[0]
 

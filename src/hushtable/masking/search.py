@@ -477,13 +477,13 @@ def _round_down(groups: FloatArray) -> CountArray:
     return np.asarray(np.floor(groups + 1e-6), dtype=np.int64)
 
 
-_MAX_EDGES_OF_TIES = 60_000  # edges of the programme
+_MAX_EDGES_OF_TIES = 60_000
 
 
 def settle_ties(
     tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types, rng: np.random.Generator
 ) -> CodeArray:
-    """Deal the records of every tie (equal B cells) that clusters split anew, so that few stars are needed.
+    """Deal the records of ties (equal B cells) in several clusters again, so that few stars are needed.
 
     The relaxed programme of masking, which also chooses how many records of each type and tie a cluster takes.
     Fractions are rounded down, and clusters with room take the rest: near the fewest stars, without a proof.

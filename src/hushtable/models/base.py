@@ -69,16 +69,16 @@ class Histogram:
         offsets = np.concatenate(([0], np.cumsum(self.n_distinct())))
         return Histogram(offsets, self.codes[is_known], self.counts[is_known])
 
-    def sum_by_class(self, entries: FloatArray | CountArray) -> FloatArray:
+    def sum_by_class(self, numbers: FloatArray | CountArray) -> FloatArray:
         """Add up one number an entry over every class; a class without entries has 0."""
-        return np.bincount(self.labels(), weights=entries, minlength=self.n_classes).astype(np.float64)
+        return np.bincount(self.labels(), weights=numbers, minlength=self.n_classes).astype(np.float64)
 
-    def max_by_class(self, entries: FloatArray | CountArray, otherwise: float = 0.0) -> FloatArray:
+    def max_by_class(self, numbers: FloatArray | CountArray, otherwise: float = 0.0) -> FloatArray:
         """Return the highest of one number an entry in every class; ``otherwise`` where a class has no entry."""
         highest = np.full(self.n_classes, otherwise)
         filled = self.offsets[1:] > self.offsets[:-1]
         if filled.any():
-            highest[filled] = np.maximum.reduceat(entries, self.offsets[:-1][filled])
+            highest[filled] = np.maximum.reduceat(numbers, self.offsets[:-1][filled])
         return highest
 
     def entropies(self, log: Callable[[Any], Any]) -> FloatArray:
@@ -311,7 +311,7 @@ class OneSensitive(BoundedModel):
 
     higher_is_safer: ClassVar[bool] = False
     _compares_with_whole: ClassVar[bool] = False
-    _counts_persons: ClassVar[bool] = True  # of another's model nobody knows
+    _counts_persons: ClassVar[bool] = True  # a model of another package may count them
 
     def __post_init__(self) -> None:
         BoundedModel.__post_init__(self)

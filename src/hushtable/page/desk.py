@@ -77,7 +77,7 @@ class FirstLook:
         The first section of the risk's report, as HTML.
     snapshot : Snapshot
         Of the file, when it was read.
-    odd : mapping of column to OddCells
+    odd_cells : mapping of column to OddCells
         Cells that are not of the kind of nearly all others, of which nobody had decided.
     """
 
@@ -105,8 +105,8 @@ class PolicyOutcome:
     report : Report
     sections : mapping of str to (mapping of language to Html)
         Of the report, by name.
-    lost : float
-        The set-NCP, in [0, 1].
+    set_ncp : float
+        In [0, 1].
     max_cells : int
         The most distinct cells of a column.
     n_suppressed : int
@@ -142,7 +142,7 @@ class Desk:
     ----------
     folder : path
         Nothing outside is opened or written.
-    may_leave_folder : bool
+    anywhere : bool
         Other folders may be typed.
     policy : path, optional
         The file of the policy; else ``policy.yaml`` beside the table.
@@ -491,35 +491,35 @@ class Desk:
             return None
         return self._find_shared_texts(name, coded)
 
-    def _find_shared_texts(self, name: str, cells: CodedCells) -> tuple[list[SharedText], int]:
+    def _find_shared_texts(self, name: str, coded: CodedCells) -> tuple[list[SharedText], int]:
         """Return the cells of a column that enough people share, counted once."""
         policy = self.rules()
         key = (name, repr(policy.columns[name].spec), policy.person, self.min_people)
         if key not in self._shared:
-            texts, records = cells.column.texts(), self.table().typed_frame.records
+            texts, records = coded.column.texts(), self.table().typed_frame.records
             self._shared[key] = find_shared_texts(
-                cells.codes, texts, records, self._persons_of_rows(), min_people=self.min_people
+                coded.codes, texts, records, self._persons_of_rows(), min_people=self.min_people
             )
         return self._shared[key]
 
     def ladder(self, name: str) -> Hierarchy | None:
         """Return the hierarchy of a column; None if none was chosen, or there are too many values to show."""
-        entry, cells = self.rules().hierarchies().get(name), self.column_values(name)
-        if entry is None or cells is None:
+        entry, coded = self.rules().hierarchies().get(name), self.column_values(name)
+        if entry is None or coded is None:
             return None
         state = str(os.stat(entry).st_mtime_ns) if isinstance(entry, Path) and entry.is_file() else ""
-        key = (name, f"{entry!r} {state} {cells.column.kind}")
+        key = (name, f"{entry!r} {state} {coded.column.kind}")
         if key not in self._ladders:
-            counts = np.bincount(cells.codes[cells.codes >= 0], minlength=cells.column.n_values)
+            counts = np.bincount(coded.codes[coded.codes >= 0], minlength=coded.column.n_values)
             unknown = self.rules().unknown
-            self._ladders[key] = Hierarchy.build(entry, cells.column, counts.astype(np.int64), unknown=unknown)
+            self._ladders[key] = Hierarchy.build(entry, coded.column, counts.astype(np.int64), unknown=unknown)
         return self._ladders[key]
 
     def find_shared_groups(self, name: str, ladder: Hierarchy, level: int) -> tuple[list[SharedText], int]:
         """Return the groups of a level that enough people share, and the records of all others."""
-        cells, records = self.column_values(name), self.table().typed_frame.records
-        assert cells is not None
-        codes = np.append(ladder.level_codes[level], np.int32(-1))[cells.codes].astype(np.int32)
+        coded, records = self.column_values(name), self.table().typed_frame.records
+        assert coded is not None
+        codes = np.append(ladder.level_codes[level], np.int32(-1))[coded.codes].astype(np.int32)
         shared, n_others = find_shared_texts(
             codes, ladder.labels[level], records, self._persons_of_rows(), min_people=self.min_people
         )
@@ -659,9 +659,9 @@ class Desk:
             if column.name not in policy.columns or column.role == "identifier":
                 continue
             spec = policy.columns[column.name].spec
-            cells = _encode_column(typed_frame, column, spec)
-            if cells is not None:
-                cells_by_column[column.name, repr(spec)] = cells
+            coded = _encode_column(typed_frame, column, spec)
+            if coded is not None:
+                cells_by_column[column.name, repr(spec)] = coded
         looked = FirstLook(path, frame, typed_frame, roles, risk, snapshot, odd)
         return looked, file, None if existing is not None else text, proposal, cells_by_column
 

@@ -85,7 +85,7 @@ class UnicityEvaluator(_Attacker):
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Look for persons; of a table that was made, those of its originals."""
-        original = tables.protected or (tables.people if tables.is_synthetic else None)
+        original = tables.protected or (tables.people if tables.is_derived else None)
         result = unicity(
             tables.current,
             original=original,

@@ -126,7 +126,7 @@ class LearningEvaluator(ComparingEvaluator):
 class _LearningTables:
     """Three tables as numbers, without incomplete rows: cells of shape (n_rows, n_features), and the target.
 
-    ``target_index`` is -1 without a target; a category has no scale (the number of each code).
+    ``target_index`` is -1 without a target. A scale has the number of each code, and is None for a category.
     """
 
     def __init__(
@@ -305,7 +305,7 @@ class MpuccsEvaluator(ComparingEvaluator):
         return [each["because"] for each in find_failures(mpuccs_figures(found.judged, limits), limits)]
 
     def _run_mpuccs(self, tables: Tables, files: NamedFiles, seed: int) -> Any:
-        made = tables.current if tables.is_synthetic else None
+        made = tables.current if tables.is_derived else None
         return mpuccs(
             tables.people,
             made,

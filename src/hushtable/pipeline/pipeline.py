@@ -306,7 +306,7 @@ def _table_files(path: Path, tables: Tables, step: Step, what: str) -> reports.W
         return reports.file_of_frame(path, tables.control, is_internal=True)
     if isinstance(step.parameters, Releasing) and tables.release is not None:
         return reports.files_of_release(path, tables.release, is_external=step.parameters.external)
-    return reports.file_of_frame(path, tables.current, is_internal=not tables.is_synthetic)
+    return reports.file_of_frame(path, tables.current, is_internal=not tables.is_derived)
 
 
 Tell = Callable[[str], None]

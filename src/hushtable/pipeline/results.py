@@ -42,7 +42,7 @@ class Tables:
         The people whom `current` is, or was made from; None where only a made-up table was given.
     control : Frame, optional
         People who were kept out.
-    is_synthetic : bool
+    is_derived : bool
         Whether `current` was synthesized, or protected.
     protected : Frame, optional
         Of a protected table: what it was made from.
@@ -59,7 +59,7 @@ class Tables:
     current: Frame
     original: Frame | None = None
     control: Frame | None = None
-    is_synthetic: bool = False
+    is_derived: bool = False
     protected: Frame | None = None
     release: Path | None = None
     removed: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Tables:
 
     def check_made(self) -> None:
         """Raise InputError where `current` are the originals themselves, which are as like them as can be."""
-        if not self.is_synthetic:
+        if not self.is_derived:
             raise InputError(
                 "there is no synthetic or protected table to compare.", hint="add a Synthesizer or Anonymizer."
             )

@@ -368,8 +368,8 @@ def _read_given_table(parameters: GivenTable, before: Tables | None, files: Name
     if parameters.sample_num_rows is not None:
         frame = frame.take(np.arange(min(parameters.sample_num_rows, frame.n_rows)))
     if before is None:
-        return Tables(frame, is_synthetic=True)
-    return replace(before, current=frame, is_synthetic=True, protected=None, release=None, redraw=None)
+        return Tables(frame, is_derived=True)
+    return replace(before, current=frame, is_derived=True, protected=None, release=None, redraw=None)
 
 
 def _split_table(parameters: Splitting, before: Tables, sample: int, seed: int) -> Tables:
@@ -420,7 +420,7 @@ def _synthesize_table(parameters: Any, before: Tables, doing: Doing) -> Tables:
             with doing.store.create_result(doing.key) as folder:
                 frames.write(table, folder / _TABLE_FILE)
     # A table synthesized from a release has no claim.
-    return replace(before, current=table, is_synthetic=True, protected=None, release=None, redraw=draw)
+    return replace(before, current=table, is_derived=True, protected=None, release=None, redraw=draw)
 
 
 def _load_kept_table(source: Frame, doing: Doing) -> Frame | None:
@@ -448,7 +448,7 @@ def _protect_table(parameters: Releasing, before: Tables, doing: Doing) -> Table
     return replace(
         before,
         current=current,
-        is_synthetic=True,
+        is_derived=True,
         protected=before.current,
         release=path,
         removed=(*before.removed, *removed),

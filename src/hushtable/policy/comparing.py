@@ -155,9 +155,9 @@ class Comparison(StatesFacts):
         alike: dict[tuple[tuple[float, float], ...], list[ComparedRun]] = {}
         for name, curve in points.items():
             alike.setdefault(tuple(curve), []).append(runs[name])
-        fields = ("links", "method", "recoding", "suppression")
+        names = ("links", "method", "recoding", "suppression")
         # What all lines share would fill a legend.
-        differs = [name for name in fields if len({getattr(run, name) for run in runs.values()}) > 1] or list(fields)
+        differs = [name for name in names if len({getattr(run, name) for run in runs.values()}) > 1] or list(names)
         return {_name_line(each, differs): list(line) for line, each in alike.items()}
 
     def to_frame(self) -> Any:

@@ -52,10 +52,10 @@ from hushtable.policy.sections import (
     faults_of,
     format_error,
     method_to_dict,
-    raise_value_error,
     read_loss,
     read_method,
     read_model,
+    with_value_errors,
 )
 from hushtable.quality import Loss, with_importance
 from hushtable.release import ExposureLimit, Pseudonyms, Release, manifest
@@ -128,13 +128,13 @@ class Policy(Record):
     read_as: PolicyReading = Field(default_factory=PolicyReading, alias="read")
     columns: dict[str, ColumnPolicy]
     models: Annotated[
-        tuple[Annotated[Any, BeforeValidator(raise_value_error(read_model)), PlainSerializer(model_to_dict)], ...],
+        tuple[Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)], ...],
         BeforeValidator(check_models),
     ]
-    method: Annotated[Any, BeforeValidator(raise_value_error(read_method)), PlainSerializer(method_to_dict)] = Field(
+    method: Annotated[Any, BeforeValidator(with_value_errors(read_method)), PlainSerializer(method_to_dict)] = Field(
         default="mondrian", validate_default=True
     )
-    loss: Annotated[Any, BeforeValidator(raise_value_error(read_loss)), PlainSerializer(entries.to_entry)] = Field(
+    loss: Annotated[Any, BeforeValidator(with_value_errors(read_loss)), PlainSerializer(entries.to_entry)] = Field(
         default="ncp", validate_default=True
     )
     importance: dict[str, Importance] = Field(default_factory=dict)
@@ -536,12 +536,12 @@ class Policy(Record):
     @classmethod
     def parse(cls, text: str, name: str = "policy", folder: Path | None = None) -> Policy:
         """Read a policy from YAML; errors name the line, and files are looked for in ``folder``."""
-        entries, tree = plain_yaml.parse(text, name)
-        if not isinstance(entries, Mapping):
+        values, tree = plain_yaml.parse(text, name)
+        if not isinstance(values, Mapping):
             raise PolicyError(
                 f"{name}: expected `columns:` and `models:`.", hint="`hushtable scan` writes a policy to start from."
             )
-        return cls.make(entries, name, tree, folder)
+        return cls.make(values, name, tree, folder)
 
     @classmethod
     def make(
@@ -581,14 +581,14 @@ class Policy(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the policy as plain values, as the YAML file holds them."""
-        entries = self.model_dump(mode="json", exclude_none=True, by_alias=True)
-        entries["columns"] = {
-            name: column["role"] if set(column) == {"role"} else column for name, column in entries["columns"].items()
+        values = self.model_dump(mode="json", exclude_none=True, by_alias=True)
+        values["columns"] = {
+            name: column["role"] if set(column) == {"role"} else column for name, column in values["columns"].items()
         }
-        entries["read"] = self.read_as.dialect.to_dict()
-        entries["write"] = self.writing.model_dump(exclude_defaults=True)
+        values["read"] = self.read_as.dialect.to_dict()
+        values["write"] = self.writing.model_dump(exclude_defaults=True)
         unset = {"read": {}, "write": {}, "loss": {"ncp": {}}, "unknown": "error", "accept": {}, "importance": {}}
-        return {name: entry for name, entry in entries.items() if unset.get(name) != entry}
+        return {name: entry for name, entry in values.items() if unset.get(name) != entry}
 
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
@@ -647,19 +647,19 @@ class Policy(Record):
         return Pseudonyms(self.pseudonymized, key if self.pseudonymized else None, self.fresh)
 
 
-def _set_entry(entries: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
+def _set_entry(values: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
     """Set an entry at a location; a method or loss of another name replaces the old one."""
     *above, last = steps
     if above[:1] == ["columns"] and len(steps) > 2:
-        role = entries["columns"].get(steps[1])
-        entries["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
+        role = values["columns"].get(steps[1])
+        values["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
     for step, following in zip(above, steps[1:], strict=True):
-        inner = entries.get(step)
+        inner = values.get(step)
         inner = {inner: {}} if isinstance(inner, str) else {} if inner is None else inner
         if not isinstance(inner, dict):
             raise PolicyError(f"{'.'.join(steps)}: {step} has no entries of its own.", hint=f"set {step} as a whole.")
         if step in ("method", "loss"):
             inner = {following: inner.get(following) or {}}
-        entries[step] = inner
-        entries = inner
-    entries[last] = entry
+        values[step] = inner
+        values = inner
+    values[last] = entry

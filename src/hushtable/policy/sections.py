@@ -44,13 +44,13 @@ class MisplacedError(ValueError):
 def faults_of(
     error: ValidationError,
     kind: type[Record],
-    entries: Any,
+    values: Any,
     name: str,
     tree: plain_yaml.YamlNode | None,
     above: Place = (),
 ) -> list[str]:
     """Return one line for each fault in a record, which is located at ``above`` in the file ``name``."""
-    located = [(_locate_fault(fault, entries), fault) for fault in error.errors(include_url=False)]
+    located = [(_locate_fault(fault, values), fault) for fault in error.errors(include_url=False)]
     # If an entry may have several types, the fault inside one type says more than the fault of the whole.
     outer = {place[:depth] for place, _ in located for depth in range(len(place))}
     return [
@@ -77,16 +77,16 @@ def _suggest_word(word: Any, known: Iterable[str]) -> str:
     return "" if near is None else f" Did you mean {near!r}?"
 
 
-def _locate_fault(fault: Mapping[str, Any], entries: Any) -> Place:
+def _locate_fault(fault: Mapping[str, Any], values: Any) -> Place:
     """Return the location of a fault in a record, without the types that pydantic inserts for unions."""
     path: list[Any] = []
     for step in fault["loc"]:
-        if _has_step(entries, step):
+        if _has_step(values, step):
             path.append(step)
-            entries = entries[step]
+            values = values[step]
         elif not _is_type(step):
             path.append(step)
-            entries = None
+            values = None
     cause = fault.get("ctx", {}).get("error")
     return (*path, *cause.location) if isinstance(cause, MisplacedError) else tuple(path)
 
@@ -151,7 +151,7 @@ def format_error(error: HushError) -> str:
     return f"{error.message} {error.hint}".rstrip(".")
 
 
-def raise_value_error(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def with_value_errors(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Convert errors of a reader into ValueError, which pydantic collects."""
 
     def read(given: Any) -> Any:
@@ -292,11 +292,11 @@ class ColumnPolicy(Record):
             if getattr(self, name) is not None:
                 roles = f"quasi-identifier{', sensitive or other' if name in of_published else ' or sensitive'}"
                 raise ValueError(f"{name} goes with role: {roles}, not with {self.role}")
-        raise_value_error(lambda column: column.spec)(self)
+        with_value_errors(lambda column: column.spec)(self)
         return self
 
     def _check_rounding(self) -> None:
-        rounding = raise_value_error(lambda column: column.rounding)(self)
+        rounding = with_value_errors(lambda column: column.rounding)(self)
         if rounding is not None and self.role not in ("sensitive", "other", "ask"):
             given = next(iter(rounding.to_dict()))
             raise ValueError(f"{given} goes with role: sensitive or other, not with {self.role}")
@@ -333,7 +333,7 @@ class PolicyReading(Record):
 
     @model_validator(mode="after")
     def _is_one(self) -> PolicyReading:
-        raise_value_error(lambda given: given.dialect)(self)
+        with_value_errors(lambda given: given.dialect)(self)
         return self
 
     @property
@@ -376,7 +376,7 @@ class PolicyWriting(Record):
 
     @model_validator(mode="after")
     def _is_known(self) -> PolicyWriting:
-        raise_value_error(lambda given: given.made)(self)
+        with_value_errors(lambda given: given.made)(self)
         return self
 
     @property

@@ -40,7 +40,7 @@ _NODES_OF_FIRST_PROOF, _NODES_OF_LAST_PROOF = 64, 1000  # nodes of a row: of the
 # Nodes of a row in a sweep: many sweeps raise prices, the last ones see what they miss.
 _NODES_OF_EARLY_SWEEP, _NODES_OF_LATE_SWEEP = 14, 100
 _MAX_SWEEPS: Final = 300  # of a small table, which more of them would not help
-_SHARE_OF_EARLY_SWEEPS: Final = 0.6  # the share of the time for sweeps that the rough ones take
+_SHARE_OF_EARLY_SWEEPS: Final = 0.6  # the share of the time for sweeps that the early ones take
 # What a record's price rises by in the first and last sweep, in mean prices.
 _STEPS_IN_MEAN_PRICES: Final = (0.25, 0.01)
 _RESERVE_PER_FIRST_PROOF: Final = 25.0  # how much longer than the first proof the last ones may take
@@ -307,9 +307,9 @@ def _matching_prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, pa
     is_free = counts >= _MIN_RECORDS_OF_FREE_ROW
     # An edge to itself, at the cost of everything, twice, or of a free row: so each has something to be assigned to.
     alone = np.full(n_rows, 2.0 * len(rows.unit))
-    for first, second in ((0, 1), (1, 0)):
-        to_free = is_free[pairs[:, second]]
-        np.minimum.at(alone, pairs[to_free, first], 2 * pair_distances[to_free])
+    for side, opposite in ((0, 1), (1, 0)):
+        to_free = is_free[pairs[:, opposite]]
+        np.minimum.at(alone, pairs[to_free, side], 2 * pair_distances[to_free])
     copies = np.where(is_free, 0, counts)
     begin = np.cumsum(copies) - copies
     row_of = np.repeat(np.arange(n_rows), copies)

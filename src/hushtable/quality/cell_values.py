@@ -267,7 +267,7 @@ def _add_intervals(runs: _CellRuns, intervals: Mapping[int, Ends], axis: ValueAx
         return
     bounds = dict(zip(texts, axis.places_of_bounds(texts), strict=True))
     edges = sorted({float(place) for place in bounds.values()})
-    # The step is between the two outermost bounds: a single bound has none.
+    # Open ends reach one step past the outermost bound, or to the outermost value; a single bound tells no step.
     lower, upper = (edges[1] - edges[0], edges[-1] - edges[-2]) if len(edges) > 1 else (0.0, 0.0)
     values = [place for low in runs.lows for place in low.tolist()]
     bottom, top = (

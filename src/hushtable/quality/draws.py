@@ -51,7 +51,7 @@ class ModelColumn:
     rows_of_cell: tuple[CountArray, ...] = field(repr=False)
     ends: HeldEnds | None = field(repr=False)
     tails: tuple[Tail, ...] = field(repr=False)  # of open cells
-    axis_points: tuple[FloatArray, ...] = field(repr=False)  # of the points
+    axis_points: tuple[FloatArray, ...] = field(repr=False)  # the points, as places on the axis
     is_whole: bool
     has_scale: bool  # false of numbers whose cells name a single bound: how wide anything is, they do not tell
 

@@ -112,9 +112,9 @@ def arx_entropy_by_column(
             _count_codes(node_codes, counts)[node_codes + 1]
         )
         for_cells = -for_generalization * float((bits * counts).sum())
-        sums = _count_codes(node_codes[is_suppressed], counts[is_suppressed])
-        sums = sums[sums > 0]
-        losses[j] = for_cells - for_suppression * float((sums * np.log2(sums / max(1.0, sums.sum()))).sum())
+        by_node = _count_codes(node_codes[is_suppressed], counts[is_suppressed])
+        by_node = by_node[by_node > 0]
+        losses[j] = for_cells - for_suppression * float((by_node * np.log2(by_node / max(1.0, by_node.sum()))).sum())
     return _cut_all_decimals(losses)
 
 
@@ -185,8 +185,8 @@ def _mean_shares(shares: FloatArray, sizes: CountArray, suppressed: BoolArray | 
     )
 
 
-def _normalize_granularity(mean_share: float, leaf_share: float) -> float:
-    return 1 - (mean_share - leaf_share) / (1 - leaf_share) if leaf_share < 1 else 1.0
+def _normalize_granularity(mean_share: float, leaf: float) -> float:
+    return 1 - (mean_share - leaf) / (1 - leaf) if leaf < 1 else 1.0
 
 
 @runtime_checkable
@@ -378,7 +378,7 @@ def _measure_non_uniform_entropy(facts: _Facts) -> FloatArray:
                 f"non-uniform entropy is not defined on column {column.name!r}, which publishes central values.",
                 hint="they do not cover the values of their records.",
             )
-        # The missing value's first, as `totals` has them; then last, where its code -1 finds it.
+        # The missing value's first, as `count_by_value` has it; then last, where its code -1 finds it.
         counts = np.roll(count_by_value(table, column.name), -1)
         label_of_class, texts = facts.recoding.format_labels(column.name)
         by_label = np.append(

@@ -33,12 +33,12 @@ _ROUNDING = 1e-4  # of the last decimal
 _UNWEIGHTED: Final = MappingProxyType(dict[str, float]())  # of losses that count classes, not cells
 
 
-def cut_decimals(loss: float) -> float:
+def cut_decimals(lost: float) -> float:
     """Cut a column's loss after ten decimals, as ARX does before it aggregates.
 
     What has ten decimals but for rounding keeps them, so that equal losses are equal.
     """
-    return math.floor(max(0.0, loss) * _TEN_DECIMALS + _ROUNDING) / _TEN_DECIMALS
+    return math.floor(max(0.0, lost) * _TEN_DECIMALS + _ROUNDING) / _TEN_DECIMALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +108,9 @@ class ArxLoss:
 
     def cost_of(self, shares: FloatArray, leaf: float) -> FloatArray:
         """Return what published shares add to the loss of a column whose single values have the share ``leaf``."""
-        least = self.for_generalization
-        room = 1 - least * leaf
-        return np.asarray(least * np.maximum(0.0, shares - leaf) / room if room > 0 else np.zeros(len(shares)))
+        factor = self.for_generalization
+        room = 1 - factor * leaf
+        return np.asarray(factor * np.maximum(0.0, shares - leaf) / room if room > 0 else np.zeros(len(shares)))
 
     def combine_losses(self, losses: Sequence[float], names: Sequence[str]) -> float:
         """Return the mean over columns."""

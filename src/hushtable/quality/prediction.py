@@ -186,7 +186,7 @@ class _Features:
                 f"the target {self.target!r} is not told of enough held-out rows.",
                 hint="hold out more rows, or predict another column.",
             )
-        n_known: BoolArray = ~np.isnan(answers)
+        is_known: BoolArray = ~np.isnan(answers)
         return Prediction(
             self.target,
             "R2" if self.is_number else "accuracy",
@@ -194,7 +194,7 @@ class _Features:
             release,
             alike,
             int((~np.isnan(released)).sum()),
-            int(n_known.sum()),
+            int(is_known.sum()),
             seed,
         )
 

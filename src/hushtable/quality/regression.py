@@ -90,7 +90,7 @@ class Regression:
     n_original, n_means, n_drawn : int
         Records in each fit.
     n_draws : int
-        That the model could be fitted on.
+        Draws that the model could be fitted on.
     coefficients : tuple of Coefficient
     open_rates : mapping of column to float
         Of numbers: the share of the records whose cell is `*`, or open as `<20` is; 1 where all cells name a single
@@ -351,7 +351,7 @@ def _columns_of(formula: str, columns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _find_binary_outcome(formula: str, used: Mapping[str, Standing]) -> str | None:
-    """Return the outcome where it is a category as it stands: it must have two values."""
+    """Return the outcome if it is a category as it stands, else None; InputError unless it has two values."""
     outcome = formula.partition("~")[0].strip()
     if outcome.startswith("Q("):
         outcome = outcome[2:-1].strip().strip("'\"")

@@ -13,7 +13,13 @@ from .layout import (
     scale_weights as scale_weights,
     sort_by_content as sort_by_content,
 )
-from .readable import CodeRanges as CodeRanges, Listed as Listed, Rounded as Rounded, Spans as Spans
+from .readable import (
+    CodeRanges as CodeRanges,
+    Listed as Listed,
+    Rounded as Rounded,
+    Spans as Spans,
+    number_keys as number_keys,
+)
 from .recoding import (
     Cells as Cells,
     Centres as Centres,

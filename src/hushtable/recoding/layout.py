@@ -36,7 +36,7 @@ from hushtable.recoding.readable import length_in_list
 from hushtable.search import run_in_threads
 from hushtable.tables import Table
 
-_CODES_PER_BYTE = 256  # how many codes a byte tells apart
+_CODES_PER_BYTE = 256
 _MOST_CELLS = 1_000_000
 _MAX_VALUES_WITHOUT_PATTERN = 20  # only with more values, texts of one pattern count as codes
 _LIST_WEIGHT = 1.8  # a list weighs more than an interval of the same share, as it is several times as long
@@ -48,7 +48,7 @@ class Lists(NamedTuple):
     max_listed: int  # values
     max_length: int  # characters
     names_groups: bool = True
-    min_people: int = 1  # the fewest people who have a value that may name its group
+    min_people: int = 1  # a value that fewer people have may not name its group
     person: str | None = None  # says whose record a row is; without it every record is a person's own
     language: str = "en"  # of the names of groups
     in_units: bool = False  # no lists and no ranges: each column is cut along one ladder of nested units
@@ -157,10 +157,10 @@ def lay_out(
 
 def places_of_rows(table: Table, axes: Sequence[Axis]) -> CodeArray:
     """Return the places of a table's rows, shape (n_rows, n_columns)."""
-    rows = np.empty((table.n_rows, len(axes)), dtype=np.int32)
+    places = np.empty((table.n_rows, len(axes)), dtype=np.int32)
     for j, axis in enumerate(axes):
-        rows[:, j] = axis.place[table.codes[table.index(axis.column.name)] + 1]
-    return rows
+        places[:, j] = axis.place[table.codes[table.index(axis.column.name)] + 1]
+    return places
 
 
 def pack_rows(table: Table, axes: Sequence[Axis]) -> NDArray[Any]:
@@ -383,10 +383,10 @@ def _lay_out_grid(column: Column, domain: int, step: float) -> Axis:
     """Lay out a number column on a grid: values between the same two multiples of `step` share a place."""
     _check_cells(column, step)
     width = Fraction(str(step))
-    cells = np.array([Fraction(text) // width for text in column.texts()], dtype=object)
-    first = int(cells[0]) if len(cells) else 0
-    n_cells = int(cells[-1]) - first + 1 if len(cells) else 0
-    place = np.append(0, (cells - first + 1).astype(np.int32)).astype(np.int32)
+    cell_of_value = np.array([Fraction(text) // width for text in column.texts()], dtype=object)
+    first = int(cell_of_value[0]) if len(cell_of_value) else 0
+    n_cells = int(cell_of_value[-1]) - first + 1 if len(cell_of_value) else 0
+    place = np.append(0, (cell_of_value - first + 1).astype(np.int32)).astype(np.int32)
     edges = tuple(format_exact((first + i) * width) for i in range(n_cells + 1))
     positions = np.append(0.0, np.arange(n_cells) / max(1, n_cells))
     return Axis(column, place, n_cells + 1, positions, domain, None, edges)

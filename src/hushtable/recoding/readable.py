@@ -98,12 +98,12 @@ def distinct_pairs(first: CountArray, second: CountArray) -> tuple[list[tuple[in
     return list(zip(*pairs, strict=True)), number.astype(np.int32)
 
 
-_MAX_NUMBERS_IN_TABLE: Final = 65_536  # so many numbers beyond the classes' own still fit a look-up table
+_MAX_UNUSED_NUMBERS: Final = 65_536  # a look-up table may have so many more entries than it answers
 
 
 def distinct_numbers(numbers: CountArray, n_numbers: int) -> tuple[CountArray, CodeArray]:
     """Return the distinct numbers below `n_numbers`, ascending, and the index of each position's number."""
-    if n_numbers > len(numbers) + _MAX_NUMBERS_IN_TABLE:
+    if n_numbers > len(numbers) + _MAX_UNUSED_NUMBERS:
         distinct, place = np.unique(numbers, return_inverse=True)
         return distinct, place.astype(np.int32)
     is_there = np.zeros(n_numbers, dtype=bool)

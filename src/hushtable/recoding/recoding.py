@@ -70,7 +70,7 @@ _STEPS_OF_QUARTERS: Final = (("Y", 10), ("Y", 1), ("M", 3))
 
 
 def cut_point(column: Column, code: int) -> str:
-    """Return the edge of a cut before ``code``, as text: the roundest value above that of the code before it.
+    """Return the edge of a cut before ``code``, as text: the roundest value above the one before, up to its own.
 
     A round number reveals less about the people on either side than the value of one of them.
     """
@@ -83,7 +83,7 @@ def cut_point(column: Column, code: int) -> str:
         return value_text("decimal", float(_roundest_number(*ends, lambda number: float(number) > low)))
     moments = low.astype("datetime64[us]"), high.astype("datetime64[us]")
     if not all(isinstance(moment.item(), dt.datetime) for moment in moments):
-        # The standard library's calendar ends outside the years 1 to 9999.
+        # The standard library's calendar has only the years 1 to 9999.
         return column.text(code)
     if column.precision == "quarter":
         # Ends of intervals have to be numbers or dates, so a quarter is written as its first month.
@@ -428,8 +428,8 @@ class Recoding:
     @property
     def levels(self) -> dict[str, int]:
         """The highest level that a class publishes of every column with a hierarchy; 0 is the values themselves."""
-        cells = zip(self.columns, self.cells, strict=True)
-        return {column.name: int(cell.level.max(initial=0)) for column, cell in cells if isinstance(cell, Nodes)}
+        pairs = zip(self.columns, self.cells, strict=True)
+        return {column.name: int(cell.level.max(initial=0)) for column, cell in pairs if isinstance(cell, Nodes)}
 
     def shares(self) -> FloatArray:
         """Return how much of each column each class publishes, 0 to 1; shape (n_columns, n_classes)."""
@@ -480,12 +480,12 @@ class Recoding:
         numbers, n_numbers = np.zeros(n_classes + 1, dtype=np.int32), 1
         for column in self.columns:
             label_of_class, labels = self.format_labels(column.name)
-            place_of_text: dict[str | None, int] = {}
-            places = [place_of_text.setdefault(text, len(place_of_text)) for text in (*labels, cells.SUPPRESSED)]
+            code_of_text: dict[str | None, int] = {}
+            text_codes = [code_of_text.setdefault(text, len(code_of_text)) for text in (*labels, cells.SUPPRESSED)]
             # Read-only, as columns are: for writable arrays numba would compile the kernel again.
-            codes = freeze_array(np.array(places, dtype=np.int32)[np.append(label_of_class, len(labels))])
+            codes = freeze_array(np.array(text_codes, dtype=np.int32)[np.append(label_of_class, len(labels))])
             refined = np.empty_like(numbers)
-            n_numbers = group.refine_classes(numbers, n_numbers, codes, len(place_of_text), refined)
+            n_numbers = group.refine_classes(numbers, n_numbers, codes, len(code_of_text), refined)
             numbers = refined
         return numbers
 

@@ -278,14 +278,14 @@ class Edition:
             Labels have commas between digits, or cells are refused that a spreadsheet would run.
         """
         frame = self._type_for_file(path)
-        with_comma = self._find_number_columns(frame) if writing.decimal == "," else ()
+        comma_columns = self._find_number_columns(frame) if writing.decimal == "," else ()
         if frames.file_kind(path) != "csv":
             # Other kinds of files hold numbers themselves, without a decimal mark.
-            with_comma = tuple(name for name in with_comma if frame.text(name) is not None)
-        frame = _with_commas(frame, with_comma) if with_comma else frame
+            comma_columns = tuple(name for name in comma_columns if frame.text(name) is not None)
+        frame = _with_commas(frame, comma_columns) if comma_columns else frame
         if frames.file_kind(path) == "csv" and writing.formulas != "keep":
             frame = _without_formulas(frame, writing.formulas)
-        return frame, with_comma
+        return frame, comma_columns
 
     def _type_for_file(self, path: Path) -> Frame:
         """Return the published table as a kind of file holds it: as text, or with the source's text typed."""
@@ -352,8 +352,8 @@ class Edition:
 
 def _publish_cells(rewritten: Rewritten, rows: Any) -> Any:
     """Return the cells that a column publishes in some rows."""
-    cells = gather_labels(rewritten.texts, rewritten.codes[rows])
-    return convert_texts(cells, _spec_of(rewritten.kind)) if rewritten.are_values else cells
+    texts = gather_labels(rewritten.texts, rewritten.codes[rows])
+    return convert_texts(texts, _spec_of(rewritten.kind)) if rewritten.are_values else texts
 
 
 def _spec_of(kind: Kind) -> ColumnSpec:
@@ -395,8 +395,7 @@ def _without_formulas(frame: Frame, given: Formulas) -> Frame:
         if found:
             raise InputError(
                 f"columns {quote_names(found)} hold {sum(found.values()):,} cells or names that a spreadsheet would "
-                "run: "
-                "they begin with =, +, - or @ and are no numbers.",
+                "run: they begin with =, +, - or @ and are no numbers.",
                 hint="write with formulas='escape' (`write: {formulas: escape}` in a policy), or change them.",
             )
         return frame

@@ -57,7 +57,7 @@ def _describe_batch(claim: Classes | Matchings, entries: Mapping[str, Any]) -> I
         yield careful("it replaces the earlier release; whoever has that can subtract it, and see small classes.")
     if batch := entries.get("batch"):
         if not entries["replaces_earlier"]:
-            yield from _describe_shared_persons(claim, batch)
+            yield from _describe_persons_in_both(claim, batch)
         alone = "" if entries["replaces_earlier"] else " by themselves"
         yield (
             f"Suppressed are {batch['n_unfit']:,} records that fit no cell of the earlier release, and "
@@ -71,7 +71,7 @@ def _describe_batch(claim: Classes | Matchings, entries: Mapping[str, Any]) -> I
             yield f"Without a cell, by column: {join_names([f'{name} {n:,}' for name, n in by_column.items()])}."
 
 
-def _describe_shared_persons(claim: Classes | Matchings, batch: Mapping[str, int | None]) -> Iterator[str]:
+def _describe_persons_in_both(claim: Classes | Matchings, batch: Mapping[str, int | None]) -> Iterator[str]:
     """Say how many persons are in earlier batches, too, and how few share their cells."""
     if not isinstance(claim, Classes) or claim.person is None:
         return

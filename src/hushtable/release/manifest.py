@@ -124,7 +124,7 @@ def _round_down(n: int) -> int:
     return n // step * step
 
 
-def persons_counted(claim: Claim, verdict: Verdict) -> dict[str, object]:
+def build_person_counts(claim: Claim, verdict: Verdict) -> dict[str, object]:
     """Return what a manifest says of persons whom the file itself does not tell: how many were counted, at least."""
     if not verdict.complete or "n_persons" not in verdict.figures or claim.person is None:
         return {}

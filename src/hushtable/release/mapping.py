@@ -85,16 +85,16 @@ def mapping_of(release: Release) -> AppliedMapping:
     """
     min_people = least_of(release.claim)
     person = release.person
-    published_rows = np.flatnonzero(release.partition.labels >= 0)
-    counts = release.source.records[published_rows]
-    persons = None if person is None else persons_of(release.source, person)[published_rows]
+    class_rows = np.flatnonzero(release.partition.labels >= 0)
+    counts = release.source.records[class_rows]
+    persons = None if person is None else persons_of(release.source, person)[class_rows]
     rows: list[tuple[str, str | None, str | None, int]] = []
     left_out: dict[str, int] = {}
     for name, rewritten in release.edition.rewritten.items():
         table = Table.encode(release.source, [name], release.specs)
         values: list[str | None] = [*table.columns[0].texts(), None]
         pairs, pair_of_row = np.unique(
-            np.column_stack([table.codes[0][published_rows], rewritten.codes[published_rows]]),
+            np.column_stack([table.codes[0][class_rows], rewritten.codes[class_rows]]),
             axis=0,
             return_inverse=True,
         )

@@ -155,7 +155,7 @@ def find_outlier_columns(release: Release, source: Frame | None = None) -> dict[
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _measure_outliers(table: Table, name: str, min_people: int) -> FarOut | None:
+def _measure_outliers(table: Table, name: str, min_records: int) -> FarOut | None:
     """Measure the range of the 1 % outermost records of a column; None if they do not hold most of it."""
     column, codes = table.column(name), table.codes[table.index(name)]
     is_known = codes >= 0
@@ -173,8 +173,8 @@ def _measure_outliers(table: Table, name: str, min_people: int) -> FarOut | None
     if share <= _MIN_RANGE_SHARE:
         return None
     # The share is above a half, so at least one side holds more than a quarter.
-    n_low, n_high = (max(n_few, min_people) if side > _MIN_RANGE_SHARE / 2 else 0 for side in sides)
-    return FarOut(share, propose_tails(column, counts, n_low, n_high, min_people))
+    n_low, n_high = (max(n_few, min_records) if side > _MIN_RANGE_SHARE / 2 else 0 for side in sides)
+    return FarOut(share, propose_tails(column, counts, n_low, n_high, min_records))
 
 
 def find_unconverted_columns(release: Release, *, decimal: str) -> tuple[str, ...]:

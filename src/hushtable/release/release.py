@@ -922,7 +922,7 @@ class Release(StatesFacts, Generic[FrameT]):
     def facts(self) -> tuple[str, ...]:
         """What is published, whom it protects from whom, what it cost and what speaks against it.
 
-        Verified for that, of what is not in memory by its distinct rows: an engine is not asked to look at it.
+        The release is verified first. If its rows are not in memory, only the distinct ones are, without the engine.
         """
         if "verdict" not in self._cache:
             self._cache["verdict"] = self.distinct.verify()

@@ -48,7 +48,7 @@ class Destination:
     path : path
         ``.csv``, ``.tsv``, ``.parquet``, ``.xlsx``, or of a statistics program, with the manifest beside it; or a
         folder of Parquet files, with the manifest in it.
-    beside : mapping of path to Frame or str
+    sidecars : mapping of path to Frame or str
         Other files that belong to it: tables, or texts in UTF-8.
     writing : Writing
         Of text: Parquet has neither encodings nor decimal marks.
@@ -163,7 +163,7 @@ def write(content: Content, to: Destination, facts: ManifestEntries) -> Verdict:
             manifest.sha256(draft),
             filled.n_records,
             filled.claim,
-            {**facts, **judged_facts, **manifest.persons_counted(filled.claim, verdict)},
+            {**facts, **judged_facts, **manifest.build_person_counts(filled.claim, verdict)},
             filled.dialect,
             external=is_external,
         )

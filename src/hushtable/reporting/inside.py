@@ -235,7 +235,7 @@ _LIBRARIES: Final = ("hushtable", "numpy", "scipy", "numba", "polars")
 
 def sections(released: Released) -> tuple[Section, ...]:
     """Return the sections of a release that is judged by classes or by rows."""
-    table, original = released.published_rows, released.original
+    table, original = released.unsuppressed_rows, released.original
     # The slow parts run in parallel.
     with ThreadPoolExecutor(n_threads()) as pool:
         roles_task = pool.submit(_find_roles, released)
@@ -423,7 +423,7 @@ def _shorten_cell(cell: str) -> str:
 
 
 def _section_on_kept_columns(released: Released) -> Section:
-    """Report what was measured before writing about the columns that are kept as they are."""
+    """Report what was measured of the columns that are kept as they are, before the release was written."""
     exposure: Mapping[str, Any] = released.facts.get("exposure") or {}
     title = "What was told of columns kept as they are"
     if not exposure:

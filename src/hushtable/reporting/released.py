@@ -296,7 +296,7 @@ class Released:
 
     @cached_property
     def linkage(self) -> Linkage | None:
-        """Whom several records find, counted in the published table; None if no column links records."""
+        """Whom several records find, counted in the published table; None without a link, or if nobody has several."""
         return measure_claim_linkage(self.claim, self.published) if self.links else None
 
     @property
@@ -323,7 +323,7 @@ class Released:
         return group_rows(self.published, self.quasi_identifiers, self.sensitive, suppressed)
 
     @cached_property
-    def published_rows(self) -> Frame:
+    def unsuppressed_rows(self) -> Frame:
         """The published rows that are not suppressed."""
         hidden = self.grouped.is_suppressed
         return self.published.take(np.flatnonzero(~hidden)) if hidden.any() else self.published

@@ -134,8 +134,8 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     file : path, optional
         Of a release: where it was written, for its hash.
     original : path or dataframe, optional
-        Of a written release: what it was made from. Without it nothing is said of risk before, and of utility; a report
-        for outsiders says what only the publisher could judge, with it that is judged, and nothing else told of it.
+        Of a written release: what it was made from. Without it nothing is said of risk before, and of utility. In a
+        report for outsiders it only judges what otherwise the publisher alone can; nothing else of it is told.
     policy : Policy or path, optional
         Of a release: what was asked for.
     verdict : Verdict, optional

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def _write_headline(risk: RiskAssessment) -> str:
-
     n = f"{risk.n_records:,} {'record' if risk.n_records == 1 else 'records'}"
     if not risk.n_records:
         return "The table has no records: nothing was measured, and every risk is given as 1, the worst."

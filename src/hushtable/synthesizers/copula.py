@@ -68,7 +68,7 @@ def build_lines(codes: CodeArray, counts: CountArray, is_nominal: Sequence[bool]
     for _ in range(_N_SCALING_PASSES if any(is_nominal) else 0):
         scores = _standardize_scores(_score_rows(codes, lines), counts)
         lines = [
-            replace(line, order=_order_by_company(codes[j], np.delete(scores, j, axis=0), counts)) if nominal else line
+            replace(line, order=_order_by_scores(codes[j], np.delete(scores, j, axis=0), counts)) if nominal else line
             for j, (line, nominal) in enumerate(zip(lines, is_nominal, strict=True))
         ]
     return tuple(lines)
@@ -104,7 +104,7 @@ def nearest_correlations(estimate: FloatArray) -> FloatArray:
 def draw_positions(
     correlation: FloatArray, lines: Sequence[Line], n: int, rng: np.random.Generator
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """Draw new rows, and yield them block by block: which they are, and their positions, (n_columns, n_rows)."""
+    """Draw new rows; yield, block by block, which they are and their positions by code, (n_columns, n_rows)."""
     # Unique, as eigenvectors are not: the same seed gives the same table with every library of linear algebra.
     factor = np.linalg.cholesky(correlation)
     for begin in range(0, n, _ROWS_PER_BLOCK):
@@ -129,7 +129,7 @@ def _standardize_scores(scores: FloatArray, counts: CountArray) -> FloatArray:
     return np.asarray(scores / np.where(widths > 0, widths, 1.0)[:, None])
 
 
-def _order_by_company(codes: CodeArray, scores: FloatArray, counts: CountArray) -> CountArray:
+def _order_by_scores(codes: CodeArray, scores: FloatArray, counts: CountArray) -> CountArray:
     """Order the codes of a column along the direction in which the mean scores of the other columns vary most."""
     sizes = np.bincount(codes, weights=counts)
     groups = np.where(sizes >= _MIN_CATEGORY_RECORDS, np.arange(len(sizes)), len(sizes))

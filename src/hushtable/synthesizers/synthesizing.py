@@ -275,7 +275,7 @@ def synthesize(
 def synthesize_frame(frame: Frame, method: str | Mapping[str, Any] | Method | Installed, n: int, seed: int) -> Frame:
     """Draw a frame of new records, spelled and typed as the given one.
 
-    If you have a `numpy.random.SeedSequence` pass a number of it: ``int(sequence.generate_state(1)[0])``.
+    If you have a `numpy.random.SeedSequence`, pass a number of it: ``int(sequence.generate_state(1)[0])``.
     """
     synthesizer = method if isinstance(method, Installed) else _choose_method(method)
     _check_arguments(frame, n, seed)

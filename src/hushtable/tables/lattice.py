@@ -112,7 +112,7 @@ def find_smallest_sets(
             watch.start_stage(done, len(stages))
             upto = rows._replace(allowed=rows.allowed[: stage + 1])
             below = _count_sets_below(len(rows.codes), stage)
-            # By part, first column and size: sets that were walked; at size 0 those that were left out.
+            # By part, first column and size: sets walked; at size 0, sets of the largest size that need no walk.
             counts = np.zeros((n_parts, len(rows.codes), stage + 1))
             parts = [uniques.FoundSets(best.sizes.copy(), best.paths.copy(), best.mates.copy()) for _ in range(n_parts)]
             walks = [

@@ -20,7 +20,7 @@ from hushtable.tables.table import Table
 _MIN_EXPECTED_RECORDS: Final = 5.0  # records that chance lets meet, below which nothing is said
 # Of the expected records: fewer do not happen by chance in tables of one population.
 _MIN_SHARE_OF_EXPECTED: Final = 0.5
-_MAX_COLUMNS_PER_MESSAGE: Final = 3  # columns in one message
+_MAX_COLUMNS_PER_MESSAGE: Final = 3
 _KINDS: Final = {
     "integer": "whole numbers",
     "decimal": "decimal numbers",
@@ -50,8 +50,7 @@ class Mismatch:
         values = "no value" if not self.share else f"{self.share:.1%} of the values"
         return (
             f"column {quote_names([self.column])}: the {first} table holds {values} of the {second} table's records, "
-            "where "
-            f"{self.expected:.0%} are expected. The {first} table has {self.forms[0]}, the {second} table has "
+            f"where {self.expected:.0%} are expected. The {first} table has {self.forms[0]}, the {second} table has "
             f"{self.forms[1]}"
         )
 
@@ -108,14 +107,14 @@ def find_mismatches(joint: Joint, tables: Sequence[Table], *, by_range: bool = F
 
 
 def has_too_few(share: float, expected: float, n_records: int) -> bool:
-    """Tell whether fewer of some records meet than chance allows, where so large a share was expected to."""
+    """Tell whether the share of records that meet is lower than chance explains, given the expected share."""
     return expected * n_records >= _MIN_EXPECTED_RECORDS and share < _MIN_SHARE_OF_EXPECTED * expected
 
 
 def _coverage_and_share(
     columns: tuple[Column, Column], values: Sequence[Any], first: CountArray, second: CountArray, *, by_range: bool
 ) -> tuple[float, float]:
-    """Return the share of a table's records whose value the first table is expected to hold, and the share it holds."""
+    """Return which share of the second table's records the first is expected to have values of, and which it has."""
     expected, share = _coverage(first), _share_of_known(first, second)
     if kinds_of_one_family(columns):
         # Made-up numbers lie among those of people and need not equal them, but for some.

@@ -274,7 +274,7 @@ class _StatedBlocks:
 def _costs_with_others(
     columns: Sequence[_CandidateCosts], low: CountArray, high: CountArray, mates: CountArray
 ) -> FloatArray:
-    """Return what a row of every box costs with each other row in it, shape (n_boxes, n_others)."""
+    """Return what a row of every box costs with each other row in it, shape (n_boxes, n_mates)."""
     total = np.zeros((len(low), len(mates)))
     for j, cells in enumerate(columns):
         total += cells.cost(np.minimum(low[:, j, None], mates[:, j]), np.maximum(high[:, j, None], mates[:, j]))

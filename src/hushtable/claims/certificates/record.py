@@ -71,7 +71,7 @@ class Certificate:
         return cls(dict(entries))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the certificate as JSON, to be read by its owner alone; ``overwrite`` replaces a file of this name.
+        """Write the certificate as JSON, to be read by its owner alone.
 
         Parameters
         ----------

@@ -46,7 +46,7 @@ class Score:
         The number of each class, as in ``Partition.from_table(table, columns).labels``, or the name of each column.
     values : ndarray of float64, shape (n_parts,), read-only
         One value a part. A class with nothing to measure is not among them; a column
-        that cannot be measured is NaN, which ``mean_over_classes`` and ``summary`` leave out.
+        that cannot be measured is NaN, which ``mean`` and ``summary`` leave out.
     sizes : ndarray of int64, shape (n_parts,), read-only
         How many records each value is about.
     source : str
@@ -108,7 +108,7 @@ class Score:
         Returns
         -------
         dict
-            ``n``, ``mean_over_classes``, ``mean_over_records``, ``sd`` and ``variance`` (of the parts: divided by n),
+            ``n``, ``mean``, ``weighted_mean``, ``sd`` and ``variance`` (of the parts themselves: divided by n),
             ``min``, ``max``, ``q05``, ``q25``, ``median``, ``q75``, ``q95``, ``skewness`` and ``kurtosis`` (0 for a
             normal distribution), which are NaN where all values are equal, ``mode`` (the lowest of the most frequent
             values) and ``mode_count``. Where a value is infinite there is no ``sd``, ``variance`` or shape: NaN.

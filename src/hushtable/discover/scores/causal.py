@@ -174,7 +174,7 @@ def causal_importance(
 
 
 def _bin_codes(column: Column, codes: Any, bins: int) -> CountArray:
-    """Return the number of the bin of every row, from 0: missing."""
+    """Return the bin of every row; 0 is the bin of missing values."""
     if column.n_values <= bins:
         return np.asarray(codes + 1, dtype=np.int64)
     known = codes[codes >= 0]

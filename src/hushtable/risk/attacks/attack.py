@@ -109,7 +109,7 @@ class Coded:
 
     joint: Joint = field(repr=False)
     scales: tuple[FloatArray | None, ...] = field(repr=False)  # by column: codes from 0 to 1; None of texts
-    number_columns: frozenset[str]  # the columns of numbers
+    number_columns: frozenset[str]
 
     @property
     def original(self) -> JointRows:

@@ -56,8 +56,7 @@ class Copies(StatesFacts):
         beside = "" if self.control_share is None else f"; of the control, {format_percent(self.control_share)}"
         return (
             f"{self.n_copied:,} of {self.n_people:,} people ({format_percent(self.share)}) stand in the synthetic "
-            "table as "
-            f"they are, {self.n_unique_copied:,} of them with a record that nobody else has{beside}."
+            f"table as they are, {self.n_unique_copied:,} of them with a record that nobody else has{beside}."
         )
 
     def to_dict(self) -> dict[str, Any]:

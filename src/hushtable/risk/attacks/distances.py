@@ -103,7 +103,7 @@ def _share_of_people(tables: Coded, sample: JointRows) -> tuple[Rate, float]:
     n_synthetic, n_people, n_control = len(targets), sides[0].n_records, sides[1].n_records
     to_control = float(shares[len(sides[0].counts) :].sum())
     by_chance = n_control / (n_people + n_control)
-    n_independent = n_synthetic / _design_effect(shares, counts, n_synthetic, by_chance)
+    n_independent = n_synthetic / _design_effect(shares, counts, n_synthetic)
     rate, error = wilson_interval(to_control / n_synthetic * n_independent, n_independent)
 
     def scale(share: float) -> float:
@@ -114,7 +114,7 @@ def _share_of_people(tables: Coded, sample: JointRows) -> tuple[Rate, float]:
     return Rate(value, min(value, scale(rate + error)), max(value, scale(rate - error))), least
 
 
-def _design_effect(shares: FloatArray, counts: CountArray, n_synthetic: int, by_chance: float) -> float:
+def _design_effect(shares: FloatArray, counts: CountArray, n_synthetic: int) -> float:
     """Return how many times the variance is that of independent records, when people and control change places."""
     n = int(counts.sum())
     variance = float((counts * (shares / counts - n_synthetic / n) ** 2).sum()) / max(1, n - 1)
@@ -166,7 +166,7 @@ def nndr(
     """
     tables, sample, sides = _draw_samples(original, synthetic, control, n_records, specs, seed)
     figures: dict[str, float] = {}
-    # Drawn people lack most of those who were copied: they only compare with the control.
+    # Some people are drawn, who lack most of those copied: their figures only compare with the control's.
     compared = {"as_many_people": sides["original"]} if tables.control is not None else {}
     for name, rows in {**sides, "original": tables.original, **compared}.items():
         distances = _nearest_distances(tables, sample, tables.merge_equal_rows(rows), 2)

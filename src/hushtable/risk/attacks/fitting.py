@@ -21,7 +21,7 @@ from hushtable.columns import (
     SUPPRESSED,
     Column,
     ColumnSpec,
-    column_of_published_cells,
+    column_of_cell_values,
     from_texts,
     parse_cell,
     spell_ends,
@@ -216,7 +216,7 @@ def _cells_of(table: PublishedTable, name: str) -> tuple[_CellList, CodeArray]:
 def values_of(table: PublishedTable, name: str) -> Column:
     """Return the values that the cells of a published column name."""
     spec = table.specs.get(name, ColumnSpec())
-    return column_of_published_cells(name, _cells_of(table, name)[0].cells, spec.kind)
+    return column_of_cell_values(name, _cells_of(table, name)[0].cells, spec.kind)
 
 
 def with_spelling_of(

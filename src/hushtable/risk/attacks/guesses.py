@@ -203,7 +203,7 @@ def tcap(
     -----
     Targeted correct attribution probability: Taub, Elliot, Pampaka and Smith, "Differential Correct Attribution
     Probability for Synthetic Data" (PSD 2018); the mean as Little, Elliot and Allmendinger (2022). Its interval is not
-    tables: records of one key are not independent. Values are compared as they are: generalize numbers before.
+    known: records of one key are not independent. Values are compared as they are: generalize numbers before.
 
     Examples
     --------

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.claims import number_histories
+from hushtable.claims import count_equal_histories
 from hushtable.columns import SUPPRESSED, list_distinct_cells
 from hushtable.io import Frame
 
@@ -38,19 +36,7 @@ def count_alike(first: LinkedRows, second: LinkedRows, name: str) -> CountArray:
     counts = np.concatenate([side.frame.records for side in (first, second)])
     is_shared = np.isin(pseudonyms, in_both)
     persons = np.searchsorted(in_both, pseudonyms[is_shared]).astype(np.int32)
-    history = number_histories(classes[is_shared], persons, counts[is_shared])
-    return np.asarray(np.bincount(history)[history])
-
-
-def count_equal_histories(records: Iterable[tuple[int, Hashable]], persons: Iterable[int]) -> CountArray:
-    """Count for each person, given by number, how many of them, itself included, have equal records."""
-    held: dict[int, Counter[Hashable]] = {person: Counter() for person in persons}
-    for person, record in records:
-        if person in held:
-            held[person][record] += 1
-    histories = [frozenset(each.items()) for each in held.values()]
-    n_alike = Counter(histories)
-    return np.array([n_alike[history] for history in histories], dtype=np.int64)
+    return count_equal_histories(classes[is_shared], persons, counts[is_shared])
 
 
 def _number_pseudonyms(side: LinkedRows, name: str, numbers: dict[str, int]) -> CodeArray:

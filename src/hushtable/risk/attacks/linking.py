@@ -123,8 +123,7 @@ class Linking(StatesFacts):
         right = "" if links.n_right is None else f", {links.n_right:,} of them the right one"
         return (
             f"{links.n_one_record:,} of {links.n_records:,} outside records ({format_percent(links.rate)}) fit one "
-            "released "
-            f"record alone{right}."
+            f"released record alone{right}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -268,7 +267,7 @@ def _link_records(
     outside: Frame,
     pairs: Sequence[tuple[str, str]],
     amounts: Mapping[str, Any],
-    n_few: int,
+    few: int,
     owners: tuple[CountArray, CountArray] | None,
 ) -> Linked:
     known_table = Table.encode(outside, [theirs for _, theirs in pairs])
@@ -277,7 +276,7 @@ def _link_records(
     rows = np.arange(publication.frame.n_rows, dtype=np.int32)
     classes = classes_of(cells).astype(np.int32)
     _warn_where_nothing_fits((publication, PublishedTable(outside)), pairs, axes, cells, known_table.codes)
-    by_record = count_suspects(axes, cells, rows, known_table.codes, starts, max(n_few, 2))
+    by_record = count_suspects(axes, cells, rows, known_table.codes, starts, max(few, 2))
     by_class = count_suspects(axes, cells, classes, known_table.codes, starts, 2)
     one_record, one_class = by_record.counts == 1, by_class.counts == 1
     n_right = n_right_class = None
@@ -290,10 +289,10 @@ def _link_records(
         int((by_record.counts == 0).sum()),
         int(one_record.sum()),
         int(one_class.sum()),
-        int(((by_record.counts > 0) & (by_record.counts < max(n_few, 2))).sum()),
+        int(((by_record.counts > 0) & (by_record.counts < max(few, 2))).sum()),
         n_right,
         n_right_class,
-        n_few,
+        few,
     )
 
 
@@ -376,8 +375,7 @@ class JoinRisk(StatesFacts):
         """What matters most, in a sentence."""
         return (
             f"The join rebuilds {self.n_rebuilt:,} of {self.n_records:,} records ({format_percent(self.rate)}), and "
-            "leaves "
-            f"{self.n_alone:,} alone with one record."
+            f"leaves {self.n_alone:,} alone with one record."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from hushtable._types import BoolArray, CountArray
 from hushtable.claims import (
     Classes,
     Linkage,
+    count_equal_histories,
     describe_missing_hierarchies,
-    find_coverage,
     list_cells_with_points,
     measure_claim_linkage,
 )
@@ -32,7 +32,7 @@ from hushtable.risk.attacks.fitting import (
     open_publication,
     relate_cells,
 )
-from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike, count_equal_histories
+from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike
 from hushtable.risk.attacks.publication import Publication
 from hushtable.risk.intervals import clip_interval, excess_risk, wilson_interval
 from hushtable.risk.nearness import axis_values
@@ -268,54 +268,64 @@ def _run_attacks(
     else:
         attacks += _attack_linkage(linkage)
     if earlier is None:
-        untried |= dict.fromkeys(
-            ("linked releases", "shared persons", *_ATTACKS_ON_TWO_RELEASES), "no earlier release was given"
-        )
+        untried |= dict.fromkeys(_ATTACKS_ON_TWO_RELEASES, "no earlier release was given")
         return OwnAttacks(tuple(attacks), untried, k)
     is_opened = isinstance(earlier, PublishedTable)
     earlier_table = earlier if is_opened else open_publication(earlier, now.table.specs, now.table.hierarchies)
     before = Publication.from_table(earlier_table, now.columns, now.sensitive)
     for name in linking:
         attacks += _attack_histories(now, before, name, k)
-    if not any(each.name == "linked releases" for each in attacks):
-        untried["linked releases"] = "no published column has the pseudonym of a person in both releases"
-    missing = next(
-        filter(None, (describe_missing_hierarchies(each.columns, each.table.hierarchies) for each in (now, before))),
-        None,
-    )
-    if missing is not None:
-        return OwnAttacks(
-            tuple(attacks), {**untried, **dict.fromkeys(("shared persons", *_ATTACKS_ON_TWO_RELEASES), missing)}, k
-        )
-    ids = _number_persons(now, before, person)
-    of_persons = [] if ids is None else list(_count_shared_persons(now, before, ids, k))
-    attacks += of_persons
-    if not of_persons:
-        why_not = "who is in both releases is not known" if ids is None else "nobody is in both releases"
-        untried["shared persons"] = why_not
-    specs = now.table.specs
-    parted = [name for name in now.sensitive if name in specs and specs[name].separator is not None]
-    shared = [name for name in now.sensitive if name in before.table.frame.columns and name not in parted]
-    for name in shared if now.table.source is not None else ():
-        attacks += _attack_intersection(now, before, name, ids, rng)
-    knows_rows = now.source_rows is not None and before.source_rows is not None
-    attacks += _attack_differences(now, before, k, ids if knows_rows else None)
+    missing = (describe_missing_hierarchies(each.columns, each.table.hierarchies) for each in (now, before))
+    reasons = dict.fromkeys(_ATTACKS_ON_TWO_RELEASES, next(filter(None, missing), None))
+    if reasons["joined"] is None:
+        ids = _number_persons(now, before, person)
+        attacks += _attack_common_persons(now, before, k, ids, rng)
+        reasons = _explain_untried(now, before, ids)
+    reasons["linked releases"] = "no published column has the pseudonym of a person in both releases"
     tried = {each.name for each in attacks}
-    why = {
-        "intersection": "the people of the release are not known"
-        if now.table.source is None
-        else "nobody fits both releases"
-        if shared
-        else f"column {parted[0]!r} holds sets of items, which are not intersected"
-        if parted
-        else "the two releases share no sensitive column",
-        **dict.fromkeys(("joined", "left"), "no class is covered by the other release"),
-    }
-    untried |= {name: reason for name, reason in why.items() if name not in tried}
+    untried |= {name: reason for name, reason in reasons.items() if name not in tried and reason is not None}
     return OwnAttacks(tuple(attacks), untried, k)
 
 
-_ATTACKS_ON_TWO_RELEASES: Final = ("intersection", "joined", "left")
+def _attack_common_persons(
+    now: Publication, before: Publication, k: int, ids: _PersonNumbers, rng: np.random.Generator
+) -> Iterator[OwnAttack]:
+    """Attack what two releases tell of persons who may be in both."""
+    if ids is not None:
+        yield from _count_persons_in_both(now, before, ids, k)
+    shared = [
+        name for name in now.sensitive if name in before.table.frame.columns and name not in _columns_of_sets(now)
+    ]
+    for name in shared if now.table.source is not None else ():
+        yield from _attack_intersection(now, before, name, ids, rng)
+    knows_rows = now.source_rows is not None and before.source_rows is not None
+    yield from _attack_differences(now, before, k, ids if knows_rows else None)
+
+
+def _columns_of_sets(side: Publication) -> list[str]:
+    specs = side.table.specs
+    return [name for name in side.sensitive if name in specs and specs[name].separator is not None]
+
+
+def _explain_untried(now: Publication, before: Publication, ids: _PersonNumbers) -> dict[str, str | None]:
+    """Say why an attack on two releases may not have been tried."""
+    sets = _columns_of_sets(now)
+    if now.table.source is None:
+        no_intersection = "the people of the release are not known"
+    elif any(name in before.table.frame.columns for name in now.sensitive if name not in sets):
+        no_intersection = "nobody fits both releases"
+    elif sets:
+        no_intersection = f"column {sets[0]!r} holds sets of items, which are not intersected"
+    else:
+        no_intersection = "the two releases share no sensitive column"
+    return {
+        "shared persons": "who is in both releases is not known" if ids is None else "nobody is in both releases",
+        "intersection": no_intersection,
+        **dict.fromkeys(("joined", "left"), "no class is covered by the other release"),
+    }
+
+
+_ATTACKS_ON_TWO_RELEASES: Final = ("linked releases", "shared persons", "intersection", "joined", "left")
 
 
 def _build_attack(
@@ -516,7 +526,7 @@ def _attack_histories(now: Publication, before: Publication, name: str, k: int) 
         yield replace(attack, fell=bool((n_alike < k).any()))
 
 
-def _count_shared_persons(
+def _count_persons_in_both(
     now: Publication, before: Publication, numbers: Sequence[CountArray], k: int
 ) -> Iterator[OwnAttack]:
     """Count the persons in both who share the cells of all their records in both with fewer than k such persons."""
@@ -529,11 +539,15 @@ def _count_shared_persons(
     in_both = np.intersect1d(first[first >= 0], second)
     if len(in_both) == 0:
         return
-    records = []
+    cells, owners, number_of_cells = list[int](), list[CountArray](), dict[tuple[bool, tuple[int, ...]], int]()
     for side, persons, rows in zip((now, before), numbers, published_rows, strict=True):
-        fitting, is_later = _find_fitting_classes(side, side.table.source), side is now
-        records += [(int(persons[row]), (is_later, fitting.classes_of(row))) for row in rows.tolist()]
-    n_few = int((count_equal_histories(records, in_both.tolist()) < k).sum())
+        assert side.table.source is not None, "persons are numbered in it"
+        fitting, own_rows = side.find_fitting_classes(side.table.source), rows[np.isin(persons[rows], in_both)]
+        fitting_classes = ((side is now, fitting.classes_of(row)) for row in own_rows.tolist())
+        cells += [number_of_cells.setdefault(each, len(number_of_cells)) for each in fitting_classes]
+        owners.append(np.searchsorted(in_both, persons[own_rows]))
+    histories = np.array(cells), np.concatenate(owners).astype(np.int32), np.ones(len(cells), dtype=np.int64)
+    n_few = int((count_equal_histories(*histories) < k).sum())
     claim = "fewer than k persons who are in both releases share the cells of all their records"
     yield _build_attack("shared persons", None, claim, (len(in_both), n_few, n_few), None, unit="persons")
 
@@ -554,32 +568,13 @@ def _number_persons(now: Publication, before: Publication, person: str | None) -
     return number_by_value(sources, person)
 
 
-class _Fitting(NamedTuple):
-    """The classes that fit each row of a source."""
-
-    classes: CountArray
-    offsets: CountArray
-
-    def classes_of(self, row: int) -> tuple[int, ...]:
-        """Return the classes of a row."""
-        return tuple(self.classes[self.offsets[row] : self.offsets[row + 1]].tolist())
-
-
-def _find_fitting_classes(side: Publication, source: Any) -> _Fitting:
-    """Find the classes whose cells fit each row of a source."""
-    specs, ladders = side.table.specs, side.table.hierarchies
-    classes, rows = find_coverage(side.groups, source, side.columns, specs, ladders)
-    order = np.lexsort((classes, rows))
-    return _Fitting(classes[order], np.searchsorted(rows[order], np.arange(source.n_rows + 1)))
-
-
 def _attack_intersection(
     now: Publication, before: Publication, name: str, ids: _PersonNumbers, rng: np.random.Generator
 ) -> Iterator[OwnAttack]:
     """Intersect the values that two releases leave for a person, by the classes that fit the person."""
     source = now.table.source
     assert source is not None
-    fitting_now, fitting_before = _find_fitting_classes(now, source), _find_fitting_classes(before, source)
+    fitting_now, fitting_before = now.find_fitting_classes(source), before.find_fitting_classes(source)
     numbers = number_by_value([now.table.frame, before.table.frame, source], name)
     codes_now, codes_before, truth = (each.astype(np.int64) for each in numbers)
     codes_now, codes_before = codes_now[now.rows], codes_before[before.rows]

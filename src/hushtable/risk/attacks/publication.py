@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.claims import Grouped, group_rows
+from hushtable.claims import Grouped, find_coverage, group_rows
 from hushtable.columns import SUPPRESSED
 from hushtable.errors import InputError, check_columns
+from hushtable.io import Frame
 from hushtable.risk.attacks.fitting import PublishedTable
+
+
+class FittingClasses(NamedTuple):
+    """The classes that fit each row of a source."""
+
+    classes: CountArray
+    offsets: CountArray
+
+    def classes_of(self, row: int) -> tuple[int, ...]:
+        """Return the classes of a row."""
+        return tuple(self.classes[self.offsets[row] : self.offsets[row + 1]].tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,3 +67,9 @@ class Publication:
     def source_rows(self) -> CountArray | None:
         """Which row of the source each of them is."""
         return None if self.table.rows is None else self.table.rows[self.rows]
+
+    def find_fitting_classes(self, source: Frame) -> FittingClasses:
+        """Find the classes whose cells fit each row of a source."""
+        classes, rows = find_coverage(self.groups, source, self.columns, self.table.specs, self.table.hierarchies)
+        order = np.lexsort((classes, rows))
+        return FittingClasses(classes[order], np.searchsorted(rows[order], np.arange(source.n_rows + 1)))

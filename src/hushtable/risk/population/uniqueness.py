@@ -338,7 +338,7 @@ def fit_snb(classes: SampleClasses) -> tuple[float, float] | None:
     """
     from scipy.optimize import minimize
 
-    f, bounds = classes.f, [tuple(map(math.log, ends)) for ends in (_ALPHA_BOUNDS, _ODDS_BOUNDS)]
+    f, limits = classes.f, [tuple(map(math.log, ends)) for ends in (_ALPHA_BOUNDS, _ODDS_BOUNDS)]
 
     def cost(point: FloatArray) -> tuple[float, FloatArray]:
         value, slope = _snb_likelihood(classes, *np.exp(point))
@@ -348,11 +348,11 @@ def fit_snb(classes: SampleClasses) -> tuple[float, float] | None:
     starts = np.log([(f, 1), (f, 100), (0.1, 1), (0.1, 10), (1, 1), (10, 0.1)])
     # L-BFGS-B calls a parallel BLAS for vectors of two, which takes a second where cores are shared.
     precision = {"ftol": 1e-15, "gtol": 1e-10, "xtol": 1e-12, "maxfun": 1_000}
-    ends = [minimize(cost, start, jac=True, method="TNC", bounds=bounds, options=precision) for start in starts]
+    ends = [minimize(cost, start, jac=True, method="TNC", bounds=limits, options=precision) for start in starts]
     best = min(ends, key=lambda end: float(end.fun))
     inside = all(
         low + _MIN_LOG_DISTANCE_TO_BOUND < x < high - _MIN_LOG_DISTANCE_TO_BOUND
-        for x, (low, high) in zip(best.x, bounds, strict=True)
+        for x, (low, high) in zip(best.x, limits, strict=True)
     )
     # A search that cannot improve the last digit says that it failed: the slope decides.
     if not (inside and np.abs(cost(best.x)[1]).max() < _MAX_SLOPE_PER_CLASS):
