@@ -153,6 +153,7 @@ def results() -> dict[str, Any]:
         budget=ht.Budget(nodes=10),
     )
     return {
+        "Advice": POLICY.advise(people[["sex", "diagnosis"]]),
         "AlphaKAnonymity": ht.AlphaKAnonymity(0.5, 2, "diagnosis"),
         "ArxLoss": ht.ArxLoss("arithmetic"),
         "BetaLikeness": ht.BetaLikeness(2, "diagnosis"),

@@ -600,9 +600,9 @@ class LearnedRecoding:
 
     def _read_rows_with_earlier(self, rows: Any, earlier: Any) -> Frame | Table:
         """Read the new rows, and put them below the earlier ones if these are given."""
-        # Imported late: only a next batch needs them.
+        # Only a next batch needs them.
         from hushtable.columns import column_of_cell_values
-        from hushtable.io import spell_as
+        from hushtable.io import refuse_odd_cells, spell_as
 
         data = open_table(rows, self.asked.specs)
         self.check_columns(data.names)
@@ -611,8 +611,6 @@ class LearnedRecoding:
             # Check before `spell_as` changes the spelling of cells.
             data, undecided = data.without_odd_cells([name for name in data.columns if name not in unpublished])
             if undecided:
-                from hushtable.io import refuse_odd_cells
-
                 refuse_odd_cells(undecided)
             kinds = self.kinds
             data = spell_as(data, {n: column_of_cell_values(n, cell.texts, kinds[n]) for n, cell in self.cells.items()})

@@ -160,7 +160,7 @@ class Codebook:
     def _list_missing(self, name: str) -> dict[str, Any]:
         """Return the texts that were declared missing in the source, and whether odd cells were."""
         source, hidden = self.edition.source, self.edition.pseudonyms
-        if isinstance(source, Table) or name not in source.names or (hidden and name in hidden.columns):
+        if isinstance(source, Table) or name not in self.edition.columns or (hidden and name in hidden.columns):
             return {}
         spec = source.spec(name)
         odd_cells = {"odd_cells": "missing"} if spec.odd_cells == "missing" else {}

@@ -146,13 +146,24 @@ def _describe_classes(
                 "the person is in the table finds the record."
             )
         )
-    if (share := entries.get("quality", {}).get("set_ncp")) is not None:
-        yield f"A typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column (set-NCP {share:.4f})."
-    lost: Mapping[str, float] = entries.get("quality", {}).get("by_column") or {}
+    yield from _describe_loss(entries.get("quality", {}))
+
+
+def _describe_loss(quality: Mapping[str, Any]) -> Iterator[str]:
+    """Describe how much was lost, in which column most, and in how many distinct cells."""
+    if (share := quality.get("set_ncp")) is None:
+        return
+    lost: Mapping[str, float] = quality.get("by_column") or {}
+    percent = f"{100 * share:.{1 if share < 0.1 else 0}f}"
     if len(lost) > 1 and any(lost.values()):
         most = max(lost, key=lambda name: lost[name])
-        yield f"Most is lost in {most} (set-NCP {lost[most]:.4f})."
-    if cells := entries.get("quality", {}).get("cells"):
+        yield (
+            f"A typical cell spans {percent} % of its column (set-NCP {share:.4f}); most is lost in {most} "
+            f"({lost[most]:.4f})."
+        )
+    else:
+        yield f"A typical cell spans {percent} % of its column (set-NCP {share:.4f})."
+    if cells := quality.get("cells"):
         yield _describe_cells(cells)
 
 
