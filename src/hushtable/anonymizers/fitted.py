@@ -524,8 +524,8 @@ class LearnedRecoding:
             name: Rewritten(np.append(cell.label, np.int32(len(cell.texts)))[placed.classes], (*cell.texts, SUPPRESSED))
             for name, cell in placed.cells.items()
         }
-        columns = tuple(name for name in self.columns if name not in self.asked.removed)
-        return Edition(data, columns, rewritten, pseudonyms=self.pseudonyms(None)).native
+        published = tuple(name for name in self.columns if name not in self.asked.removed)
+        return Edition(data, published, rewritten, pseudonyms=self.pseudonyms(None)).native
 
     def classes(self, table: Table) -> CodeArray:
         """Return the class whose cells cover each row of a table, -1 where none does; shape (n_rows,)."""
@@ -610,8 +610,7 @@ class LearnedRecoding:
         if isinstance(data, Frame):
             # Check before `spell_as` changes the spelling of cells.
             data, undecided = data.without_odd_cells([name for name in data.columns if name not in unpublished])
-            if undecided:
-                refuse_odd_cells(undecided)
+            refuse_odd_cells(undecided)
             kinds = self.kinds
             data = spell_as(data, {n: column_of_cell_values(n, cell.texts, kinds[n]) for n, cell in self.cells.items()})
         data = round_source(data, self.asked.rounding)

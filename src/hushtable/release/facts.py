@@ -146,25 +146,23 @@ def _describe_classes(
                 "the person is in the table finds the record."
             )
         )
-    yield from _describe_loss(entries.get("quality", {}))
-
-
-def _describe_loss(quality: Mapping[str, Any]) -> Iterator[str]:
-    """Describe how much was lost, in which column most, and in how many distinct cells."""
-    if (share := quality.get("set_ncp")) is None:
-        return
-    lost: Mapping[str, float] = quality.get("by_column") or {}
-    percent = f"{100 * share:.{1 if share < 0.1 else 0}f}"
-    if len(lost) > 1 and any(lost.values()):
-        most = max(lost, key=lambda name: lost[name])
-        yield (
-            f"A typical cell spans {percent} % of its column (set-NCP {share:.4f}); most is lost in {most} "
-            f"({lost[most]:.4f})."
-        )
-    else:
-        yield f"A typical cell spans {percent} % of its column (set-NCP {share:.4f})."
+    quality = entries.get("quality", {})
+    if (share := quality.get("set_ncp")) is not None:
+        yield _describe_loss(share, quality.get("by_column") or {})
     if cells := quality.get("cells"):
         yield _describe_cells(cells)
+
+
+def _describe_loss(share: float, lost: Mapping[str, float]) -> str:
+    """Describe how much was lost, and in which column most."""
+    percent = f"{100 * share:.{1 if share < 0.1 else 0}f}"
+    if len(lost) < 2 or not any(lost.values()):
+        return f"A typical cell spans {percent} % of its column (set-NCP {share:.4f})."
+    most = max(lost, key=lambda name: lost[name])
+    return (
+        f"A typical cell spans {percent} % of its column (set-NCP {share:.4f}); most is lost in {most} "
+        f"({lost[most]:.4f})."
+    )
 
 
 def _describe_cells(cells: Mapping[str, Mapping[str, int]]) -> str:
