@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,8 @@ def test_what_is_told_of_classes_is_what_memory_tells(tmp_path: Path, recoding: 
         "accept": {"note": "a test"},
     }
     inside = ht.anonymize(table, **asked)
+    # To which step kept numbers can be rounded takes their distinct rows, which are too many here.
+    inside = replace(inside, exposure=replace(inside.exposure, steps=()))
     release = ht.anonymize(folder_of(table, tmp_path / "in", 2), **asked)
     assert release.is_row_by_row
     ours, theirs = (each.codebook.to_dict("x", external=False) for each in (release, inside))

@@ -37,7 +37,7 @@ def place(desk, name):
 
 def test_advice_is_followed_by_a_button_and_importance_is_set(ward):
     desk = ward.server.desk
-    name = desk.rules().quasi_identifiers[0]
+    before, name = desk.policy_text, desk.rules().quasi_identifiers[0]
     ward.do("importance", **{f"importance-{desk.looked.typed_frame.columns.index(name)}": "3"})
     ward.settle()
     assert desk.rules().importance == {name: 3}
@@ -50,6 +50,9 @@ def test_advice_is_followed_by_a_button_and_importance_is_set(ward):
     assert desk.outcome.release.quality.set_ncp == changes[0].after
     assert desk.find_advised_changes() == ()
     assert "no such change" in ward.do("follow", change=0)
+    while desk.policy_text != before:
+        ward.do("undo")
+        ward.settle()
 
 
 def test_a_release_from_the_first_screen_to_the_last(ward, monkeypatch):

@@ -36,7 +36,7 @@ _EMPTY_SPEC: Final = ColumnSpec()
 def columns_with_bounds(kinds: Mapping[str, str | None], hierarchies: Mapping[str, object]) -> tuple[str, ...]:
     """Return the columns whose cells have bounds: numbers, dates and times without labels of somebody's own."""
     rules = {name: each.rule if isinstance(each, Hierarchy) else each for name, each in hierarchies.items()}
-    measured = [name for name, kind in kinds.items() if kind in _SCALES]
+    measured = [name for name, kind in kinds.items() if kind in _COUNTED_KINDS]
     return tuple(name for name in measured if name not in rules or isinstance(rules[name], _READABLE_RULES))
 
 
@@ -70,7 +70,7 @@ def add_bounds_to_verdict(claim: ClaimOnColumns, frame: frames.Frame, verdict: V
         lacking = [each for each in bound_names(name) if each not in frame.columns]
         if lacking:
             failures.append(Failure(f"{condition}: the table lacks column {lacking[0]!r}"))
-        elif spec.kind not in _SCALES:
+        elif spec.kind not in _COUNTED_KINDS:
             lacks.append(f"the kind of column {name!r} is not known: verify with the manifest, or say it in the policy")
         elif n_odd := int(frame.records[_find_odd_rows(frame, name, spec)].sum()):
             find = partial(_find_rows, name, spec)
@@ -92,7 +92,7 @@ def _find_odd_rows(frame: frames.Frame, name: str, spec: ColumnSpec) -> BoolArra
     columns = (name, *bound_names(name))
     texts, rows = zip(*(list_cells_with_points(frame, each, spec) for each in columns), strict=True)
     labels, first = label_rows(np.array(rows))
-    scale, is_odd = _SCALES[str(spec.kind)], np.zeros(len(first), dtype=bool)
+    scale, is_odd = _COUNTED_KINDS[str(spec.kind)], np.zeros(len(first), dtype=bool)
     for place, row in enumerate(first.tolist()):
         cell, low, high = (of_column[codes[row]] for of_column, codes in zip(texts, rows, strict=True))
         is_odd[place] = (_place_of(low, scale), _place_of(high, scale)) != _limits_of(cell, scale)
@@ -103,26 +103,26 @@ _Place: TypeAlias = int | float | Fraction
 """Numbers, days and microseconds, counted."""
 
 
-class _Run(NamedTuple):
+class _Stretch(NamedTuple):
     """The places that a text names, from one to before another; where there are no gaps, the end is a limit."""
 
     begin: _Place
     end: _Place
 
 
-class _Scale(NamedTuple):
+class _CountedKind(NamedTuple):
     """How the values of a kind are counted."""
 
-    run_of: Callable[[str], _Run | None]
+    run_of: Callable[[str], _Stretch | None]
     step: int  # between neighbouring values; 0 where they have no gaps, so that an end is a limit
     lowest: _Place = -math.inf
     highest: _Place = math.inf
 
-    def find_begin(self, run: _Run | None) -> _Place | None:
+    def find_begin(self, run: _Stretch | None) -> _Place | None:
         """Return the first value of a run."""
         return None if run is None else self._keep_possible(self._round_up(run.begin))
 
-    def find_end(self, run: _Run | None, *, is_closed: bool) -> _Place | None:
+    def find_end(self, run: _Stretch | None, *, is_closed: bool) -> _Place | None:
         """Return the last value of a run, or the last one below it."""
         if run is None:
             return None
@@ -136,7 +136,7 @@ class _Scale(NamedTuple):
         return place if self.lowest <= place <= self.highest else None
 
 
-def _limits_of(cell: str | None, scale: _Scale) -> tuple[_Place | None, _Place | None]:
+def _limits_of(cell: str | None, scale: _CountedKind) -> tuple[_Place | None, _Place | None]:
     """Return the outermost places of a published cell; None on an open side."""
     form, ends, members = parse_cell(SUPPRESSED if cell is None else cell)
     if form == "value":
@@ -153,7 +153,7 @@ def _limits_of(cell: str | None, scale: _Scale) -> tuple[_Place | None, _Place |
     return min(lows) if len(lows) == n_members else None, max(highs) if len(highs) == n_members else None
 
 
-def _place_of(bound: str | None, scale: _Scale) -> _Place | None:
+def _place_of(bound: str | None, scale: _CountedKind) -> _Place | None:
     """Return the place of a written bound; NaN, which equals nothing, where it is none."""
     if bound is None or not bound.strip():
         return None
@@ -162,15 +162,15 @@ def _place_of(bound: str | None, scale: _Scale) -> _Place | None:
     return run.begin if run is not None and is_value else math.nan
 
 
-def _run_of_number(text: str) -> _Run | None:
+def _run_of_number(text: str) -> _Stretch | None:
     exact = _to_number(text)
-    return None if exact is None else _Run(exact, math.floor(exact) + 1)
+    return None if exact is None else _Stretch(exact, math.floor(exact) + 1)
 
 
-def _run_of_decimal(text: str) -> _Run | None:
+def _run_of_decimal(text: str) -> _Stretch | None:
     exact = _to_number(text)
     try:
-        return None if exact is None else _Run(float(exact), float(exact))
+        return None if exact is None else _Stretch(float(exact), float(exact))
     except OverflowError:
         return None
 
@@ -182,28 +182,28 @@ def _to_number(text: str) -> int | Fraction | None:
         return None
 
 
-def _run_of_days(text: str) -> _Run | None:
+def _run_of_days(text: str) -> _Stretch | None:
     unit = _read_unit(text)
-    return None if unit is None else _Run(*(int(day.astype("datetime64[D]").astype(np.int64)) for day in unit))
+    return None if unit is None else _Stretch(*(int(day.astype("datetime64[D]").astype(np.int64)) for day in unit))
 
 
-def _run_of_moments(text: str) -> _Run | None:
+def _run_of_moments(text: str) -> _Stretch | None:
     unit = _read_unit(text)
     if unit is None:
         return _run_of_moment(text)
-    return _Run(*(int(day.astype("datetime64[us]").astype(np.int64)) for day in unit))
+    return _Stretch(*(int(day.astype("datetime64[us]").astype(np.int64)) for day in unit))
 
 
-def _run_of_clock(text: str) -> _Run | None:
+def _run_of_clock(text: str) -> _Stretch | None:
     return _run_of_moment(f"1970-01-01 {text}")
 
 
-def _run_of_moment(text: str) -> _Run | None:
+def _run_of_moment(text: str) -> _Stretch | None:
     try:
         moment = int(np.datetime64(text, "us").astype(np.int64)) if _MOMENT.fullmatch(text) else None
     except ValueError:
         return None
-    return None if moment is None else _Run(moment, moment)
+    return None if moment is None else _Stretch(moment, moment)
 
 
 def _read_unit(text: str) -> tuple[np.datetime64, np.datetime64] | None:
@@ -229,11 +229,13 @@ _MOMENT: Final = re.compile(
 )
 _FIRST_DAY, _LAST_DAY = np.datetime64("0001-01-01", "D"), np.datetime64("9999-12-31", "D")
 _FIRST_MOMENT, _LAST_MOMENT = _FIRST_DAY.astype("datetime64[us]"), np.datetime64("9999-12-31T23:59:59.999999", "us")
-_SCALES: Final[Mapping[str, _Scale]] = {
-    "integer": _Scale(_run_of_number, 1, -(2**63), 2**63 - 1),
-    "decimal": _Scale(_run_of_decimal, 0),
-    "date": _Scale(_run_of_days, 1, *(int(day.astype(np.int64)) for day in (_FIRST_DAY, _LAST_DAY))),
-    "datetime": _Scale(_run_of_moments, 0, *(int(each.astype(np.int64)) for each in (_FIRST_MOMENT, _LAST_MOMENT))),
-    "time": _Scale(_run_of_clock, 0),
+_COUNTED_KINDS: Final[Mapping[str, _CountedKind]] = {
+    "integer": _CountedKind(_run_of_number, 1, -(2**63), 2**63 - 1),
+    "decimal": _CountedKind(_run_of_decimal, 0),
+    "date": _CountedKind(_run_of_days, 1, *(int(day.astype(np.int64)) for day in (_FIRST_DAY, _LAST_DAY))),
+    "datetime": _CountedKind(
+        _run_of_moments, 0, *(int(each.astype(np.int64)) for each in (_FIRST_MOMENT, _LAST_MOMENT))
+    ),
+    "time": _CountedKind(_run_of_clock, 0),
 }
 """Of every kind whose cells have bounds."""

@@ -41,17 +41,17 @@ Bound: TypeAlias = int | float | dt.date | str | None
 """A number, a date, a moment, or the text of a time; None on a side that has no bound."""
 
 
-class Bounds(NamedTuple):
+class CellBounds(NamedTuple):
     """The smallest and the largest value of a cell."""
 
     low: Bound
     high: Bound
 
 
-NO_BOUNDS: Final = Bounds(None, None)
+NO_BOUNDS: Final = CellBounds(None, None)
 
 
-def find_bounds(texts: Sequence[str | None], kind: Kind) -> list[Bounds]:
+def find_bounds(texts: Sequence[str | None], kind: Kind) -> list[CellBounds]:
     """Find the bounds of published cells of a measured column: as int, float, date, datetime, or text of a time."""
     read_end = _READERS[kind]
     return [NO_BOUNDS if text is None else _bounds_of(text, read_end) for text in texts]
@@ -68,14 +68,14 @@ class _End(NamedTuple):
 _UNREADABLE: Final = _End()
 
 
-def _bounds_of(text: str, read_end: Callable[[str], _End]) -> Bounds:
+def _bounds_of(text: str, read_end: Callable[[str], _End]) -> CellBounds:
     form, ends, members = parse_cell(text)
     if form == "value":
-        return Bounds(*read_end(text)[:2])
+        return CellBounds(*read_end(text)[:2])
     if ends is not None:
         low = _UNREADABLE if ends.low is None else read_end(ends.low)
         high = _UNREADABLE if ends.high is None else read_end(ends.high)
-        return Bounds(low.first, high.last if ends.is_closed else high.before)
+        return CellBounds(low.first, high.last if ends.is_closed else high.before)
     of_members = [_bounds_of(member, read_end) for member in members if member is not None]
     if not of_members:
         return NO_BOUNDS
@@ -83,7 +83,7 @@ def _bounds_of(text: str, read_end: Callable[[str], _End]) -> Bounds:
     highs = [each.high for each in of_members if each.high is not None]
     # One member that is open on a side leaves the whole set open there.
     n_members = len(of_members)
-    return Bounds(min(lows) if len(lows) == n_members else None, max(highs) if len(highs) == n_members else None)
+    return CellBounds(min(lows) if len(lows) == n_members else None, max(highs) if len(highs) == n_members else None)
 
 
 def _read_integer(text: str) -> _End:

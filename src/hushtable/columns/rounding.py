@@ -22,7 +22,7 @@ from hushtable.columns.column import Column, ColumnSpec, Kind
 from hushtable.columns.spellings import to_canonical_texts
 from hushtable.errors import ColumnError, InputError
 
-Number: TypeAlias = int | float
+RoundedNumber: TypeAlias = int | float
 
 _MOST_DIGITS: Final = 9
 _LEAST_STEP: Final = 1e-9
@@ -53,10 +53,10 @@ class KeptRounding:
     'multiples of 100, top-coded at 5000'
     """
 
-    round: Number | None = None
+    round: RoundedNumber | None = None
     digits: int | None = None
-    top: Number | None = None
-    bottom: Number | None = None
+    top: RoundedNumber | None = None
+    bottom: RoundedNumber | None = None
 
     def __post_init__(self) -> None:
         given = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -87,7 +87,7 @@ class KeptRounding:
         digits = cast("int | None", entry.get("digits"))
         return cls(entry.get("round"), digits, entry.get("top"), entry.get("bottom"))
 
-    def to_dict(self) -> dict[str, Number]:
+    def to_dict(self) -> dict[str, RoundedNumber]:
         """Return the entries that were given."""
         return {name: entry for name in self.__slots__ if (entry := getattr(self, name)) is not None}
 
@@ -136,7 +136,7 @@ class KeptRounding:
         return self.round is None or (Fraction(number) / Fraction(str(self.round))).denominator == 1
 
 
-RoundingEntry: TypeAlias = KeptRounding | Number | Mapping[str, Number]
+RoundingEntry: TypeAlias = KeptRounding | RoundedNumber | Mapping[str, RoundedNumber]
 """A rounding as a caller gives it: a step alone, or entries by their names."""
 
 
@@ -144,7 +144,7 @@ def _is_number(entry: object) -> bool:
     return type(entry) in (int, float) and math.isfinite(entry) and abs(entry) <= _LARGEST_NUMBER  # type: ignore[arg-type]
 
 
-def format_number(number: Number) -> str:
+def format_number(number: RoundedNumber) -> str:
     """Format a number in full."""
     return np.format_float_positional(float(number), trim="-")
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hushtable.engines import Rows
     from hushtable.policy.policy import Policy, ProtectOptions
 
-Entries = Mapping[tuple[str, ...], object]
+PolicyEntries = Mapping[tuple[str, ...], object]
 ChangeKind = Literal["leave out", "coarsen", "importance", "suppression", "k"]
 
 LEFT_OUT: Final = "leave out"
@@ -73,7 +73,7 @@ class AdvisedChange:
     kind: ChangeKind
     column: str | None
     what: str
-    entries: Entries = field(repr=False)
+    entries: PolicyEntries = field(repr=False)
     before: float
     after: float | None = None
     loss: float | None = None
@@ -369,7 +369,7 @@ def _leave_out(rules: Policy, names: Sequence[str], lost: Mapping[str, float]) -
 def _allow_suppression(rules: Policy, now: float) -> Iterator[AdvisedChange]:
     has_notion = any(isinstance(model, MatchingNotion) for model in rules.models)
     if rules.limits.suppression < _SUPPRESSION and rules.method.offers.suppresses and not has_notion:
-        entries: Entries = {("limits", "suppression"): _SUPPRESSION}
+        entries: PolicyEntries = {("limits", "suppression"): _SUPPRESSION}
         yield AdvisedChange("suppression", None, f"{100 * _SUPPRESSION:g} % of suppression", entries, now)
 
 
@@ -380,7 +380,7 @@ def _raise_importance(rules: Policy, names: Sequence[str], now: float) -> Iterat
         given = rules.importance.get(name, 1)
         number = next((each for each in (3, 5) if each > given), None)
         if number is not None:
-            entries: Entries = {("importance", name): number}
+            entries: PolicyEntries = {("importance", name): number}
             yield AdvisedChange("importance", name, f"importance {number} of {name}", entries, now)
 
 
@@ -392,7 +392,7 @@ def _lower_k(rules: Policy, now: float) -> Iterator[AdvisedChange]:
     models = [
         replace(model, k=min(k, model.k)) if isinstance(model, MODELS_WITH_K) else model for model in rules.models
     ]
-    entries: Entries = {("models",): [model_to_dict(model) for model in models]}
+    entries: PolicyEntries = {("models",): [model_to_dict(model) for model in models]}
     yield AdvisedChange("k", None, f"k = {k} instead of {max(ks)}, which protects less", entries, now)
 
 
@@ -403,7 +403,7 @@ def _coarsen(rules: Policy, column: Column, now: float) -> Iterator[AdvisedChang
     """
     name, rule = column.name, rules.columns[column.name].hierarchy
     place: tuple[str, ...] = ("columns", name, "hierarchy")
-    entries: Entries
+    entries: PolicyEntries
     if isinstance(rule, Mapping):
         for kind, option in (("dates", "levels"), ("prefix", "lengths"), ("intervals", "width"), ("times", "minutes")):
             levels = list(rule.get(kind, {}).get(option) or ())[1:]

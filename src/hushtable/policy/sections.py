@@ -244,7 +244,7 @@ def check_file_exists(path: Any, info: ValidationInfo) -> str:
     return path
 
 
-_Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True)]
+_StrictNumber = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True)]
 
 
 class ColumnPolicy(Record):
@@ -267,10 +267,10 @@ class ColumnPolicy(Record):
     # `hushtable.Hierarchy.from_dict` reads it.
     hierarchy: Annotated[Any, BeforeValidator(_check_hierarchy)] = None
     # How the numbers of a kept column are rounded: to multiples, to significant digits, and what stands for the ends.
-    round: _Number | None = None
+    round: _StrictNumber | None = None
     digits: int | None = Field(default=None, strict=True)
-    top: _Number | None = None
-    bottom: _Number | None = None
+    top: _StrictNumber | None = None
+    bottom: _StrictNumber | None = None
     label: str | None = None  # what the column is in words, for the codebook and for files of SPSS, Stata and SAS
 
     @model_validator(mode="before")

@@ -72,6 +72,7 @@ def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dic
         determined=planned.determined,
         linkage=planned.linkage,
         identifiers=planned.identifiers,
+        steps=planned.steps,
     )
     exposure.raise_if_unpublishable()
     return {"exposure": exposure.to_dict()}

@@ -47,6 +47,7 @@ def describe_release(
         *([] if exposure is None else [careful(f"{line}.") for line in exposure.describe_dangers()]),
         *(f"{line}." for line in finds),
         *([] if exposure is None else [f"{step.describe()}." for step in exposure.steps]),
+        *([_describe_cells(cells)] if (cells := entries.get("quality", {}).get("cells")) else []),
         *([] if exposure is None else [f"Tested: {line}." for line in exposure.describe_tests()]),
     )
 
@@ -149,8 +150,6 @@ def _describe_classes(
     quality = entries.get("quality", {})
     if (share := quality.get("set_ncp")) is not None:
         yield _describe_loss(share, quality.get("by_column") or {})
-    if cells := quality.get("cells"):
-        yield _describe_cells(cells)
 
 
 def _describe_loss(share: float, lost: Mapping[str, float]) -> str:
