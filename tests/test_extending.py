@@ -287,6 +287,7 @@ def test_the_loss_is_that_of_the_classes_that_readers_count(method):
     assert release.loss == sum(n**2 for n in held.values())
 
 
+@pytest.mark.slow
 def test_a_model_that_merging_breaks_is_feasible_where_small_classes_pass():
     class Few(ht.KAnonymity):
         rule, monotone_coarsening, min_size, needs = None, False, 1, ht.models.Needs()

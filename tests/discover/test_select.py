@@ -112,6 +112,7 @@ def test_the_other_searches_find_them_too_with_every_seed(real, name, method):
         assert ht.select_columns(real[name], objective=PAPER, method=method, seed=seed).value == best
 
 
+@pytest.mark.slow
 def test_all_subsets_of_adult_are_searched(shared_file):
     table = Table.encode(shared_file("data/adult/adult_ori.csv"))
     found = ht.select_columns(table, objective=PAPER)

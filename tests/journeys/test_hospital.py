@@ -125,6 +125,7 @@ def test_records_of_persons_may_be_suppressed(clinic):
     clinic.type("hushtable verify ohne.csv")
 
 
+@pytest.mark.slow
 def test_compare_has_no_impossible_row(clinic):
     seen = clinic.type("hushtable compare aufnahmen.csv -p policy.yaml --k 3,5,11 --suppression 0,0.02")
     assert "Nicht erfüllbar" not in seen.out
@@ -143,6 +144,7 @@ def test_the_release_is_a_file_of_spss(clinic):
     assert wards & set(frame["Fachabteilung"])  # umlauts of cp1252 arrived
 
 
+@pytest.mark.slow
 def test_three_months(clinic):
     shutil.copy(clinic.folder / "policy.yaml", clinic.folder / "monatlich.yaml")
     # The line that scan offers behind a #: calendar units, so that the cells of a month have a successor.

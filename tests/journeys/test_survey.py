@@ -35,6 +35,7 @@ def fit(frame):
     return np.linalg.solve(weighted.T @ design, weighted.T @ np.log(frame["income"].to_numpy()))[-1]
 
 
+@pytest.mark.slow
 def test_k_is_chosen_by_a_regression(institute):
     pytest.importorskip("formulaic")
     seen = institute.type(f"hushtable compare survey.csv -p policy.yaml --k 5,50 --suppression 0 --model {MODEL}")

@@ -123,7 +123,7 @@ def test_from_a_file_to_a_verified_release(browser, tmp_path, monkeypatch):
         shoot(browser, "sign")
         assert desk.written.is_verified
         assert complaints(browser) == []
-        loss, n_classes = desk.outcome.build_release.loss, desk.outcome.verdict.n_classes
+        loss, n_classes = desk.outcome.release.loss, desk.outcome.verdict.n_classes
 
     monkeypatch.chdir(tmp_path)
     told = done("anonymize", "aufnahmen.csv", "-p", "policy.yaml", "-o", "again.csv", "--json")

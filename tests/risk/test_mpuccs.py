@@ -969,6 +969,7 @@ def adult(shared_file) -> tuple[Path, Path]:
     return shared_file("data/adult/adult_ori.csv"), shared_file("data/adult/adult_syn.csv")
 
 
+@pytest.mark.slow
 def test_ctgan_exactly(ctgan):
     """Smallest sizes of all that is found at sizes 1 to 5."""
     summary = ht.mpuccs(*ctgan, n_cols=[1, 2, 3, 4, 5], deduplicate=True).summary
