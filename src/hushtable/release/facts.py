@@ -149,18 +149,25 @@ def _describe_classes(
         )
     quality = entries.get("quality", {})
     if (share := quality.get("set_ncp")) is not None:
-        yield _describe_loss(share, quality.get("by_column") or {})
+        n_cells = {name: each["n_cells"] for name, each in (quality.get("cells") or {}).items()}
+        yield _describe_loss(share, quality.get("by_column") or {}, n_cells)
 
 
-def _describe_loss(share: float, lost: Mapping[str, float]) -> str:
-    """Describe how much was lost, and in which column most."""
+def _describe_loss(share: float, lost: Mapping[str, float], n_cells: Mapping[str, int]) -> str:
+    """Describe how much was lost, in which column most, and which has most distinct cells."""
     percent = f"{100 * share:.{1 if share < 0.1 else 0}f}"
     if len(lost) < 2 or not any(lost.values()):
         return f"A typical cell spans {percent} % of its column (set-NCP {share:.4f})."
     most = max(lost, key=lambda name: lost[name])
+    if not n_cells:
+        return (
+            f"A typical cell spans {percent} % of its column (set-NCP {share:.4f}); most is lost in {most} "
+            f"({lost[most]:.4f})."
+        )
+    finest = max(n_cells, key=lambda name: n_cells[name])
     return (
         f"A typical cell spans {percent} % of its column (set-NCP {share:.4f}); most is lost in {most} "
-        f"({lost[most]:.4f})."
+        f"({lost[most]:.4f}), and {finest} has most distinct cells ({n_cells[finest]:,})."
     )
 
 
