@@ -407,11 +407,12 @@ def _draw_samples(
 
 def _synthesize_table(parameters: Any, before: Tables, doing: Doing) -> Tables:
     source, method = before.current, parameters.name
-    if isinstance(parameters, Synthesis) and parameters.values:
-        method = {method: {"values": parameters.values}}
+    person = parameters.person if isinstance(parameters, Synthesis) else None
+    if isinstance(parameters, Synthesis) and parameters.options:
+        method = {method: parameters.options}
 
     def draw(n: int, trial: int) -> Frame:
-        return synthesize_frame(source, method, n, doing.seed + trial)
+        return synthesize_frame(source, method, n, doing.seed + trial, person)
 
     table = _load_kept_table(source, doing)
     if table is None:
