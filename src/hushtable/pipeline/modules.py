@@ -183,7 +183,6 @@ class Synthesis(Record):
     method: str = "default"
     sample_num_rows: int | None = Field(default=None, ge=1, le=_MOST_ROWS, strict=True)
     values: Literal["interpolated", "observed"] | None = None
-    person: str | None = None
     min_leaf: int | None = Field(default=None, ge=1, strict=True)
     order: Names | None = None
 

@@ -407,12 +407,11 @@ def _draw_samples(
 
 def _synthesize_table(parameters: Any, before: Tables, doing: Doing) -> Tables:
     source, method = before.current, parameters.name
-    person = parameters.person if isinstance(parameters, Synthesis) else None
     if isinstance(parameters, Synthesis) and parameters.options:
         method = {method: parameters.options}
 
     def draw(n: int, trial: int) -> Frame:
-        return synthesize_frame(source, method, n, doing.seed + trial, person)
+        return synthesize_frame(source, method, n, doing.seed + trial)
 
     table = _load_kept_table(source, doing)
     if table is None:
