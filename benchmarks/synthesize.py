@@ -27,6 +27,7 @@ ADULT = SHARED / "data" / "adult" / "adult_ori.csv"
 METHODS = {
     "copula": ht.Copula(),
     "copula, observed": ht.Copula("observed"),
+    "trees": ht.Trees(),
     "independent": ht.Independent(),
     "bootstrap": ht.Bootstrap(),
 }

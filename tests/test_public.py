@@ -220,6 +220,7 @@ def results() -> dict[str, Any]:
             people, columns=["sex", "marital_status"], objective={"distinction": 1.0}, method="greedy"
         ),
         "SetNCP": ht.SetNCP({"sex": 2.0}),
+        "Trees": ht.Trees(),
         "Table": ht.Table.encode(people, ["sex"]),
         "Term": ht.Term("gini", -1.0, options={"target": "diagnosis"}),
         "Trace": release.trace,

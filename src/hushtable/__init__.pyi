@@ -117,5 +117,11 @@ from .risk import (
 from .risk.assess import assess as assess
 from .risk.mpuccs import mpuccs as mpuccs
 from .search import Budget as Budget, Effort as Effort, Trace as Trace
-from .synthesizers import Bootstrap as Bootstrap, Copula as Copula, Independent as Independent, synthesize as synthesize
+from .synthesizers import (
+    Bootstrap as Bootstrap,
+    Copula as Copula,
+    Independent as Independent,
+    Trees as Trees,
+    synthesize as synthesize,
+)
 from .tables import Partition as Partition, Table as Table, split as split

@@ -58,3 +58,16 @@ def test_code_of_another_package_is_part_of_what_it_makes_alone(folder: Path, mo
     code.write_text("class Theirs:\n    fit = sample = print\n")
     changed = {path[1][1] for path, key in asked.keys().items() if key != before[path]}
     assert changed == {"by-name", "by-class"}
+
+
+def test_options_of_trees_reach_them(tmp_path):
+    ht.datasets.people(300).select("sex", "income").write_csv(tmp_path / "a.csv")
+    text = "Loader: {a: {filepath: a.csv}}\nSynthesizer: {t: {method: METHOD, min_leaf: 30, order: [income]}}\n"
+    (tmp_path / "p.yaml").write_text(text.replace("METHOD", "trees"))
+    assert ht.Pipeline.read(tmp_path / "p.yaml").modules["Synthesizer"]["t"].options == {
+        "min_leaf": 30,
+        "order": ("income",),
+    }
+    assert ht.Pipeline.read(tmp_path / "p.yaml").run(tmp_path / "out").passed
+    with pytest.raises(ht.PipelineError, match="min_leaf has no effect with copula"):
+        ht.Pipeline.parse(text.replace("METHOD", "copula"))

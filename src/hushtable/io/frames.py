@@ -285,6 +285,16 @@ class Frame:
         changed = column.scatter(rows, _series_of(self.data.implementation, cells))
         return replace(self, data=self.data.with_columns(changed))
 
+    def with_empty_cells(self, name: str, rows: CountArray) -> Frame:
+        """Return the frame with some cells of a column missing; numpy's whole numbers get a type that allows it."""
+        cells = self.column(name)
+        empty = pl.Series([None] * len(rows), dtype=cells.dtype)
+        native = self.data.get_column(name).to_native()
+        is_numpy = self.data.implementation.is_pandas_like() and isinstance(native.dtype, np.dtype)
+        if is_numpy and native.dtype.kind in "iub":
+            return self.with_columns({name: cells.scatter(rows, empty)})
+        return self.with_cells(name, rows, empty)
+
     def with_columns(self, columns: Mapping[str, pl.Series]) -> Frame:
         """Return the frame with whole columns replaced in place, or appended, in the order of rows."""
         backend = self.data.implementation

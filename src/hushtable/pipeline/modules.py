@@ -183,16 +183,26 @@ class Synthesis(Record):
     method: str = "default"
     sample_num_rows: int | None = Field(default=None, ge=1, le=_MOST_ROWS, strict=True)
     values: Literal["interpolated", "observed"] | None = None
+    min_leaf: int | None = Field(default=None, ge=1, strict=True)
+    order: Names | None = None
 
     @property
     def name(self) -> str:
         """The method as `hushtable.synthesize` calls it."""
         return {"default": "copula", "sdv-single_table-gaussiancopula": "copula"}.get(self.method, self.method)
 
+    @property
+    def options(self) -> dict[str, object]:
+        """What is given of the options of its method."""
+        given = {"values": self.values, "min_leaf": self.min_leaf, "order": self.order}
+        return {name: value for name, value in given.items() if value is not None}
+
     @model_validator(mode="after")
-    def _values_are_of_use(self) -> Synthesis:
-        if self.values is not None and self.name not in ("copula", "independent"):
-            raise ValueError(f"values has no effect with {self.method}")
+    def _options_are_of_use(self) -> Synthesis:
+        for name in self.options:
+            methods = ("copula", "independent") if name == "values" else ("trees",)
+            if self.name not in methods:
+                raise ValueError(f"{name} has no effect with {self.method}")
         return self
 
 

@@ -407,8 +407,8 @@ def _draw_samples(
 
 def _synthesize_table(parameters: Any, before: Tables, doing: Doing) -> Tables:
     source, method = before.current, parameters.name
-    if isinstance(parameters, Synthesis) and parameters.values:
-        method = {method: {"values": parameters.values}}
+    if isinstance(parameters, Synthesis) and parameters.options:
+        method = {method: parameters.options}
 
     def draw(n: int, trial: int) -> Frame:
         return synthesize_frame(source, method, n, doing.seed + trial)

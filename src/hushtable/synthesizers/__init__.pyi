@@ -4,6 +4,7 @@ from .synthesizing import (
     Copula as Copula,
     Independent as Independent,
     Method as Method,
+    Trees as Trees,
     plugin_synthesizers as plugin_synthesizers,
     register as register,
     synthesize as synthesize,

@@ -137,11 +137,11 @@ def _order_by_scores(codes: CodeArray, scores: FloatArray, counts: CountArray) -
     sums = [np.bincount(groups[codes], weights=each * counts, minlength=len(weights)) for each in scores]
     means = np.array(sums).reshape(len(scores), len(weights)) / np.maximum(weights, 1)
     # Rounded, because the last digits depend on the library of linear algebra; ties stay as the codes are.
-    along = np.round(_main_direction((means * weights) @ means.T) @ means, 6)
+    along = np.round(main_direction((means * weights) @ means.T) @ means, 6)
     return np.asarray(np.argsort(along[groups], kind="stable"))
 
 
-def _main_direction(covariance: FloatArray) -> FloatArray:
+def main_direction(covariance: FloatArray) -> FloatArray:
     """Return the direction of the largest variance; of its two senses the one in which its largest entry is above 0."""
     if not len(covariance):
         return np.zeros(0)

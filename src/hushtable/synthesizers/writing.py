@@ -1,7 +1,7 @@
 """From positions, or from another package's values, to a table like the one that was given.
 
 The records of a column stand in a line by their values, missing ones first, categories by the alphabet. A position is
-a number in [0, n_records): the cell of the record that stands there, or one between it and its neighbour.
+a number in [0, n_records): the cell of the record that stands there, or one from its bin (`margins`).
 `hushtable.columns.spellings` reads cells as values; here values become cells, of the column's type and spelling.
 """
 
@@ -19,6 +19,13 @@ from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray
 from hushtable.columns import Column, ColumnSpec, Kind, encode, value_text
 from hushtable.errors import ColumnError
 from hushtable.io import Frame
+from hushtable.synthesizers.margins import (
+    Original,
+    Sharing,
+    build_bins,
+    replace_rare_categories,
+    replace_rare_ranks,
+)
 from hushtable.tables import Table, to_decimals
 
 _THOUSANDS_PATTERN: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+$)")
@@ -157,9 +164,10 @@ class Drawn:
     """The new cells of a column."""
 
     records: CountArray = field(repr=False)  # (n,), whose cell each is: a position in the line of the column's records
-    # (n_between,), new rows that have a value between two records instead
-    interpolated_rows: CountArray = field(repr=False)
-    values: ValueArray = field(repr=False)  # (n_between,), those values, of the column's kind
+    # (n_spread,), new rows that have a value of no record instead
+    spread_rows: CountArray = field(repr=False)
+    values: ValueArray = field(repr=False)  # (n_spread,), those values, of the column's kind
+    empty_rows: CountArray = field(repr=False)  # (n_empty,), new rows whose cell has to be empty instead
 
 
 def ends_of(codes: CodeArray, counts: CountArray, n_values: int) -> CountArray:
@@ -174,41 +182,67 @@ def to_positions(shares: FloatArray, n_records: int) -> FloatArray:
     return np.asarray(np.minimum(shares * n_records, np.nextafter(np.float64(n_records), 0)))
 
 
-def cells_at(column: Column, ends: CountArray, positions: FloatArray, values: ValueSource, decimals: int) -> Drawn:
+def cells_at(
+    column: Column,
+    ends: CountArray,
+    positions: FloatArray,
+    sharing: Sharing | None = None,
+    decimals: int = 0,
+) -> Drawn:
     """Find the cells at positions, in [0, n_records), of a column whose values end at `ends` (see `ends_of`).
 
-    Interpolated, the m records with a value are met at rank ``u * (m - 1)`` with u in [0, 1), as quantiles are by
-    default: the greatest value is neared, not met, and the others by rounding, or where several records share them.
+    Without `sharing` every cell is a record's; with it, no value that fewer than ten people share is (see `margins`).
     """
-    records = positions.astype(np.int64)
-    nothing = Drawn(records, np.empty(0, np.int64), column.values[:0])
-    n_missing, n_present = int(ends[0]), int(ends[-1] - ends[0])
-    if values == "observed" or not column.is_measured or n_present < 2:
-        return nothing
-    ranks = np.where(records < n_missing, 0.0, (positions - n_missing) * ((n_present - 1) / n_present))
-    below = np.minimum(ranks.astype(np.int64), n_present - 2)
-    low, high = (np.searchsorted(ends, below + n_missing + step, side="right") - 1 for step in (0, 1))
-    between = np.flatnonzero((records >= n_missing) & (low < high))
-    share = (ranks - below)[between]
-    return Drawn(records, between, _interpolate_values(column, low[between], high[between], share, decimals))
+    nothing = np.empty(0, np.int64)
+    observed = Drawn(positions.astype(np.int64), nothing, column.values[:0], nothing)
+    if sharing is None or not column.n_values:
+        return observed
+    if column.is_measured:
+        return _spread_numbers(column, ends, sharing, observed.records, positions, decimals)
+    replace_rare = replace_rare_categories if column.kind == "category" else replace_rare_ranks
+    moved, is_empty = replace_rare(ends, sharing, positions)
+    return replace(observed, records=moved.astype(np.int64), empty_rows=np.flatnonzero(is_empty))
 
 
-def _interpolate_values(
-    column: Column, low: CountArray, high: CountArray, share: FloatArray, decimals: int
-) -> ValueArray:
-    """Interpolate between values, as finely as the column has them."""
+def _spread_numbers(
+    column: Column, ends: CountArray, sharing: Sharing, records: CountArray, positions: FloatArray, decimals: int
+) -> Drawn:
+    """Spread the records of each bin of a column of numbers evenly over it; one rare value alone stays empty."""
+    values = _to_floats(column)
+    bins = build_bins(values, np.diff(ends), sharing)
+    begins, bin_ends = ends[bins.begins], ends[np.append(bins.begins[1:], column.n_values)]
+    bin_of = np.clip(np.searchsorted(begins, positions, side="right") - 1, 0, None)
+    spread = np.flatnonzero((records >= ends[0]) & bins.is_spread[bin_of])
+    if column.n_values == 1:
+        return Drawn(records, spread[:0], column.values[:0], spread)
+    at = bin_of[spread]
+    shares = (positions[spread] - begins[at]) / (bin_ends - begins)[at]
+    with np.errstate(over="ignore"):
+        between = np.clip(bins.lows[at] * (1 - shares) + bins.highs[at] * shares, values[0], values[-1])
+    return Drawn(records, spread, _from_floats(column, between, decimals), spread[:0])
+
+
+def _to_floats(column: Column) -> FloatArray:
+    """Return a column's values as floats: decimals as they are, others as steps from the first one."""
     if column.kind == "decimal" and not _are_whole(column.values):
-        below, above = column.values[low], column.values[high]
-        # Their difference may be past the largest float.
-        between = to_decimals(below * (1 - share) + above * share, min(decimals, _MAX_DECIMALS))
-        return np.asarray(np.clip(between, below, above))
+        return np.asarray(column.values)
     integers = column.values.astype(np.int64)
-    unit = _value_step(column, integers)
     # Modulo 2^64 a difference is exact even where it does not fit an int64.
-    distance = (integers[high].astype(np.uint64) - integers[low].astype(np.uint64)) // np.uint64(unit)
-    steps = np.minimum(np.rint(share * distance.astype(np.float64)).astype(np.uint64), distance)
-    between = integers[low].astype(np.uint64) + steps * np.uint64(unit)
-    return np.asarray(between.astype(np.int64).astype(column.values.dtype))
+    steps = (integers.astype(np.uint64) - integers[:1].astype(np.uint64)) // np.uint64(_value_step(column, integers))
+    return steps.astype(np.float64)
+
+
+def _from_floats(column: Column, numbers: FloatArray, decimals: int) -> ValueArray:
+    """Turn floats into values, as fine as the column has them; the other way of `_to_floats`."""
+    if column.kind == "decimal" and not _are_whole(column.values):
+        return np.asarray(
+            np.clip(to_decimals(numbers, min(decimals, _MAX_DECIMALS)), column.values[0], column.values[-1])
+        )
+    integers = column.values.astype(np.int64)
+    unit = np.uint64(_value_step(column, integers))
+    distance = (integers[-1:].astype(np.uint64) - integers[:1].astype(np.uint64)) // unit
+    steps = np.minimum(np.rint(np.minimum(numbers, np.nextafter(2.0**64, 0))).astype(np.uint64), distance)
+    return np.asarray((integers[:1].astype(np.uint64) + steps * unit).astype(np.int64).astype(column.values.dtype))
 
 
 def _are_whole(values: FloatArray) -> bool:
@@ -224,36 +258,60 @@ def _value_step(column: Column, integers: CountArray) -> int:
     return int(next(unit for unit in units if not (integers % unit).any()))
 
 
-def frame_at(frame: Frame, table: Table, values: ValueSource, positions: FloatArray) -> Frame:
-    """Return the cells at positions (n_columns, n) of a frame's columns, given the table of all of them.
+def frame_at(frame: Frame, original: Original, values: ValueSource, positions: FloatArray) -> Frame:
+    """Return the cells at positions (n_columns, n) of a frame's columns, given all of them as the original.
 
-    Every cell is one of the frame's, as it stands there; values between two records are written over some.
+    Every cell is one of the frame's, as it stands there; values of no record, and empty cells, are written over some.
     """
+    table = original.table
     rows: dict[str, CountArray] = {}
-    between = {}
+    written: dict[str, tuple[CountArray, pl.Series]] = {}
+    empty: dict[str, CountArray] = {}
     for j, column in enumerate(table.columns):
-        cells, codes = frame.column(column.name), table.codes[j]
+        name, cells, codes = column.name, frame.column(column.name), table.codes[j]
         decimals = n_decimals(column, cells) if _has_decimals(column, values) else 0
-        new_cells = cells_at(column, _ends_of_column(table, j), positions[j], values, decimals)
-        rows[column.name] = np.argsort(codes, kind="stable")[new_cells.records]
-        if len(new_cells.interpolated_rows):
-            written = cells_like(cells, column, codes, frame.spelling(column.name), new_cells.values)
-            between[column.name] = new_cells.interpolated_rows, written
+        ends, sharing = _ends_of_column(table, j), _sharing_of(original, j, values)
+        new_cells = cells_at(column, ends, positions[j], sharing, decimals)
+        rows[name], empty[name] = np.argsort(codes, kind="stable")[new_cells.records], new_cells.empty_rows
+        if len(new_cells.spread_rows):
+            texts = _write_cells(cells, column, codes, frame.spelling(name), new_cells.values)
+            if texts is None:
+                empty[name] = new_cells.spread_rows
+            else:
+                written[name] = new_cells.spread_rows, texts
     new_frame = frame.take_by_column(rows)
-    for name, (changed, written) in between.items():
-        new_frame = new_frame if written is None else new_frame.with_cells(name, changed, written)
+    for name, (changed, texts) in written.items():
+        new_frame = new_frame.with_cells(name, changed, texts)
+    for name, changed in empty.items():
+        new_frame = new_frame.with_empty_cells(name, changed) if len(changed) else new_frame
     return new_frame
 
 
-def table_at(table: Table, values: ValueSource, positions: FloatArray) -> Table:
-    """Return the table of the values at positions of its columns, each record a row."""
+def _write_cells(
+    cells: pl.Series, column: Column, codes: CodeArray, spec: ColumnSpec, values: ValueArray
+) -> pl.Series | None:
+    """Write values in the style of a column; numbers of a column without one plainly, times of it not at all."""
+    written = cells_like(cells, column, codes, spec, values)
+    if written is None and column.kind in ("integer", "decimal"):
+        return _Numbers(0, spec.decimal or ".", "").format_values(values)
+    return written
+
+
+def table_at(original: Original, values: ValueSource, positions: FloatArray) -> Table:
+    """Return the table of the values at positions of the original's columns, each record a row."""
+    table = original.table
     columns, codes = [], np.empty(positions.shape, dtype=np.int32)
     for j, column in enumerate(table.columns):
         ends = _ends_of_column(table, j)
         decimals = n_decimals(column) if _has_decimals(column, values) else 0
-        new_column, codes[j] = _encode_cells(column, ends, cells_at(column, ends, positions[j], values, decimals))
+        new_cells = cells_at(column, ends, positions[j], _sharing_of(original, j, values), decimals)
+        new_column, codes[j] = _encode_cells(column, ends, new_cells)
         columns.append(new_column)
     return Table(tuple(columns), codes, np.ones(positions.shape[1], dtype=np.int64)).without_unused()
+
+
+def _sharing_of(original: Original, j: int, values: ValueSource) -> Sharing | None:
+    return None if values == "observed" else original.sharing[j]
 
 
 def frame_like(frame: Frame, table: Table, source: Frame) -> Frame:
@@ -284,9 +342,10 @@ def _ends_of_column(table: Table, j: int) -> CountArray:
 def _encode_cells(column: Column, ends: CountArray, new_cells: Drawn) -> tuple[Column, CodeArray]:
     """Return a column with all values that were drawn, and the code of each."""
     codes = np.searchsorted(ends, new_cells.records, side="right") - 1
-    if not len(new_cells.interpolated_rows):
-        return column, codes.astype(np.int32)
-    values = np.union1d(column.values, new_cells.values)
-    codes = np.append(np.searchsorted(values, column.values), -1)[codes]
-    codes[new_cells.interpolated_rows] = np.searchsorted(values, new_cells.values)
-    return replace(column, values=values), codes.astype(np.int32)
+    if len(new_cells.spread_rows):
+        values = np.union1d(column.values, new_cells.values)
+        codes = np.append(np.searchsorted(values, column.values), -1)[codes]
+        codes[new_cells.spread_rows] = np.searchsorted(values, new_cells.values)
+        column = replace(column, values=values)
+    codes[new_cells.empty_rows] = -1
+    return column, codes.astype(np.int32)
