@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +67,10 @@ def log_densities(targets: Records, records: Records, bandwidth: float) -> Float
     return np.asarray(sums - np.log(len(records.cells)))
 
 
-def encode_by_distance(tables: Coded, fitted: CodeArray, tables_codes: list[CodeArray]) -> list[Records]:
-    """Encode records for distances, fitted on some of them: ranks of numbers, standardised; others differ by 1.
+def encode_by_distance(
+    tables: Coded, fitted: CodeArray, tables_codes: list[CodeArray], scaling: Literal["values", "ranks"]
+) -> list[Records]:
+    """Encode records for distances, fitted on some of them: numbers or their ranks, standardised; others differ by 1.
 
     A missing number is the median, and its absence a column of its own.
     """
@@ -77,7 +79,7 @@ def encode_by_distance(tables: Coded, fitted: CodeArray, tables_codes: list[Code
         if scale is None:
             others.append([codes[j] for codes in tables_codes])
             continue
-        levels = _standardise_ranks(scale, fitted[j])
+        levels = _standardise(scale, fitted[j], scaling)
         numbers.append([levels[codes[j]] for codes in tables_codes])
         if any((codes[j] < 0).any() for codes in [fitted, *tables_codes]):
             others.append([codes[j] < 0 for codes in tables_codes])
@@ -109,15 +111,17 @@ def encode_by_surprisal(tables: Coded, fitted: CodeArray, tables_codes: list[Cod
     ]
 
 
-def _standardise_ranks(scale: FloatArray, codes: CodeArray) -> FloatArray:
-    """Return what each code is worth: its mid-rank among some records, standardised; last, the median for missing."""
+def _standardise(scale: FloatArray, codes: CodeArray, scaling: Literal["values", "ranks"]) -> FloatArray:
+    """Return what each code is worth by the records that have it, standardised; last, the median for missing."""
     known = codes[codes >= 0]
     if not len(known):
         return np.zeros(len(scale) + 1)
-    below = np.concatenate([[0], np.cumsum(np.bincount(known, minlength=len(scale)))])
-    ranks = (below[:-1] + below[1:]) / 2 / len(known)
-    spread = float(ranks[known].std()) or 1.0
-    return np.append((ranks - 0.5) / spread, 0.0)
+    worth = scale
+    if scaling == "ranks":
+        below = np.concatenate([[0], np.cumsum(np.bincount(known, minlength=len(scale)))])
+        worth = (below[:-1] + below[1:]) / 2 / len(known)
+    centred = worth - np.median(worth[known])
+    return np.append(centred / (float(worth[known].std()) or 1.0), 0.0)
 
 
 def _order_by_boxes(records: Records) -> CountArray:

@@ -39,7 +39,16 @@ from hushtable.risk.members.statistics import (
 
 _N_PERMUTATIONS: Final = 999
 _MAX_UNITS_OF_MOST: Final = 2_000  # attacked in a copy of the people
-_OF_MOST: Final = ("ratio", "distance", "copies", "pairs", "agreement", "agreement alone")  # those that cost little
+_OF_MOST: Final = (
+    "rank distance",
+    "rank ratio",
+    "ratio",
+    "distance",
+    "copies",
+    "pairs",
+    "agreement",
+    "agreement alone",
+)  # those that cost little
 _SHARES_OF_GROUPS: Final = (0.5, 0.9)
 _GROUP_NAMES: Final = ("the half nearest to others", "the next 40 %", "the outer 10 %")
 _MIN_OTHERS_OF_GROUP: Final = 300
@@ -72,8 +81,8 @@ def membership(
     reference : path, dataframe or Table, optional
         Other people who were never used: then all of the control are non-members.
     attacks : "all" or sequence of str
-        Of ``"distance"``, ``"ratio"``, ``"copies"``, ``"counts"``, ``"pairs"``, ``"agreement"``,
-        ``"agreement alone"``, ``"boosting"``, ``"domias"`` and ``"gen-lra"``.
+        Of ``"distance"``, ``"ratio"``, ``"rank distance"``, ``"rank ratio"``, ``"copies"``, ``"counts"``,
+        ``"pairs"``, ``"agreement"``, ``"agreement alone"``, ``"boosting"``, ``"domias"`` and ``"gen-lra"``.
     person : str, optional
         A column that tells whose record a row is. A person's score is the highest of their rows, and persons are
         counted.
@@ -108,7 +117,8 @@ def membership(
     - boosting: trees that tell S from R (needs scikit-learn). domias: densities, van Breugel et al., 2023; gen-lra:
       Ward et al., 2025. We depart: both in logarithms, with an isotropic kernel of one bandwidth.
 
-    Distances are of ranks of numbers, standardised on S and R, and 1 between other values that differ. Intervals of the
+    Distances are of numbers, standardised on S and R, and 1 between other values that differ. Those by ranks find more
+    where numbers are skewed, those by values where many are equal. Intervals of the
     rate at few false alarms take into account that its threshold is estimated (beta-binomial). One permutation of the
     labels M and N over all attacks adjusts their p-values: no attack runs again. O((M + N) log S) searches for each
     table, as far as boxes separate records.
@@ -255,7 +265,7 @@ def _measure_groups(
     """
     if attacker.reference is None:
         return ()
-    isolation = _highest_of_units(np.sqrt(attacker.to_reference).mean(axis=1), who.units)
+    isolation = _highest_of_units(np.sqrt(attacker.to_reference_by_ranks).mean(axis=1), who.units)
     group = np.searchsorted(np.quantile(isolation, _SHARES_OF_GROUPS), isolation, side="left")
     members = [group == i for i in range(len(_GROUP_NAMES))]
     large = [i for i, which in enumerate(members) if (which & ~who.is_member).sum() >= _MIN_OTHERS_OF_GROUP]

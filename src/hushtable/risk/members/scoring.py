@@ -49,24 +49,33 @@ class Attacker:
         return self.synthetic if self.reference is None else np.hstack([self.synthetic, self.reference])
 
     @cached_property
-    def _by_distance(self) -> list[Records]:
-        return encode_by_distance(self.tables, self.known, [self.targets, self.synthetic, self._other])
+    def _by_ranks(self) -> list[Records]:
+        return encode_by_distance(self.tables, self.known, [self.targets, self.synthetic, self._other], "ranks")
 
     @property
     def _other(self) -> CodeArray:
         return self.synthetic[:, :0] if self.reference is None else self.reference
 
     @cached_property
-    def to_synthetic(self) -> FloatArray:
-        """Squared distances (n_targets, n_near) to the nearest synthetic records."""
-        targets, synthetic, _ = self._by_distance
-        return Index(synthetic).find_cheapest(targets, _N_NEAR)[1]
+    def near_by_ranks(self) -> tuple[CountArray, FloatArray]:
+        """The nearest synthetic records (n_targets, n_near) by ranks of numbers, and squared distances to them."""
+        targets, synthetic, _ = self._by_ranks
+        return Index(synthetic).find_cheapest(targets, _N_NEAR)
 
     @cached_property
-    def to_reference(self) -> FloatArray:
-        """The same to the reference."""
-        targets, _, reference = self._by_distance
+    def to_reference_by_ranks(self) -> FloatArray:
+        """Squared distances to the nearest records of the reference by ranks of numbers."""
+        targets, _, reference = self._by_ranks
         return Index(reference).find_cheapest(targets, _N_NEAR)[1]
+
+    @cached_property
+    def by_values(self) -> tuple[FloatArray, FloatArray | None]:
+        """Squared distances to the nearest synthetic record and to the nearest of the reference, by numbers."""
+        targets, synthetic, reference = encode_by_distance(
+            self.tables, self.known, [self.targets, self.synthetic, self._other], "values"
+        )
+        to_synthetic = Index(synthetic).find_cheapest(targets, 1)[1][:, 0]
+        return to_synthetic, None if self.reference is None else Index(reference).find_cheapest(targets, 1)[1][:, 0]
 
     @cached_property
     def agreements(self) -> tuple[FloatArray, FloatArray | None]:
@@ -110,7 +119,7 @@ class Attacker:
     @cached_property
     def bandwidth(self) -> float:
         """Silverman's, of as many dimensions as there are columns, whose spread is that of two random records."""
-        records = self._sample(self._by_distance[1])
+        records = self._sample(self._by_ranks[1])
         shifted = np.roll(records.cells, 1, axis=0)
         is_number = np.array(records.is_number)
         costs = np.where(is_number, (records.cells - shifted) ** 2, records.cells != shifted)
@@ -124,14 +133,14 @@ class Attacker:
 
     def compare_densities(self) -> FloatArray:
         """Return the logarithm of the density of the synthetic records over that of the reference."""
-        targets, synthetic, reference = self._by_distance
+        targets, synthetic, reference = self._by_ranks
         densities = [log_densities(targets, self._sample(each), self.bandwidth) for each in (synthetic, reference)]
         return densities[0] - densities[1]
 
     def explain_neighbours(self) -> FloatArray:
         """Return how much better the reference with a target in it explains the synthetic records near the target."""
-        targets, synthetic, reference = self._by_distance
-        near, costs = Index(synthetic).find_cheapest(targets, _N_NEAR)
+        _, synthetic, reference = self._by_ranks
+        near, costs = self.near_by_ranks
         touched, which = np.unique(near, return_inverse=True)
         log_density = log_densities(synthetic.take(touched), self._sample(reference), self.bandwidth)
         kernel = -costs / (2 * self.bandwidth**2)
@@ -156,14 +165,19 @@ def count_cells(
     return [np.bincount(key, minlength=n_keys)[keys[0]] for key in keys[1:]]
 
 
-def _score_distance(attacker: Attacker) -> FloatArray:
-    return -np.sqrt(attacker.to_synthetic[:, 0])
-
-
 def _score_ratio(attacker: Attacker) -> FloatArray:
-    distances = (np.sqrt(each[:, 0]) for each in (attacker.to_reference, attacker.to_synthetic))
-    to_reference, to_synthetic = (np.log(each + _RATIO_FLOOR) for each in distances)
-    return np.asarray(to_reference - to_synthetic)
+    to_synthetic, to_reference = attacker.by_values
+    assert to_reference is not None
+    return _compare_distances(to_synthetic, to_reference)
+
+
+def _score_ratio_of_ranks(attacker: Attacker) -> FloatArray:
+    return _compare_distances(attacker.near_by_ranks[1][:, 0], attacker.to_reference_by_ranks[:, 0])
+
+
+def _compare_distances(to_synthetic: FloatArray, to_reference: FloatArray) -> FloatArray:
+    logs = [np.log(np.sqrt(squared) + _RATIO_FLOOR) for squared in (to_synthetic, to_reference)]
+    return np.asarray(logs[1] - logs[0])
 
 
 def _score_copies(attacker: Attacker) -> FloatArray:
@@ -196,8 +210,10 @@ def _score_boosting(attacker: Attacker) -> FloatArray | None:
 
 ATTACKS: Final[Mapping[str, Callable[[Attacker], FloatArray | None]]] = MappingProxyType(
     {
-        "distance": _score_distance,
+        "distance": lambda attacker: -attacker.by_values[0],
         "ratio": _score_ratio,
+        "rank distance": lambda attacker: -attacker.near_by_ranks[1][:, 0],
+        "rank ratio": _score_ratio_of_ranks,
         "copies": _score_copies,
         "counts": lambda attacker: attacker.of_values.sum(axis=0),
         "pairs": lambda attacker: attacker.of_pairs,
@@ -210,5 +226,5 @@ ATTACKS: Final[Mapping[str, Callable[[Attacker], FloatArray | None]]] = MappingP
 )
 """Every attack by its name."""
 
-WITHOUT_REFERENCE: Final = frozenset({"distance", "copies", "agreement alone"})
+WITHOUT_REFERENCE: Final = frozenset({"distance", "rank distance", "copies", "agreement alone"})
 """The attacks that need no reference."""
