@@ -315,7 +315,7 @@ class MembershipEvaluator(ComparingEvaluator):
     attacks: Literal["all"] | Names = "all"
     reference: str | None = None
     person: str | None = None
-    n_records: int = Field(default=20_000, ge=1, strict=True)
+    n_records: int = Field(default=5_000, ge=1, strict=True)
 
     def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
         """Return the files of the control and of the reference."""
@@ -350,7 +350,7 @@ class MembershipEvaluator(ComparingEvaluator):
             for each in result.attacks
         ]  # fmt: skip
         most = {"auc_high": result.most.auc, "excess_high": max(result.most.shares)}
-        return Evaluation.from_figures(figures, {"attacks": _columns_of(rows)}, judged=most)
+        return Evaluation.from_figures(figures, {"details": _columns_of(rows)}, judged=most)
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say which limits do not hold."""

@@ -38,7 +38,8 @@ from hushtable.risk.members.statistics import (
 )
 
 _N_PERMUTATIONS: Final = 999
-_MAX_UNITS_OF_MOST: Final = 2_000  # attacked in a copy of the people
+_MAX_UNITS_OF_MOST: Final = 1_000  # attacked in a copy of the people
+_MAX_RECORDS_OF_COPY: Final = 100_000
 _OF_MOST: Final = (
     "rank distance",
     "rank ratio",
@@ -63,7 +64,7 @@ def membership(
     reference: Any = None,
     attacks: str | Sequence[str] = "all",
     person: str | None = None,
-    n_records: int = 20_000,
+    n_records: int = 5_000,
     specs: Mapping[str, ColumnSpec] | None = None,
     seed: int = 0,
 ) -> Membership:
@@ -235,8 +236,12 @@ def _measure_most(names: Sequence[str], attacker: Attacker, who: Participants, r
     rows = np.isin(who.units, chosen)
     units = np.unique(who.units[rows], return_inverse=True)[1]
     is_member = who.is_member[np.unique(who.units[rows])]
-    people = who.tables.original.codes
-    copy = people[:, rng.permutation(people.shape[1])[: attacker.synthetic.shape[1]]]
+    pool = rng.permutation(who.tables.original.codes.shape[1])
+    if len(pool) > _MAX_RECORDS_OF_COPY:
+        # A smaller table of people, in which those who are attacked are.
+        attacked = who.positions[rows & who.is_member[who.units]]
+        pool = rng.permutation(np.union1d(attacked, pool[: _MAX_RECORDS_OF_COPY - len(attacked)]))
+    copy = who.tables.original.codes[:, pool[: attacker.synthetic.shape[1]]]
     cheap = [name for name in names if name in _OF_MOST] or list(_OF_MOST)
     scores = _run_attacks(cheap, attacker.with_synthetic(who.targets[:, rows], copy), units).values()
     areas = [area_under_curve(each[is_member], each[~is_member]).value for each in scores]

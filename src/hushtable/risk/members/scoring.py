@@ -19,7 +19,7 @@ from hushtable.risk.members.participants import count_equal_rows
 
 _N_NEAR: Final = 5
 _RATIO_FLOOR: Final = 0.001  # of a standard deviation: equal records are not infinitely much nearer
-_MAX_DENSITY_RECORDS: Final = 2_000  # that a density is a sum over
+_MAX_DENSITY_RECORDS: Final = 1_000  # that a density is a sum over
 _MAX_CELLS_OF_TABLE: Final = 1 << 22  # of a table of counts by pairs of values
 _SEED_OF_DENSITY: Final = 0
 
