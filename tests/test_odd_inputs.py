@@ -195,6 +195,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "collapse": lambda data: ht.collapse(data, names_of(data)[:1]),
     "count_copies": lambda data: ht.count_copies(data, data),
     "dcr": lambda data: ht.dcr(data, data),
+    "membership": lambda data: ht.membership(data, data, control=data),
     "inference": lambda data: ht.inference(data, data, secret=names_of(data)[0], n_attacks=2),
     "linkability": lambda data: ht.linkability(
         data, data, aux_columns=(names_of(data)[:1], names_of(data)[1:]), n_attacks=2
@@ -261,6 +262,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "collapse": {"columns": ["a"]},
     "count_copies": SYNTHETIC,
     "dcr": SYNTHETIC,
+    "membership": {**SYNTHETIC, "control": FRAMES["plain"]()},
     "inference": {**SYNTHETIC, "secret": "a", "n_attacks": 2},
     "linkability": {**SYNTHETIC, "aux_columns": (["a"], ["b"]), "n_attacks": 2},
     "nndr": SYNTHETIC,

@@ -93,6 +93,9 @@ DOORS: dict[str, Callable[[pl.DataFrame, Any], Any]] = {
     ).to_dict(),
     "inference": lambda table, copy: ht.inference(table, copy, secret="town", control=copy, n_attacks=20).to_dict(),
     "count_copies": lambda table, copy: ht.count_copies(table, copy, control=copy),
+    "membership": lambda table, copy: ht.membership(
+        table, copy, control=copy, attacks=["distance", "copies"]
+    ).to_dict(),
     "dcr": lambda table, copy: ht.dcr(table, copy, control=copy).to_dict(),
     "nndr": lambda table, copy: ht.nndr(table, copy, control=copy).to_dict(),
     "tcap": lambda table, copy: ht.tcap(table, copy, target="town", keys=["born", "cares"], control=copy).to_dict(),

@@ -55,7 +55,20 @@ def case(random: Random, folder: Path) -> Outcome:
             outcome.expect(is_known or all(map(math.isnan, risk)), "a risk out of its range", f"{name}: {risk}")
             told = f"{found!r} {found.to_dict()} {found.queries()}"
             outcome.expect("zq" not in told and "8642097531" not in told, "a cell is shown", told)
+    if control is not None:
+        _attack_membership(outcome, original, made, control)
     return outcome
+
+
+def _attack_membership(outcome: Outcome, original: pl.DataFrame, made: pl.DataFrame, control: pl.DataFrame) -> None:
+    """Attack membership: never a word on so few people, the same figures again, and no cell in them."""
+    with outcome.guarded("membership"):
+        found, again = (ht.membership(original, made, control=control) for _ in range(2))
+        outcome.count("membership")
+        outcome.expect(found.to_dict() == again.to_dict(), "the same call gives another answer", "membership")
+        outcome.expect(found.verdict == "cannot say", "so few people tell nothing", found.verdict)
+        told = f"{found!r} {found.facts} {found.to_dict()}"
+        outcome.expect("zq" not in told and "8642097531" not in told, "a cell is shown", told)
 
 
 def _table(random: Random, palettes: dict[str, list[Any]]) -> pl.DataFrame:

@@ -42,6 +42,9 @@ def case(random: Random, folder: Path) -> Outcome:
         outcome.expect(len(failed) == 4, "a limit of attack lets a copy pass", failed)
     outcome.expect("dcr" in failed, f"dcr lets {leak} pass", found.err)
 
+    found = run("attack", *asked, f"membership={0.5 + limit}", "--attacks", 5)
+    outcome.expect(found.code == 1, f"membership lets {leak} pass", found.err)
+
     found = run("mpuccs", *asked, f"excess={limit}", "--sizes", 2)
     if leak in ("copy", "half of a copy"):
         outcome.expect(found.code == 1, f"mpuccs lets {leak} pass", found.err)

@@ -101,3 +101,25 @@ def test_a_query_takes_all_columns_of_a_narrow_table_and_never_fewer_than_asked(
     refused = run(*narrow, "--n-cols", "3")
     assert refused.code == 2
     assert "n_cols" in refused.err
+
+
+def test_membership_is_attacked_where_there_is_a_control(files):
+    asked = ("--attacks", "5", "--fail-above", "membership=0.7", "--json")
+    copied = run("attack", "original.csv", "original.csv", "--control", "control.csv", *asked, "--exposed", "who.csv")
+    assert copied.code == 1
+    answer = json.loads(copied.out)
+    assert answer["membership"]["verdict"] == "found"
+    assert [each["figure"] for each in answer["failed_above"]] == ["membership"]
+    # Who is recognised stands in the file alone.
+    assert len(pl.read_csv("who.csv")) > 60
+    assert "row" not in answer["membership"]
+    other = run("attack", "original.csv", "unrelated.csv", "--control", "control.csv", *asked)
+    assert other.code == 0, other.err
+    alone = run("attack", "original.csv", "unrelated.csv", "--attacks", "5", "--fail-above", "membership=0.7")
+    assert alone.code == 1
+    assert "Membership was not attacked" in alone.out
+    assert "needs a --control" in alone.err
+    assert run("attack", "original.csv", "unrelated.csv", "--exposed", "w.csv").code == 2
+    rate = run("attack", "original.csv", "unrelated.csv", "--control", "control.csv", "--attacks", "5",
+               "--fail-above", "membership-rate=0.01")  # fmt: skip
+    assert "at least 1,000 non-members are needed" in rate.err

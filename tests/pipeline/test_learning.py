@@ -92,6 +92,12 @@ def test_figures_of_distance_and_attribution_are_steps(folder):
     assert not math.isnan(found["low_of_control"])
 
 
+def test_membership_is_a_step(folder):
+    done, found = ran(folder, "method: membership, attacks: [distance, copies], limit: {auc_high: 0.55}")
+    assert not done.passed
+    assert found["verdict"] in ("found", "cannot say")
+
+
 @pytest.mark.parametrize(
     ("asked", "why"),
     [

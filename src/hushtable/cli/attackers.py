@@ -23,7 +23,7 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.groups import argument, field, option
 from hushtable.cli.limits import attack_figures, fail_above, judge_figures, limits_of, synthetic_figures
-from hushtable.cli.report import WrittenRelease, check_report, print_result, report_outputs
+from hushtable.cli.report import WrittenRelease, check_outputs, check_report, print_result, write_table
 from hushtable.cli.summary import attack_tables
 from hushtable.cli.terminal import format_table, show_step
 from hushtable.errors import ColumnError, InputError
@@ -32,10 +32,13 @@ from hushtable.policy import LimitedFigure
 if TYPE_CHECKING:
     from hushtable.claims import Claim
     from hushtable.io import Frame
-    from hushtable.risk import Attacks, OwnAttacks, Unicity
+    from hushtable.risk import Attacks, Membership, OwnAttacks, PrivacyFigure, Unicity
 
 
-_FIGURES: Final = ("copies", "singling-out", "linkability", "inference", "dcr", "tcap", "rapid")
+_FIGURES: Final = (
+    "copies", "membership", "membership-rate", "singling-out", "linkability", "inference", "dcr", "tcap", "rapid"
+)  # fmt: skip
+_EXPOSED_WARNING: Final = " It says who is recognised: keep it as safe as the data."
 _UNICITY_FIGURES: Final = ("rate", "count")
 _LINK_FIGURES: Final = ("rate", "excess", "count")
 _JOIN_FIGURES: Final = ("rate", "count")
@@ -55,6 +58,13 @@ class Attacking:
     neighbors: int = field(1, "Number of nearest records of each half.", min=1)
     secret: list[str] | None = field(None, "Column to infer. Default: each one.", metavar="NAME")
     attacks: int = field(500, "Number of attacks of each kind.", min=1)
+    person: str | None = field(None, "Column that tells whose record a row is, for membership.", metavar="NAME")
+    reference: Path | None = table_field("Other people who were never used, for membership. Default: half the control.")
+    exposed: Path | None = field(
+        None,
+        "File to write the row numbers of recognised people to. Keep it as safe as the data.",
+        metavar="OUT",
+    )
     seed: int = field(0, "Seed of everything that is drawn.", min=0)
 
 
@@ -67,29 +77,64 @@ def attack(
     control: Annotated[Path | None, table_option("Table of people who were never used for the synthesis.")] = None,
     fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
 ) -> None:
-    """Attack a synthetic table: singling out, linkability, inference, distances, beyond what a control shows.
+    """Attack a synthetic table: membership, singling out, linkability, inference, beyond what a control shows.
 
     With --secret also attribution (TCAP), and with scikit-learn RAPID. For a release of your own, use attack-release.
     """
-    from hushtable.io import drafts
     from hushtable.risk import count_copies
 
     limits = limits_of(fail, _FIGURES)
-    inputs = drafts.paths_among(place_of(original), synthetic, control)
-    drafts.check_outputs(report_outputs(results.report), inputs, overwrite=results.force)
+    check_outputs((attacking.exposed,), results, place_of(original), synthetic, control, attacking.reference)
+    _check_membership(attacking, control)
     with show_step("reading"):
         original_table = reading.table(original)
         synthetic_table, control_table = (reading.optional_table(path) for path in (synthetic, control))
+    membership = _measure_membership(original_table, synthetic_table, control_table, attacking, reading)
+    if attacking.person is not None:
+        original_table = original_table.drop([attacking.person])
+        synthetic_table, control_table = (_drop(table, attacking.person) for table in (synthetic_table, control_table))
     attacks = _run_attacks(original_table, synthetic_table, control_table, attacking)
     with show_step("counting copies"):
         copies = count_copies(original_table, synthetic_table, control=control_table)
     figures = _measure_figures(original_table, synthetic_table, control_table, attacking.secret or [], attacking.seed)
-    attacks = replace(attacks, copies=copies, figures=figures)
+    attacks = replace(attacks, copies=copies, figures=figures, membership=membership)
+    if attacking.exposed is not None and membership is not None:
+        write_table(membership.list_exposed(), attacking.exposed, force=results.force, warning=_EXPOSED_WARNING)
     failed = judge_figures(synthetic_figures(attacks, limits), limits)
     print_result(attacks, {"file": original.name, **attacks.to_dict()}, failed, results, lambda: attack_tables(attacks))
 
 
-def _run_attacks(original: Any, synthetic: Any, control: Any, attacking: Attacking) -> Attacks:
+def _check_membership(attacking: Attacking, control: Path | None) -> None:
+    """Raise InputError for an option of membership that has no effect without a control."""
+    options = (("--person", attacking.person), ("--reference", attacking.reference), ("--exposed", attacking.exposed))
+    given = {"--control": control is not None, **{name: value is not None for name, value in options}}
+    check_effects(given, {name: ("--control",) for name in given if name != "--control"}, {})
+
+
+def _measure_membership(
+    original: Frame, synthetic: Frame | None, control: Frame | None, attacking: Attacking, reading: ReadingOptions
+) -> Membership | None:
+    from hushtable.risk import membership
+
+    if control is None:
+        return None
+    with show_step("attacking membership"):
+        return membership(
+            original,
+            synthetic,
+            control=control,
+            reference=reading.optional_table(attacking.reference),
+            person=attacking.person,
+            seed=attacking.seed,
+        )
+
+
+def _drop(table: Frame | None, name: str) -> Frame | None:
+    """Return a table without a column that it may not have."""
+    return table if table is None or name not in table.names else table.drop([name])
+
+
+def _run_attacks(original: Frame, synthetic: Frame | None, control: Frame | None, attacking: Attacking) -> Attacks:
     from hushtable.risk import Attacks, inference, linkability, singling_out
 
     names = list(original.columns)
@@ -108,7 +153,9 @@ def _run_attacks(original: Any, synthetic: Any, control: Any, attacking: Attacki
     return Attacks(tuple(attacks))
 
 
-def _measure_figures(original: Any, synthetic: Any, control: Any, secrets: list[str], seed: int) -> tuple[Any, ...]:
+def _measure_figures(
+    original: Frame, synthetic: Frame | None, control: Frame | None, secrets: list[str], seed: int
+) -> tuple[PrivacyFigure, ...]:
     """Measure distances (DCR, NNDR), and attribution (TCAP, RAPID) of the named secrets."""
     from hushtable.risk import dcr, nndr, rapid, tcap
 

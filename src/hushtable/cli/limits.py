@@ -15,7 +15,7 @@ from hushtable.policy import LimitedFigure, find_failures
 if TYPE_CHECKING:
     from typer.models import OptionInfo
 
-    from hushtable.risk import Attacks
+    from hushtable.risk import Attacks, Membership
 
 _MAX_LIMITS: Final = {"count": math.inf, "copies": math.inf}  # of all others 1
 _MIN_LIMITS: Final = {"excess": -1.0}  # of all others 0
@@ -139,6 +139,7 @@ def synthetic_figures(result: Attacks, limits: Mapping[str, float]) -> dict[str,
     """Return what `hushtable attack` can limit: of every kind the upper end of the highest risk's interval."""
     assert result.copies is not None, "the command counts them"
     figures = {"copies": LimitedFigure(result.copies.n_copied, "the number of people who stand in the table")}
+    figures |= _membership_figures(result.membership, limits)
     for kind in ("singling out", "linkability", "inference"):
         attacks = result.attacks_of_kind(kind)
         unknown = not attacks or any(math.isnan(each.risk.high) for each in attacks)
@@ -160,3 +161,31 @@ def synthetic_figures(result: Attacks, limits: Mapping[str, float]) -> dict[str,
             doubt = doubt or f"beside this control even a copy of the table would show {round(ceiling, 3):g}"
         figures[name] = LimitedFigure(math.nan if unknown else max(ends), what, doubt)
     return figures
+
+
+def _membership_figures(found: Membership | None, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
+    """Return the upper ends that bound what attacks on membership may find; unknown where nothing can be said."""
+    doubt = "it was not measured (it needs a --control)" if found is None else "; ".join(found.doubts)
+    area, rate, most = math.nan, math.nan, (1.0, 1.0)
+    if found is not None:
+        area, rate, most = found.auc_high, found.excess_high, (found.most.auc, max(found.most.shares))
+    rate_doubt = doubt or ("at least 1,000 non-members are needed" if math.isnan(rate) else "")
+    figures = {
+        "membership": (area, "the highest upper end of the AUC by which attacks tell members", doubt, most[0]),
+        "membership-rate": (
+            rate,
+            "the highest upper end of the share of people whom attacks recognise at one false alarm in 1,000",
+            rate_doubt,
+            most[1],
+        ),
+    }
+    return {
+        name: LimitedFigure(
+            value,
+            what,
+            why
+            if why or highest > limits.get(name, -1.0)
+            else f"beside this control even a copy of the table would show {round(highest, 3):g}",
+        )
+        for name, (value, what, why, highest) in figures.items()
+    }

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Attack,
         Attacks,
         Keys,
+        Membership,
         MinimalUniques,
         Mpuccs,
         PetsardMpuccs,
@@ -328,7 +329,7 @@ def margin_lines(rules: Policy) -> list[str]:
 def attack_tables(result: Attacks) -> list[str]:
     """Format attacks under WP29's three headings, and further figures."""
     titles = ("attack", "made", "succeed", "by chance", "control", "risk", "95 % interval", "a copy")
-    lines: list[str] = []
+    lines = [] if result.membership is None else _membership_tables(result.membership)
     for kind in ("singling out", "linkability", "inference"):
         if attacks := result.attacks_of_kind(kind):
             rows = [_attack_row(each) for each in attacks]
@@ -340,6 +341,17 @@ def attack_tables(result: Attacks) -> list[str]:
             format_table(figure_titles, map(_figure_row, result.figures), right=figure_titles[2:]),
         ]
     return lines
+
+
+def _membership_tables(found: Membership) -> list[str]:
+    """Format each attack on membership with its figures."""
+    titles = ("attack", "AUC", "95 % interval", "at 1 in 100", "at 1 in 1,000", "adjusted p")
+    rows = [
+        (each.name, f"{each.auc.value:.3f}", f"{each.auc.low:.3f} to {each.auc.high:.3f}",
+         *(_format_rate(recognition.rate) for recognition in each.recognitions[:2]), f"{each.p_value:.3f}")
+        for each in found.attacks
+    ]  # fmt: skip
+    return [translate("membership").capitalize(), format_table(titles, rows, right=titles[1:])]
 
 
 def _attack_row(found: Attack) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ from hushtable.risk import (
     join_risk,
     link,
     linkability,
+    membership,
     nndr,
     rapid,
     singling_out,
@@ -303,6 +304,58 @@ class CopiesEvaluator(_Attacker, ComparingEvaluator):
         tables.check_made()
         found = count_copies(tables.people, tables.current, control=self.find_control(tables, files))
         return Evaluation.from_figures(found.to_dict())
+
+
+class MembershipEvaluator(ComparingEvaluator):
+    """Whether the synthetic table tells who was in the data: `hushtable.membership`."""
+
+    figures = ("auc_high", "excess_high")
+
+    method: Literal["membership"]
+    attacks: Literal["all"] | Names = "all"
+    reference: str | None = None
+    person: str | None = None
+    n_records: int = Field(default=5_000, ge=1, strict=True)
+
+    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
+        """Return the files of the control and of the reference."""
+        return *super().inputs(files), *(() if self.reference is None else (files.find(self.reference),))
+
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Attack the people, and those who were kept out."""
+        tables.check_made()
+        reference = None if self.reference is None else read_beside(files.find(self.reference), tables.people)
+        result = membership(
+            tables.people,
+            tables.current,
+            control=self.find_control(tables, files),
+            reference=reference,
+            **entries_of(self, "attacks", "person", "n_records"),
+            seed=seed,
+        )
+        figures = {
+            "verdict": result.verdict,
+            "auc": result.best.auc.value,
+            "p_value": result.p_value,
+            "auc_high": result.auc_high,
+            "excess_high": result.excess_high,
+            "n_people": result.sizes.n_people,
+            "n_others": result.sizes.n_others,
+            "n_reference": result.sizes.n_reference,
+        }
+        rows = [
+            {"attack": each.name, "auc": each.auc.value, "auc_low": each.auc.low, "auc_high": each.auc.high,
+             "rate_at_1_in_100": each.recognitions[0].rate, "rate_at_1_in_1000": each.recognitions[1].rate,
+             "p_value": each.p_value}
+            for each in result.attacks
+        ]  # fmt: skip
+        most = {"auc_high": result.most.auc, "excess_high": max(result.most.shares)}
+        return Evaluation.from_figures(figures, {"details": _columns_of(rows)}, judged=most)
+
+    def failures(self, found: Evaluation) -> list[str]:
+        """Say which limits do not hold."""
+        doubts = {name: _BEYOND_REACH for name, limit in self.limit.items() if not (found.judged[name] or 0.0) > limit}
+        return broken_limits(self.limit, found.figures, "of membership", doubts)
 
 
 class SinglingOutEvaluator(SyntheticAttackEvaluator):

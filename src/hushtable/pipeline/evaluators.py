@@ -26,6 +26,7 @@ from hushtable.pipeline.attackers import (
     JoinRiskEvaluator,
     LinkabilityEvaluator,
     LinkEvaluator,
+    MembershipEvaluator,
     SinglingOutEvaluator,
     UnicityEvaluator,
 )
@@ -526,6 +527,7 @@ EVALUATORS: Final[dict[str, type[Evaluator]]] = {
     "join_risk": JoinRiskEvaluator,
     "attack": AttackEvaluator,
     "copies": CopiesEvaluator,
+    "membership": MembershipEvaluator,
     **dict.fromkeys(("default", "quality", "sdmetrics-qualityreport"), SimilarityEvaluator),
     **dict.fromkeys(("diagnosis", "sdmetrics-diagnosticreport"), DiagnosisEvaluator),
     "anonymeter-singlingout": SinglingOutEvaluator,

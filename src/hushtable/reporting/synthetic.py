@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from hushtable.columns import to_json_values
 from hushtable.reporting.document import Quantity, Section, Table
-from hushtable.risk import Attack, Attacks, PrivacyFigure
+from hushtable.risk import Attack, Attacks, Membership, MembershipAttack, PrivacyFigure
 
 _HEADINGS: Final = {
     "singling out": ("singling_out", "Is it possible to single out an individual?"),
@@ -17,11 +18,12 @@ _TESTING: Final = "8.2.3 Adversarial testing"
 _FIGURE_TITLES: Final = ("figure", "target", "value", "at least", "at most", "control or chance")
 _TITLES: Final = ("attack", "made", "rate on the people", "rate by chance", "rate on the control", "risk", "at least",
                   "at most")  # fmt: skip
+_MEMBERSHIP_TITLES: Final = ("attack", "AUC", "at least", "at most", "at 1 in 100", "at 1 in 1,000", "adjusted p")
 
 
 def sections_on_attacks(result: Attacks) -> tuple[Section, ...]:
     """Return a section for each kind of attack that was made."""
-    sections = []
+    sections = [] if result.membership is None else [_section_on_membership(result.membership)]
     for kind, (name, title) in _HEADINGS.items():
         attacks = result.attacks_of_kind(kind)  # type: ignore[arg-type]  # one of the kinds
         if attacks:
@@ -32,6 +34,32 @@ def sections_on_attacks(result: Attacks) -> tuple[Section, ...]:
         title = "Are synthetic records copies, and what do they attribute?"
         sections.append(Section("distances", title, (table,), _TESTING))
     return tuple(sections)
+
+
+def _section_on_membership(found: Membership) -> Section:
+    """Return what attacks on membership found, the columns that tell most, and F_rel for auditors."""
+    attacks = Table("Attacks on membership", _MEMBERSHIP_TITLES, tuple(map(_membership_row, found.attacks)))
+    columns = Table(
+        "Columns by how well their values alone tell members",
+        ("column", "AUC", "at least", "at most"),
+        tuple((each.name, *_as_shares((each.auc.value, each.auc.low, each.auc.high))) for each in found.columns),
+    )
+    auditors = Table(
+        "F_rel of people who equal a synthetic record, which passes copies: no limit is held against it",
+        ("rate on the people", "rate on the control", "F_rel"),
+        (tuple(_as_shares((found.auditors.true_rate, found.auditors.false_rate, found.auditors.value))),),
+    )
+    tables = [attacks, *([columns] if found.columns else []), auditors]
+    return Section("membership", "Is it possible to tell who was in the data?", tuple(tables), _TESTING)
+
+
+def _membership_row(found: MembershipAttack) -> tuple[str | Quantity, ...]:
+    rates = [each.rate for each in found.recognitions[:2]]
+    return found.name, *_as_shares((found.auc.value, found.auc.low, found.auc.high, *rates, found.p_value))
+
+
+def _as_shares(figures: Iterable[float]) -> list[Quantity]:
+    return [Quantity(to_json_values(each), "share") for each in figures]
 
 
 def _figure_row(found: PrivacyFigure) -> tuple[str | Quantity, ...]:

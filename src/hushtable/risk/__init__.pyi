@@ -27,6 +27,8 @@ from .attacks.own_release import (
 from .attacks.queries import singling_out as singling_out
 from .bands import cumulative_shares as cumulative_shares, record_bands as record_bands, size_bands as size_bands
 from .keys import Keys as Keys, minimal_keys as minimal_keys
+from .members.findings import Membership as Membership, MembershipAttack as MembershipAttack
+from .members.membership import membership as membership
 from .mpuccs import Mpuccs as Mpuccs, encode_same_columns as encode_same_columns
 from .petsard import PETSARD_UNITS as PETSARD_UNITS, PetsardMpuccs as PetsardMpuccs, petsard_mpuccs as petsard_mpuccs
 from .uniques import MinimalUniques as MinimalUniques, minimal_uniques as minimal_uniques

@@ -23,6 +23,7 @@ from hushtable.wording import StatesFacts, careful
 
 if TYPE_CHECKING:
     from hushtable.risk.attacks.copies import Copies
+    from hushtable.risk.members.findings import Membership
 
 
 _MEANINGS: Final = {
@@ -32,6 +33,9 @@ _MEANINGS: Final = {
     "tcap": "how often the target is right where all synthetic records of a key agree on it",
     "rapid": "the share of people whose target a model of the synthetic records tells much better than its frequency",
 }
+_NOT_ALONE_NOTE: Final = (
+    "Experts advise against distances alone (Pilgram et al., 2025): they miss what attacks on membership find."
+)
 _COMPARED_FIGURES: Final = {
     "dcr": (),
     "nndr": ("low_of_control",),
@@ -83,8 +87,16 @@ class PrivacyFigure(StatesFacts):
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What the figure is."""
-        return (f"The figure {self.name} is {self.meaning}.",)
+        """What the figure is, and what it needs beside it."""
+        facts = [f"The figure {self.name} is {self.meaning}."]
+        if self.name in ("dcr", "nndr"):
+            facts.append(_NOT_ALONE_NOTE)
+        if self.name == "tcap" and self.beside is not None and not math.isnan(self.beside):
+            facts.append(
+                f"A tcap says little without its baseline: on the control, or by chance, it is "
+                f"{format_percent(self.beside)}."
+            )
+        return tuple(facts)
 
     @property
     def beside(self) -> float | None:
@@ -126,6 +138,11 @@ class Coded:
         """People who were never used for it."""
         return self.joint.tables[2] if len(self.joint.tables) > 2 else None
 
+    @property
+    def reference(self) -> JointRows | None:
+        """People whom an attacker knows not to have been used; only beside a control."""
+        return self.joint.tables[3] if len(self.joint.tables) > 3 else None
+
     def index(self, name: str) -> int:
         """Return the position of a column."""
         return self.joint.names.index(name)
@@ -158,11 +175,13 @@ def encode_tables(
     control: Any,
     columns: Sequence[str] | None,
     specs: Mapping[str, ColumnSpec] | None,
+    reference: object = None,
 ) -> Coded:
     """Encode the tables of an attack jointly; an empty table, or other columns, are an error."""
-    data_by_name = {"original": original, "synthetic": synthetic, "control": control}
+    data_by_name = {"original": original, "synthetic": synthetic, "control": control, "reference": reference}
+    optional = ("control", "reference")
     tables = encode_same_columns(
-        {name: each for name, each in data_by_name.items() if each is not None or name != "control"}, columns, specs
+        {name: each for name, each in data_by_name.items() if each is not None or name not in optional}, columns, specs
     )
     if any((table.counts != 1).any() for table in tables):
         tables = [table.with_row_per_record() for table in tables]
@@ -223,6 +242,8 @@ def _scale_to_unit(values: Sequence[Any]) -> FloatArray:
         numbers, spread = numbers / 2, numbers[-1] / 2 - numbers[0] / 2
     return np.asarray((numbers - numbers[0]) / (spread or 1.0))
 
+
+_NO_MEMBERSHIP_NOTE: Final = "Membership was not attacked: give a control of at least 100 people who were never used."
 
 AttackKind = Literal["singling out", "linkability", "inference"]
 
@@ -432,11 +453,14 @@ class Attacks(StatesFacts):
         Figures of distance and attribution beside them.
     copies : Copies, optional
         The people who stand in the table as they are.
+    membership : Membership, optional
+        How well the people are told from those who were never used.
     """
 
     attacks: tuple[Attack, ...]
     figures: tuple[PrivacyFigure, ...] = ()
     copies: Copies | None = None
+    membership: Membership | None = None
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -449,7 +473,10 @@ class Attacks(StatesFacts):
         )
         notes = dict.fromkeys(careful(f"{note}.") for each in ranked for note in each.notes)
         meanings = dict.fromkeys(fact for each in self.figures for fact in each.facts)
-        return *(() if self.copies is None else self.copies.facts), *sentences, *notes, *meanings
+        first = [fact for each in (self.copies, self.membership) if each is not None for fact in each.facts]
+        if self.copies is not None and self.membership is None:
+            first.append(_NO_MEMBERSHIP_NOTE)
+        return *first, *sentences, *notes, *meanings
 
     def attacks_of_kind(self, kind: AttackKind) -> tuple[Attack, ...]:
         """Return the attacks of one kind."""
@@ -458,5 +485,6 @@ class Attacks(StatesFacts):
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of all as plain values."""
         entries: dict[str, Any] = {} if self.copies is None else {"copies": self.copies.to_dict()}
+        entries |= {} if self.membership is None else {"membership": self.membership.to_dict()}
         entries |= {"attacks": [each.to_dict() for each in self.attacks]}
         return entries | ({"figures": [each.to_dict() for each in self.figures]} if self.figures else {})
