@@ -62,7 +62,8 @@ known_within label language leave_out linked links loss max_attempts max_size me
 mode
 model models n n_attacks n_cols n_draws n_neighbors n_permutations n_records n_trials numeric_precision
 objective of_persons on optimise_ties original outside person policy population population_size progress
-pseudonyms publish quasi_identifiers ratio recoding reference regression release renyi_alpha result roles rounding rows sample
+pseudonyms publish quasi_identifiers ratio recoding reference regression release renyi_alpha result roles rounding rows
+sample
 second secret seed sensitive session specs suppressed suppression suppression_limit synthetic target
 threshold thresholds title tolerance truth unknown values verdict weights words
 """

@@ -176,6 +176,24 @@ def test_statistics_are_those_of_the_twin(seed):
     assert statistics.select_by_false_discoveries(p_values, 0.2).tolist() == naive.false_discoveries(p_values, 0.2)
 
 
+def test_the_lower_end_holds_for_all_attacks_together():
+    rng = np.random.default_rng(0)
+    members, others = rng.normal(size=400), rng.normal(size=400)
+    members[:40] = 9.0
+    alone, of_twelve = (statistics.recognise(members, others, 0.01, n) for n in (1, 12))
+    assert of_twelve.low < alone.low <= 0.1 <= alone.high == of_twelve.high
+
+
+def test_records_of_a_reference_of_your_own_are_no_non_members():
+    reference = pl.concat([people(500, 5), CONTROL[:200]])
+    found = tell(ORIGINAL, UNRELATED, CONTROL, reference=reference)
+    assert found.equals.n_repeated >= 200
+    assert found.equals.others_in_reference == 0
+    assert any("were removed" in fact for fact in found.facts)
+    with pytest.raises(ht.errors.InputError, match="every record of the control is in the reference"):
+        tell(ORIGINAL, UNRELATED, CONTROL, reference=CONTROL)
+
+
 def test_what_numbers_of_people_can_show():
     # The facts' table: the AUC that a control of so many tells with a power of 80 %.
     shown = {200: 0.581, 500: 0.551, 1_000: 0.536, 3_000: 0.521, 10_000: 0.511}

@@ -252,8 +252,9 @@ class Membership(StatesFacts):
         hints = [each.name for each in self.columns if each.auc.low > 0.5][:_MAX_COLUMNS_NAMED]
         return (
             careful(
-                f"Membership was found: of 100 people in the table, an attacker who accuses {n_accused} outsiders "
-                f"wrongly recognises at least {100 * recognition.low:.1f} (95 %), by {attack.name}."
+                "Membership was found by at least one attack: of 100 people in the table, an attacker who accuses "
+                f"{n_accused} outsiders wrongly recognises at least {100 * recognition.low:.1f} (95 %), by "
+                f"{attack.name}."
             ),
             f"The attack that finds most is {best.name}: {figures}.",
             *([f"The values of {join_names(hints)} tell most of who is in the table."] if hints else []),
@@ -302,7 +303,8 @@ class Membership(StatesFacts):
         Parameters
         ----------
         false_share : float
-            The expected share of those listed who were listed by chance, at most.
+            The expected share of those listed who were listed by chance; somewhat more, since the attack is chosen
+            by the same people.
 
         Notes
         -----

@@ -204,7 +204,7 @@ def _measure_attacks(
     attacks = []
     for (name, of_units), p_value in zip(scores.items(), p_values.tolist(), strict=True):
         members, others = of_units[who.is_member], of_units[~who.is_member]
-        recognitions = tuple(recognise(members, others, share) for share in FALSE_ALARMS)
+        recognitions = tuple(recognise(members, others, share, len(scores)) for share in FALSE_ALARMS)
         attacks.append(MembershipAttack(name, area_under_curve(members, others), recognitions, p_value))
     return tuple(attacks)
 
@@ -290,7 +290,7 @@ def _measure_groups(
                 len(of_people),
                 len(of_others),
                 area_under_curve(of_people, of_others),
-                recognise(of_people, of_others, 0.01),
+                recognise(of_people, of_others, 0.01, len(tried)),
                 p_value,
             )
         )

@@ -72,9 +72,8 @@ def gather(
     assert tables.control is not None
     people, control = _number_persons(data, person, tables)
     if tables.reference is not None:
-        others = np.arange(len(control))
-        n_repeated = 0
         reference: CodeArray | None = tables.reference.codes
+        others, n_repeated = _part_from_reference(tables, tables.reference.codes)
     else:
         others, in_reference, n_repeated = _split_control(tables, control, rng)
         reference = tables.control.codes[:, in_reference] if len(in_reference) else None
@@ -142,6 +141,21 @@ def _split_control(tables: Coded, persons: CountArray, rng: np.random.Generator)
         return others, reference, 0
     distinct = np.unique(tables.control.first_equal_rows(tables.joint.widths))
     return *_halve(distinct, persons, rng), len(rows) - len(distinct)
+
+
+def _part_from_reference(tables: Coded, reference: CodeArray) -> tuple[CountArray, int]:
+    """Return the control's rows; where it shares records with a reference more often than chance, without those."""
+    assert tables.control is not None
+    others = tables.control.codes
+    if not _repeats_records(tables, others, reference):
+        return np.arange(others.shape[1]), 0
+    kept = np.flatnonzero(~is_among(others, reference, tables.joint.widths))
+    if not len(kept):
+        raise InputError(
+            "every record of the control is in the reference, too.",
+            hint="give other people as reference; or none, and the control is split.",
+        )
+    return kept, others.shape[1] - len(kept)
 
 
 def _halve(rows: CountArray, persons: CountArray, rng: np.random.Generator) -> tuple[CountArray, CountArray]:

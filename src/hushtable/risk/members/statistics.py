@@ -35,9 +35,11 @@ class Recognition:
         Members whose score is above that of all other non-members.
     rate : float
         Their share of all members.
-    excess, low, high : float
-        The share of the people who leak, beyond those accused by chance, and the ends of its 95 % interval: by the
-        beta-binomial distribution, since the threshold is estimated from non-members too.
+    excess : float
+        The share of the people who leak, beyond those accused by chance.
+    low, high : float
+        The ends of its 95 % interval: by the beta-binomial distribution, since the threshold is estimated from
+        non-members too. The lower end holds for all attacks together (Bonferroni), since the best one is quoted.
     p_value : float
         The chance of so many, if members were like non-members.
     """
@@ -76,8 +78,11 @@ def area_under_curve(members: FloatArray, others: FloatArray) -> Area:
     return Area(area, max(0.0, area - error), min(1.0, area + error))
 
 
-def recognise(members: FloatArray, others: FloatArray, false_alarms: float) -> Recognition:
-    """Count the members above the threshold that so many non-members exceed; NaN where there are too few of those."""
+def recognise(members: FloatArray, others: FloatArray, false_alarms: float, n_attacks: int = 1) -> Recognition:
+    """Count the members above the threshold that so many non-members exceed; NaN where there are too few of those.
+
+    The lower end of the interval holds for so many attacks together.
+    """
     m, n = len(members), len(others)
     n_above = int(false_alarms * n + 1e-9)
     if n <= n_above or (false_alarms > 0 and n_above < MIN_FALSE_ALARMS):
@@ -87,7 +92,7 @@ def recognise(members: FloatArray, others: FloatArray, false_alarms: float) -> R
     # Of those who do not leak, as large a share is accused as of non-members.
     share_by_chance = (n_above + 1) / (n + 1) if n_above == 0 else n_above / n
     excess = (n_found / m - share_by_chance) / (1 - share_by_chance)
-    low, high = _leaking_share_interval(n_found, m, n, n_above)
+    low, high = _leaking_share_interval(n_found, m, n, n_above, n_attacks)
     p_value = _chance_of_at_least(n_found, 0.0, m, n, n_above)
     return Recognition(false_alarms, n_found, n_found / m, excess, low, high, p_value)
 
@@ -107,9 +112,9 @@ def least_area(m: int, n: int) -> float:
     return 0.5 + (standard_score() + standard_score(2 * _POWER - 1)) * math.sqrt((m + n + 1) / (12 * m * n))
 
 
-def _leaking_share_interval(n_found: int, m: int, n: int, n_above: int) -> tuple[float, float]:
+def _leaking_share_interval(n_found: int, m: int, n: int, n_above: int, n_attacks: int) -> tuple[float, float]:
     """Return the shares of leaking people beyond which so many recognised ones would be no chance."""
-    low = _bisect(lambda share: _chance_of_at_least(n_found, share, m, n, n_above) > _TAIL)
+    low = _bisect(lambda share: _chance_of_at_least(n_found, share, m, n, n_above) > _TAIL / n_attacks)
     high = _bisect(lambda share: 1 - _chance_of_at_least(n_found + 1, share, m, n, n_above) <= _TAIL)
     return low, high
 
