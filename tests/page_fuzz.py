@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from hushtable.page.actions import ACTIONS, RULES
-from hushtable.page.screens import SCREENS
+from hushtable.page.parts import SCREENS
 from served_page import Visitor
 
 SECRET = "Zq7Xoutside"

@@ -28,7 +28,8 @@ from urllib.parse import parse_qs, urlsplit
 from hushtable.errors import HushError
 from hushtable.page.actions import ACTIONS, FormFields
 from hushtable.page.desk import Desk
-from hushtable.page.screens import SCREENS, render_page
+from hushtable.page.parts import SCREENS
+from hushtable.page.screens import render_page
 from hushtable.page.words import PageWords
 from hushtable.reporting import page_style
 from hushtable.wording import choose_language, use_language
