@@ -10,7 +10,7 @@ from hushtable.columns import ROLES
 from hushtable.errors import InputError
 from hushtable.hierarchy import PROPOSED
 from hushtable.page.desk import Desk
-from hushtable.page.ladders import with_group, with_name, write_ladder
+from hushtable.page.ladders import with_group, with_joined, with_moved, with_name, without_level, write_ladder
 from hushtable.policy import ComparedRun, Policy, plain_yaml, policy_of_run
 from hushtable.wording import LANGUAGES
 
@@ -190,8 +190,30 @@ def _rename_group(desk: Desk, fields: FormFields) -> str:
 
 def _merge_groups(desk: Desk, fields: FormFields) -> str:
     place, name, ladder = _require_ladder(desk, fields)
-    nodes = {_parse_integer(each, "group") for each in fields.texts("group")}
-    return _write_groups(desk, place, name, with_group(ladder, fields.integer("level"), nodes, fields.text("name")))
+    rows = with_group(ladder, fields.integer("level"), _read_nodes(fields), fields.text("name"))
+    return _write_groups(desk, place, name, rows)
+
+
+def _move_groups(desk: Desk, fields: FormFields) -> str:
+    place, name, ladder = _require_ladder(desk, fields)
+    into = None if (chosen := fields.text("into")) == "new" else _parse_integer(chosen, "into")
+    nodes, new_name = _read_nodes(fields), fields.text("name", "")
+    return _write_groups(desk, place, name, with_moved(ladder, fields.integer("level"), nodes, into, new_name))
+
+
+def _join_groups(desk: Desk, fields: FormFields) -> str:
+    place, name, ladder = _require_ladder(desk, fields)
+    rows = with_joined(ladder, fields.integer("level"), _read_nodes(fields), fields.text("name"))
+    return _write_groups(desk, place, name, rows)
+
+
+def _drop_level(desk: Desk, fields: FormFields) -> str:
+    place, name, ladder = _require_ladder(desk, fields)
+    return _write_groups(desk, place, name, without_level(ladder, fields.integer("level")))
+
+
+def _read_nodes(fields: FormFields) -> set[int]:
+    return {_parse_integer(each, "group") for each in fields.texts("group")}
 
 
 def _require_ladder(desk: Desk, fields: FormFields) -> tuple[int, str, Any]:
@@ -353,6 +375,9 @@ ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {
     "hierarchy": _set_rule,
     "label": _rename_group,
     "group": _merge_groups,
+    "regroup": _move_groups,
+    "join": _join_groups,
+    "drop_level": _drop_level,
     "move": _set_requirements,
     "compare": _start_comparison,
     "choose": _choose_run,

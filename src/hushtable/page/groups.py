@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
 
 from hushtable.errors import HushError
 from hushtable.hierarchy import PROPOSED, Hierarchy
 from hushtable.page.actions import OWN_CUTS, RULES
 from hushtable.page.desk import Desk
+from hushtable.page.ladders import measure_levels
 from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.parts import (
     MAX_BARS,
@@ -17,8 +21,12 @@ from hushtable.page.parts import (
     render_label,
     render_next_link,
     render_select,
+    render_table,
 )
 from hushtable.page.words import PageWords
+from hushtable.reporting import Quantity, SharedText
+
+_MAX_CELLS: Final = 10  # cells that are listed of a column with many
 
 
 def render_groups(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
@@ -100,60 +108,187 @@ def _render_ladder(desk: Desk, position: int, name: str, words: PageWords) -> Ht
             None if published is None else render_bars(published, words("published now"), words),
             render_bars(shared, words("cells"), words),
         )
-    parts = [
-        tag(
-            "section",
-            tag("h4", words("Level {n}", n=level)),
-            _render_level(desk, position, name, ladder, level, words),
-        )
-        for level in range(ladder.n_levels - 1)
+    shared = [desk.find_shared_groups(name, ladder, level) for level in range(ladder.n_levels - 1)]
+    levels = [
+        _render_level(position, ladder, level, shared, words)
+        for level in range(1 if ladder.n_levels > 2 and ladder.lowest is None else 0, ladder.n_levels - 1)
     ]
-    return concatenate_html(*parts)
+    return concatenate_html(_render_comparison(desk, name, ladder, words), *levels)
 
 
-def _render_level(desk: Desk, position: int, name: str, ladder: Hierarchy, level: int, words: PageWords) -> Html:
-    groups, n_others = desk.find_shared_groups(name, ladder, level)
-    if level == 0 and ladder.n_values > MAX_BARS:
-        groups = groups[:10]
-    titled = f"{words('groups') if level else words('cells')}, {words('Level {n}', n=level)}"
-    bars = render_bars((groups, n_others), titled, words)
-    if ladder.lowest is not None:
-        return bars
-    visible = groups[:MAX_BARS]
-    rename = None
-    if level and visible:
-        options = [(str(each.code), each.text) for each in visible]
-        rename = render_form(
-            "label",
-            tag(
-                "div",
-                render_label(words("Group"), render_select("group", options, options[0][0])),
-                render_label(words("New name"), tag("input", name="name", required=True, autocomplete="off")),
-                render_button(words("Rename")),
-                class_="fields",
-            ),
-            column=position,
-            level=level,
+def _render_comparison(desk: Desk, name: str, ladder: Hierarchy, words: PageWords) -> Html:
+    """Render what each level would cost, and how many records the release publishes at it."""
+    coded = desk.column_values(name)
+    assert coded is not None
+    figures = measure_levels(ladder, coded.codes, desk.table().typed_frame.records, desk.k)
+    published = _count_published(desk, name, ladder)
+    rows = [
+        tag(
+            "tr",
+            tag("th", words("Level {n}", n=level) if level else words("cells"), scope="row"),
+            tag("td", words(f"{each.n_groups:,}"), class_="number"),
+            tag("td", words(f"{each.n_smallest:,}"), class_="number"),
+            tag("td", words(f"{each.n_below:,}"), class_="number"),
+            tag("td", words(Quantity(each.loss, "share").shown), class_="number"),
+            tag("td", "" if published is None else words(f"{published[level]:,}"), class_="number"),
         )
-    join = None
-    if len(visible) > 1:
-        boxes = [
-            tag(
-                "label",
-                tag("input", type="checkbox", name="group", value=str(each.code)),
-                tag("span", each.text),
-                class_="box",
-            )
-            for each in visible
+        for level, each in enumerate(figures)
+    ]
+    below = words("records in groups of fewer than {k}", k=desk.k)
+    titles = ("", words("groups"), words("smallest group"), below, words("detail lost"), words("published now"))
+    caption = words("The levels compared: what each costs if every record is published at it")
+    return render_table(caption, titles, rows)
+
+
+def _count_published(desk: Desk, name: str, ladder: Hierarchy) -> list[int] | None:
+    """Count the records that the policy's outcome publishes at each level; None if it is not known."""
+    outcome = desk.outcome
+    if outcome is None or desk.is_stale or name not in outcome.release.edition.rewritten:
+        return None
+    level_of = {label: level for level in reversed(range(ladder.n_levels)) for label in map(str, ladder.labels[level])}
+    edition, records = outcome.release.edition, outcome.release.source.records
+    rows: Any = slice(None) if edition.rows is None else edition.rows
+    cells = edition.rewritten[name]
+    levels = np.array([level_of.get(str(text), -1) for text in cells.texts] + [-1])[cells.codes[rows]]
+    counted = np.bincount(levels + 1, weights=records[rows], minlength=ladder.n_levels + 1)
+    return [int(n) for n in counted[1:]]
+
+
+def _render_level(
+    position: int, ladder: Hierarchy, level: int, shared: list[tuple[list[SharedText], int]], words: PageWords
+) -> Html:
+    title = words("Level {n}", n=level)
+    groups, n_others = shared[level]
+    if ladder.lowest is not None or level == 0:
+        groups = groups[:_MAX_CELLS] if level == 0 and ladder.n_values > MAX_BARS else groups
+        titled = f"{words('groups') if level else words('cells')}, {title}"
+        parts = [render_bars((groups, n_others), titled, words)]
+    else:
+        parts = [
+            _render_cards(ladder, level, groups[:MAX_BARS], shared[level - 1][0], words),
+            _render_remainder(n_others + sum(each.n_records for each in groups[MAX_BARS:]), words),
+            _render_move_form(position, level, groups[:MAX_BARS], words),
+            _render_level_forms(position, level, groups[:MAX_BARS], words),
         ]
-        fields = tag(
-            "fieldset",
-            tag("legend", words("Put these together, as a level above")),
-            tag("div", *boxes, class_="boxes"),
-            render_label(words("Name of the new group"), tag("input", name="name", required=True, autocomplete="off")),
-            render_button(words("Add the level")),
+    if ladder.lowest is None and len(groups) > 1:
+        parts.append(_render_merging_form(position, level, groups[:MAX_BARS], words))
+    return tag("section", tag("h4", title if level else words("cells")), *parts)
+
+
+def _render_remainder(n_records: int, words: PageWords) -> Html | None:
+    if not n_records:
+        return None
+    note = "{n} records are in other groups, or in none: too few people share them, or the list would be too long."
+    return tag("p", words(note, n=f"{n_records:,}"), class_="note")
+
+
+def _render_cards(
+    ladder: Hierarchy, level: int, groups: list[SharedText], below: list[SharedText], words: PageWords
+) -> Html:
+    """Render every group as a card that holds what is in it; what is in it can be ticked, and dragged to another."""
+    parents = ladder.parent(level - 1).tolist()
+    n_in_all = np.bincount(parents, minlength=ladder.n_nodes(level)).tolist()
+    cards = []
+    for group in groups:
+        members = [each for each in below if parents[each.code] == group.code]
+        items = [
+            tag(
+                "li",
+                tag(
+                    "label",
+                    tag("input", type="checkbox", name="group", value=str(each.code), form=f"move-{level}"),
+                    tag("span", f"{each.text} ({words(f'{each.n_records:,}')})"),
+                    class_="box",
+                ),
+                draggable="true",
+                data_node=str(each.code),
+            )
+            for each in members[:MAX_BARS]
+        ]
+        n_hidden = n_in_all[group.code] - len(items)
+        head = tag(
+            "label",
+            tag("input", type="checkbox", name="group", value=str(group.code), form=f"join-{level}"),
+            tag("strong", group.text),
+            tag("small", words(f"{group.n_records:,}")),
+            class_="box",
         )
-        join = tag(
-            "details", tag("summary", words("Add a level")), render_form("group", fields, column=position, level=level)
+        rest = tag("p", words("{n} more, which too few people share", n=f"{n_hidden:,}"), class_="note")
+        card = (head, tag("ul", *items) if items else None, rest if n_hidden else None)
+        cards.append(tag("li", *card, class_="card", data_into=str(group.code), data_level=str(level)))
+    return tag("ul", *cards, class_="cards")
+
+
+def _render_move_form(position: int, level: int, groups: list[SharedText], words: PageWords) -> Html:
+    options = [("new", words("a new group")), *((str(each.code), each.text) for each in groups)]
+    name = tag("input", name="name", autocomplete="off", id=f"move-name-{level}")
+    form = render_form(
+        "regroup",
+        tag(
+            "div",
+            render_label(words("Move what is ticked to"), render_select("into", options, "new", id=f"into-{level}")),
+            render_label(words("Name of the new group"), name),
+            render_button(words("Move")),
+            class_="fields",
+        ),
+        id_=f"move-{level}",
+        column=position,
+        level=level - 1,
+    )
+    hint = words("Tick cells and choose where they belong, or drag them to another group.")
+    return concatenate_html(tag("p", hint, class_="note"), form)
+
+
+def _render_level_forms(position: int, level: int, groups: list[SharedText], words: PageWords) -> Html:
+    """Render what can be done with whole groups: rename one, join several, remove the level."""
+    options = [(str(each.code), each.text) for each in groups]
+    new_name = tag("input", name="name", required=True, autocomplete="off")
+    rename = render_form(
+        "label",
+        tag(
+            "div",
+            render_label(words("Group"), render_select("group", options, "")),
+            render_label(words("New name"), new_name),
+            render_button(words("Rename")),
+            class_="fields",
+        ),
+        column=position,
+        level=level,
+    )
+    join = render_form(
+        "join",
+        tag(
+            "div",
+            render_label(words("Name of the joined group"), new_name),
+            render_button(words("Join the ticked groups")),
+            class_="fields",
+        ),
+        id_=f"join-{level}",
+        column=position,
+        level=level,
+    )
+    remove = render_form("drop_level", render_button(words("Remove this level")), column=position, level=level)
+    forms = [rename] if options else []
+    return concatenate_html(*forms, *([join] if len(options) > 1 else []), remove)
+
+
+def _render_merging_form(position: int, level: int, groups: list[SharedText], words: PageWords) -> Html:
+    """Render a form that adds a level above, in which some groups are one."""
+    boxes = [
+        tag(
+            "label",
+            tag("input", type="checkbox", name="group", value=str(each.code)),
+            tag("span", each.text),
+            class_="box",
         )
-    return concatenate_html(bars, rename, join)
+        for each in groups
+    ]
+    fields = tag(
+        "fieldset",
+        tag("legend", words("Put these together, as a level above")),
+        tag("div", *boxes, class_="boxes"),
+        render_label(words("Name of the new group"), tag("input", name="name", required=True, autocomplete="off")),
+        render_button(words("Add the level")),
+    )
+    form = render_form("group", fields, column=position, level=level)
+    return tag("details", tag("summary", words("Add a level")), form)

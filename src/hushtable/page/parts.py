@@ -22,12 +22,19 @@ SCREENS: Final[Mapping[str, str]] = {
 MAX_BARS: Final = 40
 
 
-def render_form(action: str, *children: Html | None, screen: str = "", auto: bool = False, **hidden: str | int) -> Html:
+def render_form(
+    action: str,
+    *children: Html | None,
+    screen: str = "",
+    auto: bool = False,
+    id_: str | None = None,
+    **hidden: str | int,
+) -> Html:
     """Render a form; with ``auto``, it is sent when a field changes."""
     if screen:
         hidden["screen"] = screen
     fields = [tag("input", type="hidden", name=name, value=str(each)) for name, each in hidden.items()]
-    return tag("form", *fields, *children, method="post", action=f"/do/{action}", data_auto=auto)
+    return tag("form", *fields, *children, method="post", action=f"/do/{action}", data_auto=auto, id_=id_)
 
 
 def render_label(title: str, field: Html, note: str = "") -> Html:
