@@ -11,6 +11,7 @@ from hushtable.errors import InputError
 from hushtable.hierarchy import PROPOSED
 from hushtable.page.desk import Desk
 from hushtable.page.ladders import with_group, with_joined, with_moved, with_name, without_level, write_ladder
+from hushtable.page.writing import Signature, write_release
 from hushtable.policy import ComparedRun, Policy, plain_yaml, policy_of_run
 from hushtable.wording import LANGUAGES
 
@@ -68,6 +69,10 @@ class FormFields:
     def shares(self, name: str) -> list[float]:
         """Return the shares of a field in per cent, with semicolons or commas between them."""
         return [_parse_share(part, name) for part in self.text(name).replace(";", ",").split(",") if part.strip()]
+
+    def first_texts(self) -> dict[str, str]:
+        """Return the first entry of every field, for the form that is shown again."""
+        return {name: entries[0] for name, entries in self._given.items()}
 
     def names(self) -> list[str]:
         """Return the names of all fields."""
@@ -327,7 +332,11 @@ def _train_models(desk: Desk, fields: FormFields) -> str:
 
 
 def _write_release(desk: Desk, fields: FormFields) -> str:
-    desk.write_release(fields.text("name"), overwrite=fields.text("overwrite", "") == "yes")
+    signature = None
+    if fields.text("sign", "") == "yes":
+        names = ("person", "date", "audience", "comment", "seen")
+        signature = Signature(**{name: fields.text(name, "") for name in names})
+    write_release(desk, fields.text("name"), overwrite=fields.text("overwrite", "") == "yes", signature=signature)
     return "/sign"
 
 
@@ -362,7 +371,7 @@ def _set_language(desk: Desk, fields: FormFields) -> str:
 
 def _path_of_screen(fields: FormFields) -> str:
     screen = fields.text("screen", "columns")
-    return f"/{screen}" if screen in ("columns", "groups", "choose", "look", "sign") else "/columns"
+    return f"/{screen}" if screen in ("columns", "groups", "choose", "look", "sign", "open") else "/columns"
 
 
 ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {

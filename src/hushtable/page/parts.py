@@ -19,6 +19,16 @@ SCREENS: Final[Mapping[str, str]] = {
 }
 """The screens in their order."""
 
+JOBS: Final[Mapping[str, str]] = {
+    "reading": "Reading the table and looking at its columns",
+    "protecting": "Finding out what this policy leads to",
+    "comparing": "Comparing",
+    "advising": "Trying changes of the policy",
+    "predicting": "Training models",
+    "writing": "Writing and verifying",
+}
+"""What a job is called while it goes on."""
+
 MAX_BARS: Final = 40
 
 
@@ -99,4 +109,7 @@ def render_unknown_outcome(desk: Desk, words: PageWords) -> Html:
     """Render what to do where the policy's outcome is unknown."""
     if not desk.is_decided:
         return tag("p", words("Answer what is asked first."), " ", tag("a", words("Columns"), href="/columns"))
-    return tag("p", words("It is not known yet what the policy leads to."))
+    if desk.halt is None:
+        return tag("p", words("It is not known yet what the policy leads to: the search is going on."))
+    said = words(desk.halt.partition("\n\nHint: ")[0] or "It was stopped. It is not known what this policy leads to.")
+    return concatenate_html(tag("p", said), tag("p", tag("a", words("Choose other conditions"), href="/choose")))

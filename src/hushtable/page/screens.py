@@ -13,6 +13,8 @@ from hushtable.page.choosing import render_choose
 from hushtable.page.desk import Desk
 from hushtable.page.groups import render_groups
 from hushtable.page.markup import Html, concatenate_html, tag
+from hushtable.page.notices import render_notices
+from hushtable.page.objections import find_objections
 from hushtable.page.parts import (
     SCREENS,
     render_bars,
@@ -36,7 +38,15 @@ _MAX_FILES: Final = 200
 
 
 def render_page(
-    desk: Desk, screen: str, query: Mapping[str, str], words: PageWords, *, style: str, script: str, fault: str = ""
+    desk: Desk,
+    screen: str,
+    query: Mapping[str, str],
+    words: PageWords,
+    *,
+    style: str,
+    script: str,
+    fault: str = "",
+    action: str = "",
 ) -> Html:
     """Return a whole page.
 
@@ -46,15 +56,20 @@ def render_page(
     screen : str
         A name in `SCREENS`.
     query : mapping
-        What the address says besides.
+        What the address says besides, or the fields of the form that was refused.
     words : PageWords
     style, script : str
         What the page looks like and does.
     fault : str
         Why what was just asked for was not done.
+    action : str
+        The form that asked for it.
     """
-    is_open = desk.looked is not None
+    is_open = desk.looked is not None and screen in SCREENS
+    if is_open:
+        desk.visited[screen] = "" if desk.is_stale else desk.policy_text
     main = _SCREENS[screen](desk, words, query) if is_open else _render_opening(desk, words)
+    notices, main = render_notices(desk, words, screen, main, fault=fault, action=action, sent=query)
     titles = words(SCREENS[screen]) if is_open else words("Open a table")
     name = desk.looked.path.name if desk.looked is not None else "hushtable"
     job = desk.jobs.job
@@ -70,8 +85,8 @@ def render_page(
     )
     body = concatenate_html(
         tag("a", words("Skip to the content"), href="#main", class_="skip"),
-        _render_header(desk, screen, words, name, is_open=is_open),
-        tag("div", *_render_notices(desk, words, screen, fault), id="notices"),
+        _render_header(desk, screen, words, name),
+        tag("div", *notices, id="notices"),
         tag(
             "div",
             tag("main", tag("h2", titles, id="main-title", tabindex="-1"), main, id="main"),
@@ -95,27 +110,50 @@ def render_page(
 
 
 _END_NOTE: Final = "hushtable has ended. Nothing is lost: the policy and its history are files. Start it again."
-_JOBS: Final[Mapping[str, str]] = {
-    "reading": "Reading the table and looking at its columns",
-    "protecting": "Finding out what this policy leads to",
-    "comparing": "Comparing",
-    "advising": "Trying changes of the policy",
-    "predicting": "Training models",
-    "writing": "Writing and verifying",
-}
 
 
-def _render_header(desk: Desk, screen: str, words: PageWords, name: str, *, is_open: bool) -> Html:
+def _render_header(desk: Desk, screen: str, words: PageWords, name: str) -> Html:
+    if desk.looked is None:
+        return tag("header", tag("h1", name))
+    done = _find_done_screens(desk)
     links = [
-        tag("li", tag("a", f"{place} {words(title)}", href=f"/{each}", aria_current="page" if each == screen else None))
+        tag(
+            "li",
+            tag(
+                "a",
+                f"{place} {words(title)}",
+                tag("span", " ✓", aria_hidden="true") if each in done else None,
+                tag("span", f", {words('done') if each in done else words('open')}", class_="unseen"),
+                href=f"/{each}",
+                aria_current="page" if each == screen else None,
+                class_="done" if each in done else None,
+            ),
+        )
         for place, (each, title) in enumerate(SCREENS.items(), start=1)
     ]
-    nav = tag("nav", tag("ol", *links), aria_label=words("Steps")) if is_open else None
-    size = None
-    if desk.looked is not None:
-        n_rows, n_columns = desk.looked.typed_frame.n_rows, len(desk.looked.typed_frame.columns)
-        size = tag("p", words("{n} records, {m} columns", n=f"{n_rows:,}", m=f"{n_columns:,}"), class_="note")
-    return tag("header", tag("h1", name), size, nav)
+    n_rows, n_columns = desk.looked.typed_frame.n_rows, len(desk.looked.typed_frame.columns)
+    size = words("{n} records, {m} columns", n=f"{n_rows:,}", m=f"{n_columns:,}")
+    other = tag("a", words("Open another table"), href="/open")
+    return tag(
+        "header",
+        tag("h1", name),
+        tag("p", size, " · ", other, class_="note"),
+        tag("nav", tag("ol", *links), aria_label=words("Steps")),
+    )
+
+
+def _find_done_screens(desk: Desk) -> set[str]:
+    """Find the steps that are done for the policy as it stands."""
+    written, outcome, text = desk.written, desk.outcome, desk.policy_text
+    is_known = outcome is not None and not desk.is_stale
+    done = {
+        "columns": desk.is_decided,
+        "groups": desk.is_decided and "groups" in desk.visited,
+        "choose": is_known and outcome is not None and outcome.verdict.passed,
+        "look": is_known and desk.visited.get("look") == text,
+        "sign": written is not None and written.signed is not None and written.text == text,
+    }
+    return {screen for screen, is_done in done.items() if is_done}
 
 
 def _render_footer(words: PageWords, screen: str) -> Html:
@@ -126,29 +164,6 @@ def _render_footer(words: PageWords, screen: str) -> Html:
     ]
     said = words("Nothing leaves this computer: the page is served by hushtable on this machine, to this browser only.")
     return tag("footer", tag("p", said), render_form("language", *buttons, screen=screen))
-
-
-def _render_notices(desk: Desk, words: PageWords, screen: str, fault: str) -> list[Html]:
-    job = desk.jobs.job
-    notices = []
-    for notice in dict.fromkeys((fault, desk.fault, desk.policy_fault)):
-        if notice:
-            message, _, hint = notice.partition("\n\nHint: ")
-            lines = [tag("p", words(message)), tag("p", words(hint)) if hint else None]
-            notices.append(tag("div", *lines, role="alert", class_="careful"))
-    if job is not None and not job.is_over:
-        title = words(_JOBS[job.name])
-        bar = tag("progress", f"{job.share:.0%}", max="1", value=f"{job.share:.3f}", id="progress", aria_label=title)
-        stop = render_form("stop", tag("button", words("Stop"), type="submit"), screen=screen)
-        notices.append(tag("div", tag("p", f"{title} …"), bar, stop, class_="job", role="status"))
-    elif job is not None and job.is_stopped:
-        text = tag("p", words("It was stopped."))
-        again = render_form("again", tag("button", words("Go on"), type="submit"), screen=screen)
-        notices.append(tag("div", text, again, role="status", class_="job"))
-    if job is not None and job.cautions:
-        items = [tag("li", words(each.partition("\n\nHint: ")[0])) for each in job.cautions]
-        notices.append(tag("ul", *items, class_="careful"))
-    return notices
 
 
 def _render_side(desk: Desk, words: PageWords, screen: str) -> Html:
@@ -199,7 +214,10 @@ def _render_figures(desk: Desk, words: PageWords) -> Html:
         (words("records left out"), words(f"{outcome.n_suppressed:,}")),
     )
     earlier = words("Of an earlier policy; the new figures come." if desk.jobs.is_busy else "Of an earlier policy.")
+    objections = find_objections(desk)
+    n_against = len(objections.refusals) + len(objections.doubts)
     tone = words("Every condition holds.") if holds else words("Not every condition holds.")
+    against = words("{n} things speak against signing.", n=n_against)
     return concatenate_html(
         tag("p", earlier, class_="careful") if desk.is_stale else None,
         tag(
@@ -207,7 +225,8 @@ def _render_figures(desk: Desk, words: PageWords) -> Html:
             *(tag("div", tag("dt", each), tag("dd", tag("strong", said))) for each, said in figures),
             class_="figures",
         ),
-        tag("p", tone, class_="good" if holds else "careful"),
+        tag("p", tone, class_="careful" if not holds else "good" if not n_against and not desk.is_stale else "told"),
+        tag("p", tag("a", against, href="/sign")) if n_against else None,
     )
 
 
