@@ -452,19 +452,17 @@ def verify(
             told_of = {"linkage": None if linkage is None else linkage.to_dict()} if linked else {}
             told_of |= {} if signed is None else {"signed": signed.to_dict()}
             print_json({**verdict.to_dict(), **told_of})
-        else:
-            print_lines(
-                *summary.describe_verdict(file, verdict),
-                *([] if signed is None else summary.describe_sign_off(signed)),
-                *(summary.describe_linkage(claim, linkage) if linked else []),
-            )
+            return
+        lines = [] if signed is None else summary.describe_sign_off(signed)
+        lines += summary.describe_linkage(claim, linkage) if linked else []
+        print_lines(*summary.describe_verdict(file, verdict), *lines)
 
 
 def _read_sign_off(file: Path) -> SignOff | None:
     """Read who signed a release; None if nobody did, or the record was altered, which the verdict says."""
     from hushtable.release import manifest
 
-    if not manifest.signed_path(file).is_file():
+    if not manifest.sign_off_path(file).is_file():
         return None
     from hushtable.release import read_sign_off
 

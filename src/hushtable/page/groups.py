@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -147,7 +147,7 @@ def _count_published(desk: Desk, name: str, ladder: Hierarchy) -> list[int] | No
         return None
     level_of = {label: level for level in reversed(range(ladder.n_levels)) for label in map(str, ladder.labels[level])}
     edition, records = outcome.release.edition, outcome.release.source.records
-    rows: Any = slice(None) if edition.rows is None else edition.rows
+    rows = np.arange(len(records)) if edition.rows is None else edition.rows
     cells = edition.rewritten[name]
     levels = np.array([level_of.get(str(text), -1) for text in cells.texts] + [-1])[cells.codes[rows]]
     counted = np.bincount(levels + 1, weights=records[rows], minlength=ladder.n_levels + 1)

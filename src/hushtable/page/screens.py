@@ -74,15 +74,6 @@ def render_page(
     name = desk.looked.path.name if desk.looked is not None else "hushtable"
     job = desk.jobs.job
     is_busy = desk.jobs.is_busy
-    head = concatenate_html(
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        # Without a script, the page reloads to show a job's progress.
-        tag("noscript", tag("meta", http_equiv="refresh", content="3")) if is_busy else None,
-        tag("title", f"{titles} · {name} · hushtable"),
-        tag("style", Html(style)),
-    )
     body = concatenate_html(
         tag("a", words("Skip to the content"), href="#main", class_="skip"),
         _render_header(desk, screen, words, name),
@@ -101,11 +92,23 @@ def render_page(
         "<!DOCTYPE html>\n"
         + tag(
             "html",
-            tag("head", head),
+            tag("head", _render_head(f"{titles} · {name} · hushtable", style, is_busy=is_busy)),
             "\n",
             tag("body", body, data_state=state, data_ended=words(_END_NOTE)),
             lang=words.language,
         )
+    )
+
+
+def _render_head(title: str, style: str, *, is_busy: bool) -> Html:
+    return concatenate_html(
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        # Without a script, the page reloads to show a job's progress.
+        tag("noscript", tag("meta", http_equiv="refresh", content="3")) if is_busy else None,
+        tag("title", title),
+        tag("style", Html(style)),
     )
 
 
@@ -217,7 +220,7 @@ def _render_figures(desk: Desk, words: PageWords) -> Html:
     objections = find_objections(desk)
     n_against = len(objections.refusals) + len(objections.doubts)
     tone = words("Every condition holds.") if holds else words("Not every condition holds.")
-    against = words("{n} things speak against signing.", n=n_against)
+    against = words("Points against signing: {n}.", n=n_against)
     return concatenate_html(
         tag("p", earlier, class_="careful") if desk.is_stale else None,
         tag(

@@ -12,7 +12,7 @@ from hushtable.page.objections import Objections, find_objections, find_steps_le
 from hushtable.page.parts import render_button, render_form, render_label, render_select, render_unknown_outcome
 from hushtable.page.words import PageWords
 from hushtable.page.writing import mark_of
-from hushtable.release import AUDIENCES, NO_SIGNATURE, read_sign_off, signed_path
+from hushtable.release import AUDIENCES, NO_SIGNATURE, read_sign_off, sign_off_path
 
 
 def render_sign(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
@@ -48,7 +48,7 @@ def _render_written(desk: Desk, words: PageWords) -> Html | None:
         said = words("Written, read back, verified and signed.")
     else:
         said = words("Written, read back and verified: the file holds what it claims. Nobody has signed it.")
-    against = words("{n} things spoke against signing; they are listed below and in the record.", n=len(result.doubts))
+    against = words("Points against signing: {n}. They are listed below and in the record.", n=len(result.doubts))
     command = f"hushtable verify {desk.relative_path(result.files[0])}"
     is_good = result.is_verified and is_current and not result.doubts
     return tag(
@@ -68,7 +68,7 @@ def _render_written(desk: Desk, words: PageWords) -> Html | None:
 def _render_earlier_record(desk: Desk, words: PageWords) -> Html | None:
     """Render who signed the release that lies beside the table, if somebody did before the page was opened."""
     path = desk.table().path.with_name(desk.release_name())
-    if not signed_path(path).is_file():
+    if not sign_off_path(path).is_file():
         return None
     try:
         told = words(read_sign_off(path).sentence)

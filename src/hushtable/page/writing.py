@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256 as sha256_of
@@ -13,7 +13,7 @@ from hushtable.io import drafts, frames
 from hushtable.page.desk import Desk, PolicyOutcome, WrittenRelease
 from hushtable.page.jobs import PageJob
 from hushtable.page.objections import Objections, find_objections, find_steps_left
-from hushtable.release import SignOff, codebook_paths, hash_claim, manifest, sha256, signed_path, write_sign_off
+from hushtable.release import SignOff, codebook_paths, hash_claim, manifest, sha256, sign_off_path, write_sign_off
 from hushtable.reporting import report, report_paths, section_on_sign_off
 
 
@@ -44,38 +44,33 @@ def write_release(desk: Desk, typed: str, *, overwrite: bool, signature: Signatu
     """Write the release with all that lies beside it, verify the file, and sign it if somebody does, as a job."""
     looked = desk.table()
     path = desk.resolve_path(typed, looked.path.parent)
-    outcome = desk.current_outcome()
-    objections = find_objections(desk)
+    outcome, objections = desk.current_outcome(), find_objections(desk)
     if signature is not None:
         _check_signature(desk, outcome, objections, signature)
-    frames.file_kind(path)
-    page = path.with_name(f"{path.name}.report.html")
-    outputs = (path, manifest.manifest_path(path), *codebook_paths(path), *report_paths(page), signed_path(path))
     assert desk.versions is not None
-    policy_file = desk.versions.file
+    page, policy_file = path.with_name(f"{path.name}.report.html"), desk.versions.file
     inputs = (looked.path, policy_file, *outcome.policy.inputs)
-    drafts.check_outputs(outputs, inputs, overwrite=overwrite)
+    outputs = _check_outputs(path, page, inputs, overwrite=overwrite)
     desk.fault = ""
 
     def work(job: PageJob) -> WrittenRelease:
         looked.snapshot.check()
-        policy, release = outcome.policy, outcome.release
         # The record of an earlier file of this name speaks of that file.
-        signed_path(path).unlink(missing_ok=True)
+        sign_off_path(path).unlink(missing_ok=True)
+        policy, release = outcome.policy, outcome.release
         verdict = release.write(path, policy=policy.to_dict(), overwrite=overwrite)
         job.tell(0.5)
         # `verify` needs the original if the claim compares with it, or counts persons.
         compares = release.claim.needs_original(release.edition.columns)
         again = policy.verify(path, original=looked.path if compares else None)
         is_verified = again.passed and again.complete_for_receiver
-        told = report(release, file=path, policy=policy, verdict=verdict, inputs=inputs)
         signed = None
         if signature is not None and is_verified:
             signed = _build_sign_off(path, policy_file, outcome, objections, signature)
-            told = replace(told, sections=(*told.sections, section_on_sign_off(signed)))
-        told.write(page, overwrite=overwrite)
-        if signed is not None:
             write_sign_off(path, signed, overwrite=overwrite)
+        told = report(release, file=path, policy=policy, verdict=verdict, inputs=inputs)
+        own = () if signed is None else (section_on_sign_off(signed),)
+        replace(told, sections=(*told.sections, *own)).write(page, overwrite=overwrite)
         files = outputs if signed is not None else outputs[:-1]
         return WrittenRelease(outcome.text, files, is_verified, signed, objections.doubts)
 
@@ -86,6 +81,14 @@ def write_release(desk: Desk, typed: str, *, overwrite: bool, signature: Signatu
             desk.finish_job(job)
 
     desk.jobs.start("writing", work, done)
+
+
+def _check_outputs(path: Path, page: Path, inputs: Sequence[Path], *, overwrite: bool) -> tuple[Path, ...]:
+    """Return the files of a release, the signed record last; InputError where one must not be written."""
+    frames.file_kind(path)
+    outputs = (path, manifest.manifest_path(path), *codebook_paths(path), *report_paths(page), sign_off_path(path))
+    drafts.check_outputs(outputs, inputs, overwrite=overwrite)
+    return outputs
 
 
 def _check_signature(desk: Desk, outcome: PolicyOutcome, objections: Objections, signature: Signature) -> None:

@@ -14,7 +14,7 @@ from .manifest import (
     external_facts as external_facts,
     manifest_path as manifest_path,
     sha256 as sha256,
-    signed_path as signed_path,
+    sign_off_path as sign_off_path,
 )
 from .mapping import AppliedMapping as AppliedMapping
 from .notes import FarOut as FarOut

@@ -40,7 +40,7 @@ def manifest_path(release: Path) -> Path:
     return release.with_name(f"{release.name}.manifest.json")
 
 
-def signed_path(release: Path) -> Path:
+def sign_off_path(release: Path) -> Path:
     """Return the path of the record of who signed a release; see `hushtable.release.sign_off`."""
     return release.with_name(f"{release.name}.signed.json")
 
@@ -189,7 +189,7 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
         vouched = _vouch(entries, claim, verdict)
     verdict = replace(verdict, conditions=(*verdict.conditions, *conditions), failures=tuple(failures), vouched=vouched)
     # Any file of this name counts, a broken link too: a record that cannot be read is a failure.
-    if not os.path.lexists(signed_path(Path(data))):
+    if not os.path.lexists(sign_off_path(Path(data))):
         return verdict
     # Few releases are signed, and a command loads what it runs.
     from hushtable.release.sign_off import compare_with_sign_off

@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from hushtable.claims import Failure, Verdict
 from hushtable.errors import InputError, VerificationError
 from hushtable.io import drafts
-from hushtable.release.manifest import read as read_manifest, sha256, signed_path
+from hushtable.release.manifest import read as read_manifest, sha256, sign_off_path
 
 AUDIENCES: Final = ("own organisation", "recipients under a contract", "everybody")
 """For whom a release may be signed."""
@@ -89,9 +89,9 @@ class SignOff:
         if "/" in self.policy or "\\" in self.policy:
             raise InputError("the policy's name has a folder.", hint="it lies beside the release.")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the record as plain values, with its own hash."""
-        entries = {**asdict(self), "objections": list(self.objections)}
+        entries: dict[str, object] = {**asdict(self), "objections": list(self.objections)}
         return {**entries, _DIGEST: _hash_entries(entries)}
 
     @property
@@ -102,7 +102,7 @@ class SignOff:
 
 def write_sign_off(release: Path, signed: SignOff, *, overwrite: bool) -> None:
     """Write a record beside its release."""
-    path = signed_path(release)
+    path = sign_off_path(release)
     entries = {"hushtable": version("hushtable"), **signed.to_dict()}
     with drafts.replace_files(path, internal=(path,), overwrite=overwrite) as (draft,):
         draft.write_text(f"{json.dumps(entries, indent=2, ensure_ascii=False)}\n", encoding="utf-8", newline="\n")
@@ -116,7 +116,7 @@ def read_sign_off(release: Path) -> SignOff:
     VerificationError
         It is no record, or was altered after it was written.
     """
-    path = signed_path(release)
+    path = sign_off_path(release)
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise ValueError
@@ -175,5 +175,5 @@ def hash_claim(claim: object) -> str:
     return _hash_entries({"claim": claim})
 
 
-def _hash_entries(entries: Mapping[str, Any]) -> str:
+def _hash_entries(entries: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(entries, sort_keys=True).encode()).hexdigest()
