@@ -44,7 +44,12 @@ def render_notices(
         Its fields.
     """
     notices = []
-    faults = {desk.policy_fault: ("", {}), desk.fault: (_FORM_OF_JOB.get(desk.fault_of, ""), {}), fault: (action, sent)}
+    faults: dict[str, tuple[str, Mapping[str, str]]] = {
+        desk.policy_fault: ("", {}),
+        desk.halt or "": ("move", {}),
+        desk.fault: (_FORM_OF_JOB.get(desk.fault_of, ""), {}),
+        fault: (action, sent),
+    }
     for notice, (form, fields) in faults.items():
         if not notice:
             continue
@@ -64,17 +69,21 @@ def _place_before_form(main: Html, alert: Html, action: str, sent: Mapping[str, 
 
     Of several, it is the one whose hidden fields were sent. Texts of a screen are escaped: no cell looks like a form.
     """
-    for form in _FORM.finditer(main):
-        hidden = {name: unescape(value) for name, value in _HIDDEN.findall(form[2])}
-        if form[1] != action or any(sent.get(name, value) != value for name, value in hidden.items()):
-            continue
-        before, after = main[: form.start()], main[form.start() :]
-        if before.count("<details") > before.count("</details>"):
-            # Nobody sees what stands in closed details.
-            head, _, rest = before.rpartition("<details>")
-            before = f"{head}<details open>{rest}" if head else before
-        return concatenate_html(Html(before), alert, Html(after))
-    return None
+    forms = [form for form in _FORM.finditer(main) if form[1] == action]
+    sender = next((form for form in forms if _is_sender(form[2], sent)), forms[0] if len(forms) == 1 else None)
+    if sender is None:
+        return None
+    before, after = main[: sender.start()], main[sender.start() :]
+    if before.count("<details") > before.count("</details>"):
+        # Nobody sees what stands in closed details.
+        head, _, rest = before.rpartition("<details>")
+        before = f"{head}<details open>{rest}" if head else before
+    return concatenate_html(Html(before), alert, Html(after))
+
+
+def _is_sender(hidden_fields: str, sent: Mapping[str, str]) -> bool:
+    """Tell whether a form's hidden fields are those that were sent."""
+    return all(sent.get(name, unescape(value)) == unescape(value) for name, value in _HIDDEN.findall(hidden_fields))
 
 
 def _render_job(desk: Desk, words: PageWords, screen: str) -> list[Html]:

@@ -286,6 +286,8 @@ class _Handler(BaseHTTPRequestHandler):
             except OSError as error:
                 fault = f"a file could not be read or written: {error.strerror}."
         if fault:
+            # Older errors are about something else.
+            desk.fault = ""
             self._send_screen(_screen_of(path), fields.first_texts(), fault, path.removeprefix("/do/"))
         else:
             self._redirect_to(location)

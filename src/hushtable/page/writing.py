@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256 as sha256_of
@@ -106,8 +106,8 @@ def _check_signature(desk: Desk, outcome: PolicyOutcome, objections: Objections,
             "something speaks against signing, and the comment is empty.",
             hint="say in the comment why you sign all the same.",
         )
-    # The date is checked before a search or a write begins.
-    _build(signature, objections, {"file": "", "sha256": "", "claim_sha256": "", "policy": "", "policy_sha256": ""})
+    # What was typed is checked before anything is written.
+    _build(signature, objections)
     if date.fromisoformat(signature.date) > date.today():
         raise InputError("the date is in the future.", hint="type the day on which you sign.")
 
@@ -121,16 +121,19 @@ def _build_sign_off(
             "the policy's file was changed while the release was written: nobody signed it.",
             hint="look at what it leads to now, then sign.",
         )
-    hashes = {
-        "file": path.name,
-        "sha256": sha256(path),
-        "claim_sha256": hash_claim(manifest.read(path).get("claim")),
-        "policy": policy_file.name,
-        "policy_sha256": sha256(policy_file),
-    }
-    return _build(signature, objections, hashes)
+    return replace(
+        _build(signature, objections),
+        file=path.name,
+        sha256=sha256(path),
+        claim_sha256=hash_claim(manifest.read(path).get("claim")),
+        policy=policy_file.name,
+        policy_sha256=sha256(policy_file),
+    )
 
 
-def _build(signature: Signature, objections: Objections, hashes: Mapping[str, str]) -> SignOff:
-    texts = {name: " ".join(getattr(signature, name).split()) for name in ("person", "date", "audience", "comment")}
-    return SignOff(**texts, objections=objections.doubts, **hashes)
+def _build(signature: Signature, objections: Objections) -> SignOff:
+    """Build a record without its hashes, each text on one line."""
+    person, day, audience, comment = (
+        " ".join(text.split()) for text in (signature.person, signature.date, signature.audience, signature.comment)
+    )
+    return SignOff(person, day, audience, comment, objections.doubts, "", "", "", "", "")
