@@ -47,7 +47,7 @@ def ward(tmp_path_factory):
         yield visitor
 
 
-def shoot(browser, desk, name, at="header"):
+def shoot(browser, desk, name, at="body"):
     """Draw a screen at two widths in both languages, from the element that it is about."""
     if not SHOTS:
         return

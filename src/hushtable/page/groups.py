@@ -108,9 +108,9 @@ def _render_ladder(desk: Desk, position: int, name: str, words: PageWords) -> Ht
             None if published is None else render_bars(published, words("published now"), words),
             render_bars(shared, words("cells"), words),
         )
-    shared = [desk.find_shared_groups(name, ladder, level) for level in range(ladder.n_levels - 1)]
+    by_level = [desk.find_shared_groups(name, ladder, level) for level in range(ladder.n_levels - 1)]
     levels = [
-        _render_level(position, ladder, level, shared, words)
+        _render_level(position, ladder, level, by_level, words)
         for level in range(1 if ladder.n_levels > 2 and ladder.lowest is None else 0, ladder.n_levels - 1)
     ]
     return concatenate_html(_render_comparison(desk, name, ladder, words), *levels)
@@ -162,7 +162,7 @@ def _render_level(
     if ladder.lowest is not None or level == 0:
         groups = groups[:_MAX_CELLS] if level == 0 and ladder.n_values > MAX_BARS else groups
         titled = f"{words('groups') if level else words('cells')}, {title}"
-        parts = [render_bars((groups, n_others), titled, words)]
+        parts: list[Html | None] = [render_bars((groups, n_others), titled, words)]
     else:
         parts = [
             _render_cards(ladder, level, groups[:MAX_BARS], shared[level - 1][0], words),
@@ -267,9 +267,10 @@ def _render_level_forms(position: int, level: int, groups: list[SharedText], wor
         column=position,
         level=level,
     )
-    remove = render_form("drop_level", render_button(words("Remove this level")), column=position, level=level)
-    forms = [rename] if options else []
-    return concatenate_html(*forms, *([join] if len(options) > 1 else []), remove)
+    button = tag("div", render_button(words("Remove this level")), class_="buttons")
+    remove = render_form("drop_level", button, column=position, level=level)
+    forms = ([rename] if options else []) + ([join] if len(options) > 1 else [])
+    return tag("details", tag("summary", words("Rename or join groups, or remove the level")), *forms, remove)
 
 
 def _render_merging_form(position: int, level: int, groups: list[SharedText], words: PageWords) -> Html:
