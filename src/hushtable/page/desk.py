@@ -126,7 +126,7 @@ class PolicyOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenRelease:
+class ReleaseOnDisk:
     """What was written, whether it was verified from the file alone, who signed it, and what spoke against that."""
 
     text: str
@@ -181,7 +181,7 @@ class Desk:
         self.curve: SaidSection = {}
         self.advice: tuple[str, Advice] | None = None  # the policy that it is on, and the advice
         self.target = ""
-        self.written: WrittenRelease | None = None
+        self.written: ReleaseOnDisk | None = None
         self.fault = ""
         self.fault_of = ""  # the job that it is of
         self.visited: dict[str, str] = {}  # the policy with which each screen was last seen

@@ -137,11 +137,13 @@ def _render_comparison(desk: Desk, name: str, ladder: Hierarchy, words: PageWord
     below = words("records in groups of fewer than {k}", k=desk.k)
     titles = ("", words("groups"), words("smallest group"), below, words("detail lost"), words("published now"))
     caption = words("The levels compared: what each costs if every record is published at it")
-    return render_table(caption, titles, rows)
+    n_others = 0 if published is None else published[-1]
+    note = words("{n} records publish other cells now: several groups together.", n=f"{n_others:,}")
+    return concatenate_html(render_table(caption, titles, rows), tag("p", note, class_="note") if n_others else None)
 
 
 def _count_published(desk: Desk, name: str, ladder: Hierarchy) -> list[int] | None:
-    """Count the records that the policy's outcome publishes at each level; None if it is not known."""
+    """Count the records that the outcome publishes at each level, last those at none; None if it is not known."""
     outcome = desk.outcome
     if outcome is None or desk.is_stale or name not in outcome.release.edition.rewritten:
         return None
@@ -151,7 +153,7 @@ def _count_published(desk: Desk, name: str, ladder: Hierarchy) -> list[int] | No
     cells = edition.rewritten[name]
     levels = np.array([level_of.get(str(text), -1) for text in cells.texts] + [-1])[cells.codes[rows]]
     counted = np.bincount(levels + 1, weights=records[rows], minlength=ladder.n_levels + 1)
-    return [int(n) for n in counted[1:]]
+    return [int(n) for n in (*counted[1:], counted[0])]
 
 
 def _render_level(

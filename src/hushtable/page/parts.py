@@ -111,5 +111,8 @@ def render_unknown_outcome(desk: Desk, words: PageWords) -> Html:
         return tag("p", words("Answer what is asked first."), " ", tag("a", words("Columns"), href="/columns"))
     if desk.halt is None:
         return tag("p", words("It is not known yet what the policy leads to: the search is going on."))
-    said = words(desk.halt.partition("\n\nHint: ")[0] or "It was stopped. It is not known what this policy leads to.")
-    return concatenate_html(tag("p", said), tag("p", tag("a", words("Choose other conditions"), href="/choose")))
+    # That a search was stopped stands above every screen, with a button to go on.
+    error = desk.halt.partition("\n\nHint: ")[0]
+    return concatenate_html(
+        tag("p", words(error)) if error else None, tag("p", tag("a", words("Choose other conditions"), href="/choose"))
+    )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hushtable.errors import InputError
 from hushtable.io import drafts, frames
-from hushtable.page.desk import Desk, PolicyOutcome, WrittenRelease
+from hushtable.page.desk import Desk, PolicyOutcome, ReleaseOnDisk
 from hushtable.page.jobs import PageJob
 from hushtable.page.objections import Objections, find_objections, find_steps_left
 from hushtable.release import SignOff, codebook_paths, hash_claim, manifest, sha256, sign_off_path, write_sign_off
@@ -53,7 +53,7 @@ def write_release(desk: Desk, typed: str, *, overwrite: bool, signature: Signatu
     outputs = _check_outputs(path, page, inputs, overwrite=overwrite)
     desk.fault = ""
 
-    def work(job: PageJob) -> WrittenRelease:
+    def work(job: PageJob) -> ReleaseOnDisk:
         looked.snapshot.check()
         # The record of an earlier file of this name speaks of that file.
         sign_off_path(path).unlink(missing_ok=True)
@@ -72,9 +72,9 @@ def write_release(desk: Desk, typed: str, *, overwrite: bool, signature: Signatu
         own = () if signed is None else (section_on_sign_off(signed),)
         replace(told, sections=(*told.sections, *own)).write(page, overwrite=overwrite)
         files = outputs if signed is not None else outputs[:-1]
-        return WrittenRelease(outcome.text, files, is_verified, signed, objections.doubts)
+        return ReleaseOnDisk(outcome.text, files, is_verified, signed, objections.doubts)
 
-    def done(job: PageJob, made: WrittenRelease | None) -> None:
+    def done(job: PageJob, made: ReleaseOnDisk | None) -> None:
         with desk.lock:
             # Older good news goes: a write that fails leaves none beside its error.
             desk.written = made
