@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from hushtable.page.actions import ACTIONS, RULES
-from hushtable.page.screens import SCREENS
+from hushtable.page.parts import SCREENS
 from served_page import Visitor
 
 SECRET = "Zq7Xoutside"
@@ -35,6 +35,9 @@ NEEDED = {
     "hierarchy": ("column", "rule", "options"),
     "label": ("column", "level", "group", "name"),
     "group": ("column", "level", "group", "name"),
+    "regroup": ("column", "level", "group", "name", "into"),
+    "join": ("column", "level", "group", "name"),
+    "drop_level": ("column", "level"),
     "move": ("k", "suppression", "method", "recoding"),
     "compare": ("ks", "suppressions"),
     "choose": ("run",),
@@ -74,7 +77,7 @@ def sent(random: randoms.Random) -> tuple[str, str, dict[str, str | None], str]:
     names = NEEDED.get(action, ()) if random.random() < 0.85 else random.sample(FIELDS, random.randint(0, 4))
     oddness = random.choice((0.0, 0.0, 0.2, 0.6))
     fields = [(name, _value(random, name, oddness)) for name in names]
-    fields += [("group", random.choice("0123"))] * (action == "group")
+    fields += [("group", random.choice("0123"))] * (action in ("group", "join"))
     body = urlencode(fields, encoding="latin-1", errors="replace") if random.random() < 0.95 else "%zz&=&&%ff"
     return "POST", f"/do/{action if random.random() < 0.98 else 'nothing'}", headers, body
 
@@ -88,6 +91,7 @@ def _value(random: randoms.Random, name: str, oddness: float) -> str:
         "options": ("4, 3, 2", "5, 10", "month, year", "countries", "2", "groups.csv"),
         "level": "0123",
         "group": "0123",
+        "into": ("new", "0", "1"),
         "role": ("identifier", "quasi-identifier", "sensitive", "other"),
         "k": ("2", "3", "5"),
         "ks": ("2", "2,3"),

@@ -270,12 +270,16 @@ def test_no_cell_that_few_share_is_on_any_screen(tmp_path):
                 shown.append(visitor.get(f"/groups?column={column}"))
         visitor.settle()
         shown += [visitor.get("/look"), visitor.get("/sign"), visitor.do("write", name="people.csv")]
+        assert desk.min_people == 5
+        shown += [visitor.get("/open"), visitor.do("write", name="out.csv", sign="yes", person="A", comment="x")]
+        visitor.do("move", k=1000, suppression="0", method="mondrian", recoding="readable")
+        visitor.settle()
+        shown += [visitor.get(path) for path in ("/choose", "/look", "/sign")]
         assert "Bonn" in shown[0]
         assert not [text[max(0, text.find(WORD) - 100) :][:300] for text in shown if WORD in text]
         # What the largest classes publish, a report shows.
         own = [re.sub("<caption>Two published records.*?</table>", "", text, flags=re.DOTALL) for text in shown]
         assert not [text[text.find(each) - 100 :][:300] for text in own for each in (KNOWN, "481516") if each in text]
-        assert desk.min_people == 5
 
 
 def test_persons_count_where_a_person_has_several_rows(tmp_path):
@@ -369,13 +373,13 @@ def test_what_cannot_be_written_is_told_and_vouched_for(tmp_path):
     (tmp_path / "policy.yaml").write_text(text, encoding="utf-8")
     with served(tmp_path) as visitor:
         desk = visitor.open("people.csv")
-        assert "What speaks against writing" in visitor.get("/sign")
+        assert "Refused: nothing is written" in visitor.get("/sign")
         visitor.do("write", name="out.csv")
         assert "nothing is written" in visitor.settle().fault
         assert not (tmp_path / "out.csv").exists()
         visitor.do("accept", column=2, reason="drawn by the page's test")
         visitor.settle()
-        assert "What speaks against writing" not in visitor.get("/sign")
+        assert "Refused: nothing is written" not in visitor.get("/sign")
         visitor.do("write", name="out.csv")
         assert visitor.settle().written.is_verified
         assert desk.fault == ""

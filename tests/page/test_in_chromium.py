@@ -1,7 +1,8 @@
 """The page in a real browser: the whole way, the attacks of other sites, and what everybody needs to use it.
 
 Needs Debian's Chromium; for the last, axe-core from npm (`make axe`, or `HUSHTABLE_AXE`: the path of axe.min.js).
-With ``HUSHTABLE_SHOTS``, the path of a folder, the five screens are drawn into it.
+With ``HUSHTABLE_SHOTS``, the path of a folder, the screens are drawn into it in every state, wide and narrow, in both
+languages. With ``HUSHTABLE_PAUSES``, seconds, a person's waits stand between the clicks.
 """
 
 import json
@@ -20,7 +21,8 @@ from served_page import SEARCHING, hospital, served
 AXE = Path(os.environ.get("HUSHTABLE_AXE", Path(__file__).parents[2] / ".node/node_modules/axe-core/axe.min.js"))
 SHOTS = os.environ.get("HUSHTABLE_SHOTS")
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium here: apt-get install chromium")
-SHOWN = ("columns", "groups?column=4", "choose", "look", "sign")
+PAUSES = float(os.environ.get("HUSHTABLE_PAUSES", "0"))
+SHOWN = ("open", "columns", "groups?column=4", "choose", "look", "sign")
 QUIET = "JSON.parse(document.body.dataset.state).busy === false && !document.body.hasAttribute('aria-busy')"
 
 
@@ -45,12 +47,20 @@ def ward(tmp_path_factory):
         yield visitor
 
 
-def shoot(browser, name):
-    if SHOTS:
-        browser.js("document.activeElement.blur()")
-        shown = "(document.querySelector('.marked') ?? document.querySelector('header'))"
-        browser.js(f"{shown}.scrollIntoView({{block: 'center'}})")
-        browser.shot(Path(SHOTS) / f"page_{name}.png")
+def shoot(browser, desk, name, at="body"):
+    """Draw a screen at two widths in both languages, from the element that it is about."""
+    if not SHOTS:
+        return
+    address = browser.js("location.href")
+    for language in ("de", "en"):
+        desk.language = language
+        for width, height in ((400, 860), (1280, 960)):
+            browser.size(width, height)
+            browser.goto(address)
+            browser.js(f"document.querySelector({at!r})?.scrollIntoView({{block: 'start'}}); 0")
+            ending = f"{'_de' if language == 'de' else ''}{'_400' if width == 400 else ''}"
+            browser.shot(Path(SHOTS) / f"page_{name}{ending}.png")
+    desk.language = ""
 
 
 def click(browser, words):
@@ -61,13 +71,14 @@ def click(browser, words):
         "if (it) { it.click(); } return Boolean(it); })()"
     )
     assert found, (words, browser.js("document.body.innerText")[:1500])
-    # Until what was clicked has begun.
-    time.sleep(0.1)
+    # Until what was clicked has begun, and a person has read what comes of it.
+    time.sleep(0.1 + PAUSES)
     browser.wait(QUIET)
 
 
 def put(browser, field, value):
     browser.js(f"document.getElementById({field!r}).value = {value!r}")
+    time.sleep(PAUSES)
 
 
 def complaints(browser):
@@ -77,27 +88,34 @@ def complaints(browser):
     return [each for each in told if "422" not in str(each) and "favicon" not in str(each)]
 
 
-def test_from_a_file_to_a_verified_release(browser, tmp_path, monkeypatch):
+def test_from_a_file_to_a_signed_release(browser, tmp_path, monkeypatch):
     hospital(tmp_path / "aufnahmen.csv", 300)
     with served(tmp_path) as visitor:
         desk = visitor.server.desk
         browser.goto(visitor.server.url)
         assert browser.js("location.href") == f"{visitor.server.origin}/columns"
         assert browser.js("document.cookie") == ""
+        shoot(browser, desk, "open")
         click(browser, "aufnahmen.csv")
         browser.wait("document.querySelector('.question')")
-        shoot(browser, "columns")
+        shoot(browser, desk, "columns")
         asked = desk.policy.with_role("ask")
         assert asked
         for _ in asked:
             click(browser, "other")
-        browser.wait("document.querySelectorAll('aside .figures div').length === 5")
+        browser.wait("document.querySelector('aside .figures')")
         assert not desk.policy.with_role("ask")
 
         click(browser, "2 Groups")
         click(browser, "PLZ")
-        shoot(browser, "groups")
+        shoot(browser, desk, "groups")
+        shoot(browser, desk, "cards", ".cards")
         click(browser, "3 Choose")
+        put(browser, "k", "4000")
+        click(browser, "Set")
+        # What is wrong with k stands beside k.
+        browser.wait("document.querySelector('main [role=alert]')?.nextElementSibling.querySelector('#k')")
+        shoot(browser, desk, "impossible")
         put(browser, "k", "4")
         click(browser, "Set")
         assert desk.k == 4
@@ -105,23 +123,31 @@ def test_from_a_file_to_a_verified_release(browser, tmp_path, monkeypatch):
         put(browser, "suppressions", "0")
         click(browser, "Compare")
         browser.wait("document.querySelectorAll('tbody tr form').length === 4")
-        shoot(browser, "choose")
+        shoot(browser, desk, "choose", ".marked")
         # A second tab sees the same, and the first one sees what the second does.
         browser.js("document.querySelectorAll('tbody tr form button')[1].click()")
         browser.wait(f"{QUIET} && document.querySelector('aside strong').innerText === '3'")
         assert desk.k == 3
+        # A grey button says why.
+        click(browser, "5 Sign")
+        assert browser.js("document.getElementById('sign').disabled")
+        assert "open the screen Look" in browser.js("document.getElementById('why-grey').innerText")
         click(browser, "4 Look")
-        shoot(browser, "look")
+        shoot(browser, desk, "look")
         visitor.do("move", k=5, suppression="0", method="mondrian", recoding="readable")
         browser.wait(f"{QUIET} && document.querySelector('aside strong').innerText === '5'")
         click(browser, "Undo")
         browser.wait(f"{QUIET} && document.querySelector('aside strong').innerText === '3'")
 
         click(browser, "5 Sign")
-        click(browser, "Write and verify")
+        shoot(browser, desk, "sign")
+        for field, typed in (("person", "Dr. Ada Muster"), ("date", "2026-01-31"), ("comment", "Under contract.")):
+            put(browser, field, typed)
+        click(browser, "Write, verify and sign")
         browser.wait("document.getElementById('written')")
-        shoot(browser, "sign")
+        shoot(browser, desk, "signed")
         assert desk.written.is_verified
+        assert desk.written.signed.person == "Dr. Ada Muster"
         assert complaints(browser) == []
         loss, n_classes = desk.outcome.release.loss, desk.outcome.verdict.n_classes
 
@@ -129,7 +155,53 @@ def test_from_a_file_to_a_verified_release(browser, tmp_path, monkeypatch):
     told = done("anonymize", "aufnahmen.csv", "-p", "policy.yaml", "-o", "again.csv", "--json")
     told = json.loads(told.out)
     assert (told["loss"], told["n_classes"]) == (loss, n_classes)
-    assert done("verify", "aufnahmen.release.csv").code == 0
+    assert "Signed by Dr. Ada Muster on 2026-01-31" in done("verify", "aufnahmen.release.csv").out
+
+
+def test_a_cell_is_dragged_to_another_group_and_back_undoes_nothing(browser, ward):
+    desk = ward.server.desk
+    column = desk.looked.typed_frame.columns.index("PLZ")
+    browser.goto(ward.server.url)
+    browser.goto(f"{ward.server.origin}/groups?column={column}")
+    before = desk.policy_text
+    dragged = (
+        "(() => { const [from, to] = document.querySelectorAll('.card'); const dataTransfer = new DataTransfer();"
+        "const told = (what, where) => where.dispatchEvent(new DragEvent(what, {bubbles: true, cancelable: true,"
+        "dataTransfer})); const item = from.querySelector('[data-node]'); told('dragstart', item);"
+        "const allowed = !told('dragover', to); told('drop', to); return allowed; })()"
+    )
+    assert browser.js(dragged)
+    browser.wait(f"{QUIET} && document.querySelector('aside pre').innerText.includes('hierarchies/')")
+    assert desk.policy_text != before
+    # The address before, and the policy as it stands.
+    browser.goto(f"{ward.server.origin}/columns")
+    browser.js("history.back()")
+    browser.wait("location.pathname === '/groups' && document.querySelector('.cards')")
+    assert browser.js("document.querySelector('aside pre').innerText.includes('hierarchies/')")
+    click(browser, "Undo")
+    browser.wait(QUIET)
+    assert desk.policy_text == before
+
+
+def test_a_stopped_search_offers_to_go_on(browser, tmp_path):
+    hospital(tmp_path / "aufnahmen.csv", 60)
+    with served(tmp_path) as visitor:
+        desk = visitor.open("aufnahmen.csv")
+        with desk.lock:
+            desk.change_policy(desk.rules().with_entries({("limits", "suppression"): 0.1}))
+            desk.stop_job()
+        visitor.settle()
+        with desk.lock:
+            # However fast the search was, this is how a stopped one looks.
+            desk.outcome = None
+        browser.goto(visitor.server.url)
+        browser.goto(f"{visitor.server.origin}/look")
+        shoot(browser, desk, "stopped")
+        if AXE.is_file():
+            assert violations(browser) == []
+        click(browser, "Go on")
+        browser.wait("document.querySelector('aside .figures')")
+    browser.events.clear()
 
 
 def test_the_keyboard_alone_is_enough(browser, ward):

@@ -45,14 +45,14 @@ from hushtable.cli.requests import (
     with_asked_role,
 )
 from hushtable.cli.terminal import exit_with_code, print_json, print_lines, print_to_stderr, show_progress, show_step
-from hushtable.errors import InputError
+from hushtable.errors import InputError, VerificationError
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict
     from hushtable.engines import Files, Lazy
     from hushtable.io import Dialect, Frame
     from hushtable.policy import Policy
-    from hushtable.release import AppliedMapping, Release
+    from hushtable.release import AppliedMapping, Release, SignOff
 
 
 def origin_of(file: Path, engine: str, dialect: Dialect, master: str | None = None) -> Files | Lazy | None:
@@ -447,14 +447,29 @@ def verify(
     is_found = linkage is not None and linkage.rate > 0
     is_judged = verdict.complete if judging.strict else verdict.complete_for_receiver
     with exit_with_code(0 if verdict.passed and is_judged and not is_found else 1):
+        signed = None if judging.no_manifest else _read_sign_off(file)
         if as_json:
             told_of = {"linkage": None if linkage is None else linkage.to_dict()} if linked else {}
+            told_of |= {} if signed is None else {"signed": signed.to_dict()}
             print_json({**verdict.to_dict(), **told_of})
-        else:
-            print_lines(
-                *summary.describe_verdict(file, verdict),
-                *(summary.describe_linkage(claim, linkage) if linked else []),
-            )
+            return
+        lines = [] if signed is None else summary.describe_sign_off(signed)
+        lines += summary.describe_linkage(claim, linkage) if linked else []
+        print_lines(*summary.describe_verdict(file, verdict), *lines)
+
+
+def _read_sign_off(file: Path) -> SignOff | None:
+    """Read who signed a release; None if nobody did, or the record was altered, which the verdict says."""
+    from hushtable.release import manifest
+
+    if not manifest.sign_off_path(file).is_file():
+        return None
+    from hushtable.release import read_sign_off
+
+    try:
+        return read_sign_off(file)
+    except VerificationError:
+        return None
 
 
 def _check_rows(failing_rows: FailingRows, file: Path, judging: Judging) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hushtable.hierarchy import Tails
     from hushtable.io import Frame, Writing
     from hushtable.policy import Advice, Policy
-    from hushtable.release import Exposure, FarOut
+    from hushtable.release import Exposure, FarOut, SignOff
     from hushtable.risk import (
         Attack,
         Attacks,
@@ -303,6 +303,15 @@ def describe_verdict(file: Path, verdict: Verdict) -> list[str]:
     else:
         lines.append(f"  {verdict.n_records:,} records")
     return lines
+
+
+def describe_sign_off(signed: SignOff) -> list[str]:
+    """Say who signed, why, and what spoke against it."""
+    from hushtable.release import NO_SIGNATURE
+
+    lines = [f"{signed.sentence}{f': {signed.comment}' if signed.comment else ''}"]
+    lines += [f"  spoke against signing: {each}" for each in signed.objections]
+    return [*lines, f"  {NO_SIGNATURE}"]
 
 
 def describe_linkage(claim: Claim, linkage: Linkage | None) -> list[str]:

@@ -10,7 +10,8 @@ from hushtable.columns import ROLES
 from hushtable.errors import InputError
 from hushtable.hierarchy import PROPOSED
 from hushtable.page.desk import Desk
-from hushtable.page.ladders import with_group, with_name, write_ladder
+from hushtable.page.ladders import with_group, with_joined, with_moved, with_name, without_level, write_ladder
+from hushtable.page.writing import Signature, write_release
 from hushtable.policy import ComparedRun, Policy, plain_yaml, policy_of_run
 from hushtable.wording import LANGUAGES
 
@@ -68,6 +69,10 @@ class FormFields:
     def shares(self, name: str) -> list[float]:
         """Return the shares of a field in per cent, with semicolons or commas between them."""
         return [_parse_share(part, name) for part in self.text(name).replace(";", ",").split(",") if part.strip()]
+
+    def first_texts(self) -> dict[str, str]:
+        """Return the first entry of every field, for the form that is shown again."""
+        return {name: entries[0] for name, entries in self._given.items()}
 
     def names(self) -> list[str]:
         """Return the names of all fields."""
@@ -190,8 +195,30 @@ def _rename_group(desk: Desk, fields: FormFields) -> str:
 
 def _merge_groups(desk: Desk, fields: FormFields) -> str:
     place, name, ladder = _require_ladder(desk, fields)
-    nodes = {_parse_integer(each, "group") for each in fields.texts("group")}
-    return _write_groups(desk, place, name, with_group(ladder, fields.integer("level"), nodes, fields.text("name")))
+    rows = with_group(ladder, fields.integer("level"), _read_nodes(fields), fields.text("name"))
+    return _write_groups(desk, place, name, rows)
+
+
+def _move_groups(desk: Desk, fields: FormFields) -> str:
+    place, name, ladder = _require_ladder(desk, fields)
+    into = None if (chosen := fields.text("into")) == "new" else _parse_integer(chosen, "into")
+    nodes, new_name = _read_nodes(fields), fields.text("name", "")
+    return _write_groups(desk, place, name, with_moved(ladder, fields.integer("level"), nodes, into, new_name))
+
+
+def _join_groups(desk: Desk, fields: FormFields) -> str:
+    place, name, ladder = _require_ladder(desk, fields)
+    rows = with_joined(ladder, fields.integer("level"), _read_nodes(fields), fields.text("name"))
+    return _write_groups(desk, place, name, rows)
+
+
+def _drop_level(desk: Desk, fields: FormFields) -> str:
+    place, name, ladder = _require_ladder(desk, fields)
+    return _write_groups(desk, place, name, without_level(ladder, fields.integer("level")))
+
+
+def _read_nodes(fields: FormFields) -> set[int]:
+    return {_parse_integer(each, "group") for each in fields.texts("group")}
 
 
 def _require_ladder(desk: Desk, fields: FormFields) -> tuple[int, str, Any]:
@@ -305,7 +332,11 @@ def _train_models(desk: Desk, fields: FormFields) -> str:
 
 
 def _write_release(desk: Desk, fields: FormFields) -> str:
-    desk.write_release(fields.text("name"), overwrite=fields.text("overwrite", "") == "yes")
+    signature = None
+    if fields.text("sign", "") == "yes":
+        names = ("person", "date", "audience", "comment", "seen")
+        signature = Signature(**{name: fields.text(name, "") for name in names})
+    write_release(desk, fields.text("name"), overwrite=fields.text("overwrite", "") == "yes", signature=signature)
     return "/sign"
 
 
@@ -340,7 +371,7 @@ def _set_language(desk: Desk, fields: FormFields) -> str:
 
 def _path_of_screen(fields: FormFields) -> str:
     screen = fields.text("screen", "columns")
-    return f"/{screen}" if screen in ("columns", "groups", "choose", "look", "sign") else "/columns"
+    return f"/{screen}" if screen in ("columns", "groups", "choose", "look", "sign", "open") else "/columns"
 
 
 ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {
@@ -353,6 +384,9 @@ ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {
     "hierarchy": _set_rule,
     "label": _rename_group,
     "group": _merge_groups,
+    "regroup": _move_groups,
+    "join": _join_groups,
+    "drop_level": _drop_level,
     "move": _set_requirements,
     "compare": _start_comparison,
     "choose": _choose_run,

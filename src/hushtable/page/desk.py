@@ -19,12 +19,12 @@ from hushtable.columns import Column, ColumnSpec, OddCells, cells
 from hushtable.discover import ProposedRole, Roles, find_quasi_identifiers
 from hushtable.errors import ColumnError, HushError, InputError, PolicyError
 from hushtable.hierarchy import Hierarchy
-from hushtable.io import Frame, Snapshot, drafts, frames
+from hushtable.io import Frame, Snapshot, frames
 from hushtable.page.jobs import Jobs, PageJob
 from hushtable.page.markup import Html, without_styles
 from hushtable.page.versions import PolicyVersions
 from hushtable.policy import Advice, AdvisedChange, Comparison, Policy, compare, propose_policy
-from hushtable.release import Release, codebook_paths, manifest_path
+from hushtable.release import Release, SignOff
 from hushtable.reporting import (
     Report,
     Section,
@@ -33,7 +33,6 @@ from hushtable.reporting import (
     persons_of_rows,
     render_section,
     report,
-    report_paths,
 )
 from hushtable.risk.assess import assess
 from hushtable.tables import Table
@@ -127,12 +126,14 @@ class PolicyOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedRelease:
-    """What was written, and whether it was verified from the file alone."""
+class ReleaseOnDisk:
+    """What was written, whether it was verified from the file alone, who signed it, and what spoke against that."""
 
     text: str
     files: tuple[Path, ...]
     is_verified: bool
+    signed: SignOff | None = None
+    doubts: tuple[str, ...] = ()
 
 
 class Desk:
@@ -180,13 +181,16 @@ class Desk:
         self.curve: SaidSection = {}
         self.advice: tuple[str, Advice] | None = None  # the policy that it is on, and the advice
         self.target = ""
-        self.written: SignedRelease | None = None
+        self.written: ReleaseOnDisk | None = None
         self.fault = ""
+        self.fault_of = ""  # the job that it is of
+        self.visited: dict[str, str] = {}  # the policy with which each screen was last seen
         self.version = 0
         self.language = ""
         self._policy_file = policy
         self._proposal: Mapping[str, Any] = {}
-        self._settled = self._sought = ""
+        self._halted: dict[str, str] = {}  # policies whose search was stopped, or their errors
+        self._sought = ""
         self._coded: dict[tuple[str, str], CodedCells] = {}
         self._ladders: dict[tuple[str, str], Hierarchy] = {}
         self._shared: dict[tuple[Any, ...], tuple[list[SharedText], int]] = {}
@@ -229,6 +233,11 @@ class Desk:
     def is_stale(self) -> bool:
         """Whether the last outcome is of an earlier policy."""
         return self.outcome is None or self.outcome.text != self.policy_text
+
+    @property
+    def halt(self) -> str | None:
+        """Why the search for this policy does not go on: its error, nothing if it was stopped; None if it goes on."""
+        return self._halted.get(self.policy_text) if self.is_stale and not self.jobs.is_busy else None
 
     def table(self) -> FirstLook:
         """Return the table; InputError where none is open."""
@@ -324,7 +333,7 @@ class Desk:
         """Start the search for the policy's outcome, unless it is known."""
         if self.looked is None or not self.is_decided or self.policy_fault or not self.is_stale:
             return
-        if self._settled == self.policy_text:
+        if self.policy_text in self._halted:
             return
         policy, text, job = self.rules(), self.policy_text, self.jobs.job
         # A search for an earlier policy is useless now and is stopped; other jobs end first.
@@ -352,7 +361,7 @@ class Desk:
             with self.lock:
                 if made is not None:
                     self.comparison, self.curve = made
-                self._finish_job(job)
+                self.finish_job(job)
 
         self.jobs.start("comparing", work, done)
 
@@ -368,7 +377,7 @@ class Desk:
         def done(job: PageJob, made: tuple[str, Advice] | None) -> None:
             with self.lock:
                 self.advice = made or self.advice
-                self._finish_job(job)
+                self.finish_job(job)
 
         self.jobs.start("advising", work, done)
 
@@ -385,7 +394,7 @@ class Desk:
         def done(job: PageJob, made: str | None) -> None:
             with self.lock:
                 self.target = made or self.target
-                self._finish_job(job)
+                self.finish_job(job)
 
         def work(_: PageJob) -> str:
             found = outcome.release.utility(name).target
@@ -402,47 +411,15 @@ class Desk:
             )
         return self.outcome
 
-    def write_release(self, typed: str, *, overwrite: bool) -> None:
-        """Write the release, its manifest, codebook and report, and verify the file, as a job."""
-        looked = self.table()
-        path = self.resolve_path(typed, looked.path.parent)
-        outcome = self.current_outcome()
-        frames.file_kind(path)
-        page = path.with_name(f"{path.name}.report.html")
-        outputs = (path, manifest_path(path), *codebook_paths(path), *report_paths(page))
-        assert self.versions is not None
-        inputs = (looked.path, self.versions.file, *outcome.policy.inputs)
-        drafts.check_outputs(outputs, inputs, overwrite=overwrite)
-        self.fault = ""
-
-        def work(job: PageJob) -> SignedRelease:
-            looked.snapshot.check()
-            policy, release = outcome.policy, outcome.release
-            verdict = release.write(path, policy=policy.to_dict(), overwrite=overwrite)
-            job.tell(0.5)
-            told = report(release, file=path, policy=policy, verdict=verdict, inputs=inputs)
-            told.write(page, overwrite=overwrite)
-            # `verify` needs the original if the claim compares with it, or counts persons.
-            compares = release.claim.needs_original(release.edition.columns)
-            again = policy.verify(path, original=looked.path if compares else None)
-            return SignedRelease(outcome.text, outputs, again.passed and again.complete_for_receiver)
-
-        def done(job: PageJob, made: SignedRelease | None) -> None:
-            with self.lock:
-                self.written = made or self.written
-                self._finish_job(job)
-
-        self.jobs.start("writing", work, done)
-
     def stop_job(self) -> None:
         """Stop the current job; a stopped search starts again only when the policy changes."""
         if self.jobs.job is not None and self.jobs.job.name == "protecting":
-            self._settled = self.policy_text
+            self._halted[self.policy_text] = ""
         self.jobs.stop()
 
     def restart_search(self) -> None:
         """Start again a search that was stopped or failed."""
-        self._settled = ""
+        self._halted.pop(self.policy_text, None)
         self.start_search()
 
     def release_name(self) -> str:
@@ -604,10 +581,10 @@ class Desk:
         dialect = policy.read_as.dialect
         return looked.frame if dialect == looked.frame.dialect else frames.read(looked.path, dialect=dialect)
 
-    def _finish_job(self, job: PageJob) -> None:
+    def finish_job(self, job: PageJob) -> None:
         """Note that a job is over, and begin what waited for its end."""
         job.is_over = True
-        self.fault = job.error
+        self.fault, self.fault_of = job.error, job.name
         self.version += 1
         if self.jobs.job is job:
             self.start_search()
@@ -635,11 +612,12 @@ class Desk:
             )
         file, existing = self._find_policy(path)
         snapshot = Snapshot.from_paths([path])
-        frame = frames.read(path) if existing is None else frames.read(path, dialect=existing.read_as.dialect)
+        frame = self._read_by_policy(path, existing)
         if existing is not None and self._policy_file is None and set(existing.columns) != set(frame.columns):
             # The policy is of another table: its file stays, and this table gets a policy of its own.
             file, existing = path.with_name(f"{path.stem}.{_POLICY_NAME}"), None
             existing = self._read_policy(file)
+            frame = self._read_by_policy(path, existing)
         typed_frame, odd = frame.without_odd_cells()
         typed_frame = typed_frame.with_learned_specs()
         job.tell(0.3)
@@ -664,6 +642,18 @@ class Desk:
                 cells_by_column[column.name, repr(spec)] = coded
         looked = FirstLook(path, frame, typed_frame, roles, risk, snapshot, odd)
         return looked, file, None if existing is not None else text, proposal, cells_by_column
+
+    def _read_by_policy(self, path: Path, policy: Policy | None) -> Frame:
+        """Read a table as a policy says; as it is where the policy is of another table, spelled in another way."""
+        if policy is None:
+            return frames.read(path)
+        try:
+            return frames.read(path, dialect=policy.read_as.dialect)
+        except HushError:
+            frame = frames.read(path)
+            if self._policy_file is not None or set(policy.columns) == set(frame.columns):
+                raise
+            return frame
 
     def _find_policy(self, path: Path) -> tuple[Path, Policy | None]:
         file = path.with_name(_POLICY_NAME) if self._policy_file is None else self.resolve_path(self._policy_file)
@@ -690,7 +680,7 @@ class Desk:
         with self.lock:
             if made is not None:
                 self.looked, file, text, self._proposal, self._coded = made
-                self._ladders, self._shared, self._persons, self._settled = {}, {}, None, ""
+                self._ladders, self._shared, self._persons, self._halted, self.visited = {}, {}, None, {}, {}
                 self.outcome = self.comparison = self.advice = self.written = self.policy = None
                 self.policy_text = self.policy_fault = self.target = ""
                 self.curve = {}
@@ -708,7 +698,7 @@ class Desk:
                     # Still within the job: the first screen shows these cells.
                     for name in self.looked.typed_frame.columns:
                         self.find_shared_cells(name)
-            self._finish_job(job)
+            self.finish_job(job)
 
     def _protect_table(self, job: PageJob, policy: Policy, text: str) -> PolicyOutcome:
         frame = self._read_frame(policy)
@@ -745,8 +735,8 @@ class Desk:
                 if made is not None:
                     self.outcome, self.target = made, ""
                 elif job.error:
-                    self._settled = text
-                self._finish_job(job)
+                    self._halted[text] = job.error
+                self.finish_job(job)
 
         return done
 

@@ -67,6 +67,39 @@
     if (form && form.dataset.auto !== undefined && event.target.value) { form.requestSubmit(); }
   });
   addEventListener("input", () => { typed = true; });
+
+  // Dragging a cell to a group ticks it, and sends the form that does the same without a mouse.
+  let dragged = null;
+  const groupUnder = (event) => {
+    const into = dragged && event.target.closest && event.target.closest("[data-into]");
+    const field = into && dragged.querySelector("input");
+    return field && field.getAttribute("form") === `move-${into.dataset.level}` && !into.contains(dragged) ? into : null;
+  };
+  const mark = (into) => {
+    for (const each of document.querySelectorAll(".over")) { each.classList.remove("over"); }
+    if (into) { into.classList.add("over"); }
+  };
+  addEventListener("dragstart", (event) => {
+    dragged = event.target.closest ? event.target.closest("[data-node]") : null;
+    if (dragged) { event.dataTransfer.setData("text/plain", ""); event.dataTransfer.effectAllowed = "move"; }
+  });
+  addEventListener("dragover", (event) => {
+    const into = groupUnder(event);
+    mark(into);
+    if (into) { event.preventDefault(); }
+  });
+  addEventListener("drop", (event) => {
+    const into = groupUnder(event);
+    if (!into) { return; }
+    event.preventDefault();
+    const field = dragged.querySelector("input");
+    field.checked = true;
+    field.form.elements.into.value = into.dataset.into;
+    field.form.requestSubmit();
+    dragged = null;
+    mark(null);
+  });
+  addEventListener("dragend", () => { dragged = null; mark(null); });
   addEventListener("popstate", () => { load(location.href, {}, false).catch(ended); });
 
   const poll = async () => {

@@ -28,7 +28,8 @@ from urllib.parse import parse_qs, urlsplit
 from hushtable.errors import HushError
 from hushtable.page.actions import ACTIONS, FormFields
 from hushtable.page.desk import Desk
-from hushtable.page.screens import SCREENS, render_page
+from hushtable.page.parts import SCREENS
+from hushtable.page.screens import render_page
 from hushtable.page.words import PageWords
 from hushtable.reporting import page_style
 from hushtable.wording import choose_language, use_language
@@ -239,7 +240,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/":
             self._redirect_to("/columns")
             return
-        if path.removeprefix("/") not in SCREENS:
+        if path.removeprefix("/") not in (*SCREENS, "open"):
             raise _RefusedError(HTTPStatus.NOT_FOUND)
         said = {name: each[0] for name, each in query.items()}
         self._send_screen(path.removeprefix("/"), said)
@@ -285,7 +286,9 @@ class _Handler(BaseHTTPRequestHandler):
             except OSError as error:
                 fault = f"a file could not be read or written: {error.strerror}."
         if fault:
-            self._send_screen(_screen_of(path), {}, fault, HTTPStatus.UNPROCESSABLE_ENTITY)
+            # Older errors are about something else.
+            desk.fault = ""
+            self._send_screen(_screen_of(path), fields.first_texts(), fault, path.removeprefix("/do/"))
         else:
             self._redirect_to(location)
 
@@ -304,17 +307,24 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             raise _RefusedError(HTTPStatus.BAD_REQUEST) from None
 
-    def _send_screen(
-        self, screen: str, query: Mapping[str, str], fault: str = "", status: HTTPStatus = HTTPStatus.OK
-    ) -> None:
+    def _send_screen(self, screen: str, query: Mapping[str, str], fault: str = "", action: str = "") -> None:
+        """Send a screen, or again the one whose form was refused."""
         desk = self.server.desk
         words = PageWords(desk.language or choose_language(self.headers.get("Accept-Language", "")))
         with desk.lock, use_language(words.language):
             desk.reread_policy()
             desk.start_search()
             shown = render_page(
-                desk, screen, query, words, style=_read_styles(), script=_read_asset("page.js"), fault=fault
+                desk,
+                screen,
+                query,
+                words,
+                style=_read_styles(),
+                script=_read_asset("page.js"),
+                fault=fault,
+                action=action,
             )
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if fault else HTTPStatus.OK
         self._send_answer(status, shown, "text/html; charset=utf-8")
 
     def _redirect_to(self, place: str, headers: Mapping[str, str] | None = None) -> None:
@@ -336,9 +346,13 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 _SCREEN_OF: Final[Mapping[str, str]] = {
+    "open": "open",
     "hierarchy": "groups",
     "label": "groups",
     "group": "groups",
+    "regroup": "groups",
+    "join": "groups",
+    "drop_level": "groups",
     "move": "choose",
     "compare": "choose",
     "choose": "choose",

@@ -28,8 +28,16 @@ _PHRASES: Final[Mapping[str, str]] = {
     "method mondrian": "mondrian: fine cuts",
     "method full_domain": "full_domain: one unit a column",
     "method local_recoding": "local_recoding: groups of similar records",
+    "name another file, or overwrite it: --force on the command line, overwrite=True in Python.": (
+        "Type another name, or tick “Replace files of this name”."
+    ),
+    "ask for less, or add records.": "Set a smaller k, or let more records be left out. Undo goes back.",
+    "pass its encoding, such as utf-16.": "Choose another file, or save the table again as UTF-8.",
+    "quote fields that hold the delimiter, or pass another delimiter.": (
+        "Mend this line in the program that the table comes from, and open the file again."
+    ),
 }
-"""What names of rules, recodings and methods are in words."""
+"""What names of rules, recodings and methods are in words, and what hints for the command say on a page."""
 
 
 class PageWords:

@@ -10,7 +10,12 @@ from .exposure import (
     ExposureLimit as ExposureLimit,
 )
 from .facts import describe_release as describe_release
-from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256
+from .manifest import (
+    external_facts as external_facts,
+    manifest_path as manifest_path,
+    sha256 as sha256,
+    sign_off_path as sign_off_path,
+)
 from .mapping import AppliedMapping as AppliedMapping
 from .notes import FarOut as FarOut
 from .origin import (
@@ -23,6 +28,14 @@ from .release import (
     MOST_ATTACKED as MOST_ATTACKED,
     Release as Release,
     RemoteRelease as RemoteRelease,
+)
+from .sign_off import (
+    AUDIENCES as AUDIENCES,
+    NO_SIGNATURE as NO_SIGNATURE,
+    SignOff as SignOff,
+    hash_claim as hash_claim,
+    read_sign_off as read_sign_off,
+    write_sign_off as write_sign_off,
 )
 from .writing import (
     Destination as Destination,

@@ -40,6 +40,11 @@ def manifest_path(release: Path) -> Path:
     return release.with_name(f"{release.name}.manifest.json")
 
 
+def sign_off_path(release: Path) -> Path:
+    """Return the path of the record of who signed a release; see `hushtable.release.sign_off`."""
+    return release.with_name(f"{release.name}.signed.json")
+
+
 def sha256(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal; for a folder, of its files' names and digests.
 
@@ -149,9 +154,9 @@ def claim_of(data: Any) -> Claim | None:
 
 
 def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: Claim | None = None) -> Verdict:
-    """Return a verdict that also says whether a file is as the manifest beside it says, and for what that vouches.
+    """Return a verdict that also says whether a file is as its manifest and its signed record say.
 
-    It vouches for what takes the original, where something of the claim could be judged from the file.
+    The manifest vouches for what takes the original, where something of the claim could be judged from the file.
 
     Parameters
     ----------
@@ -182,7 +187,14 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
             odd = _find_misfit(entries["persons"], claim, verdict)
             failures += [Failure(f"{conditions[-1]}: {odd}")] if odd else []
         vouched = _vouch(entries, claim, verdict)
-    return replace(verdict, conditions=(*verdict.conditions, *conditions), failures=tuple(failures), vouched=vouched)
+    verdict = replace(verdict, conditions=(*verdict.conditions, *conditions), failures=tuple(failures), vouched=vouched)
+    # Any file of this name counts, a broken link too: a record that cannot be read is a failure.
+    if not os.path.lexists(sign_off_path(Path(data))):
+        return verdict
+    # Few releases are signed, and a command loads what it runs.
+    from hushtable.release.sign_off import compare_with_sign_off
+
+    return compare_with_sign_off(verdict, Path(data))
 
 
 def _find_misfit(told: object, claim: Classes, verdict: Verdict) -> str | None:
