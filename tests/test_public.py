@@ -219,7 +219,9 @@ def results() -> dict[str, Any]:
             people, columns=["sex", "marital_status"], objective={"distinction": 1.0}, method="greedy"
         ),
         "SetNCP": ht.SetNCP({"sex": 2.0}),
+        "ReaderKnowledge": ht.ReaderKnowledge(zeros="hidden"),
         "Table": ht.Table.encode(people, ["sex"]),
+        "TableAudit": ht.check_tables(people["sex"].value_counts(), value="count"),
         "Term": ht.Term("gini", -1.0, options={"target": "diagnosis"}),
         "Trace": release.trace,
         "Unicity": ht.unicity(people, person="name", item="sex", known=1),
@@ -260,6 +262,7 @@ RESULTS = [
     "RiskAssessment",
     "Roles",
     "Selection",
+    "TableAudit",
     "Unicity",
     "Utility",
     "Verdict",

@@ -93,6 +93,8 @@ TWO_TYPES = {
     "person": {"str", "str | None"},
     "policy": {"Policy | str | os.PathLike[str]", "Policy | str | os.PathLike[str] | None"},
     "progress": {"Progress | None", "WalkProgress | None"},
+    # A threshold of distances is one of any size, one of counts is whole.
+    "threshold": {"float", "int | None"},
     "tolerance": {"float | str | None", "Mapping[str, Any] | None"},
     "weights": {"str | None", "Mapping[str, float] | None"},
 }

@@ -113,3 +113,8 @@ from .risk.mpuccs import mpuccs as mpuccs
 from .search import Budget as Budget, Effort as Effort, Trace as Trace
 from .synthesizers import Bootstrap as Bootstrap, Copula as Copula, Independent as Independent, synthesize as synthesize
 from .tables import Partition as Partition, Table as Table, split as split
+from .tabulation import (
+    ReaderKnowledge as ReaderKnowledge,
+    TableAudit as TableAudit,
+    check_tables as check_tables,
+)
