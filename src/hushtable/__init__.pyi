@@ -114,7 +114,10 @@ from .search import Budget as Budget, Effort as Effort, Trace as Trace
 from .synthesizers import Bootstrap as Bootstrap, Copula as Copula, Independent as Independent, synthesize as synthesize
 from .tables import Partition as Partition, Table as Table, split as split
 from .tabulation import (
+    CellRules as CellRules,
     ReaderKnowledge as ReaderKnowledge,
     TableAudit as TableAudit,
+    Tabulation as Tabulation,
     check_tables as check_tables,
+    tabulate as tabulate,
 )

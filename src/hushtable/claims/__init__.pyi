@@ -35,6 +35,7 @@ from .histories import (
     measure_claim_linkage as measure_claim_linkage,
     measure_linkage as measure_linkage,
 )
+from .hidden_cells import HiddenCells as HiddenCells
 from .independence import Independence as Independence
 from .matchings import Matchings as Matchings
 from .verdict import (

@@ -6,3 +6,5 @@ from .cells import (
     build_system as build_system,
 )
 from .checking import TableAudit as TableAudit, check_tables as check_tables
+from .publishing import Tabulation as Tabulation, tabulate as tabulate
+from .tabulating import CellRules as CellRules

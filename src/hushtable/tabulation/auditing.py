@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import numpy as np
@@ -58,6 +58,8 @@ class CellAudit:
     open_cells: CountArray  # the cells whose values witnesses list
     witnesses: tuple[WitnessTable, ...]
     deduction: Deduction
+    low: FloatArray = field(repr=False)  # the lowest and highest values in a witness, of every cell
+    high: FloatArray = field(repr=False)
     n_programmes: int
 
 
@@ -76,7 +78,8 @@ def audit(
     *,
     threshold: int | None = None,
     clock: Clock | None = None,
-    first_tables: Sequence[FloatArray] = (),
+    first_tables: Sequence[CountArray] = (),
+    explain: bool = True,
 ) -> CellAudit:
     """Judge every cell of which something is asked.
 
@@ -90,6 +93,8 @@ def audit(
         What is left when the time is over is not judged, and nobody calls it protected.
     first_tables : sequence of arrays
         Tables that are known to agree, as values of all cells: the true one.
+    explain : bool
+        Whether to tell which failing cells no hiding would protect.
     """
     deduction = deduce(system)
     search = WitnessSearch(system, deduction, levels, clock or Clock())
@@ -97,12 +102,13 @@ def audit(
         search.keep(np.asarray(values, dtype=np.float64)[search.cells])
     search.run()
     asked = np.flatnonzero(levels.is_asked)
-    is_beyond = _find_unprotectable(system, levels, asked[~search.is_met[asked]])
+    failing = asked[~search.is_met[asked]] if explain else asked[:0]
+    is_beyond = _find_unprotectable(system, levels, failing)
     floor = None if threshold is None else threshold * system.unit
     cells = tuple(_judge_cell(search, cell, bool(is_beyond[cell]), floor) for cell in asked.tolist())
     met = [judged.cell for judged in cells if judged.outcome == PROTECTED]
     witnesses = tuple(choose_witnesses(search, met))
-    return CellAudit(cells, search.cells, witnesses, deduction, search.n_programmes)
+    return CellAudit(cells, search.cells, witnesses, deduction, search.low, search.high, search.n_programmes)
 
 
 def _judge_cell(search: WitnessSearch, cell: int, is_beyond: bool, floor: float | None) -> JudgedCell:

@@ -114,6 +114,8 @@ class TableReading:
         The label that sums all others.
     hierarchies : mapping of dimension to {parent: children}
         Which label is the sum of which others.
+    fixed : mapping of column to label
+        Only rows with these labels are the table's: those of other tables of one file have others.
     """
 
     by: tuple[str, ...] = ()
@@ -122,6 +124,7 @@ class TableReading:
     hidden: tuple[str, ...] = ()
     total: Mapping[str, str] = field(default_factory=dict)
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    fixed: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -131,6 +134,7 @@ class TableReading:
             "across": self.across,
             "hidden": list(self.hidden),
             "total": dict(self.total),
+            "fixed": dict(self.fixed),
             "hierarchies": {
                 name: {each: list(parts) for each, parts in tree.items()} for name, tree in self.hierarchies.items()
             },
@@ -146,6 +150,10 @@ def read_cell_table(data: Any, reading: TableReading, name: str) -> tuple[CellTa
         A cell is neither a number nor a known mark, or has two values.
     """
     frame = frames.read(_with_index(data))
+    if reading.fixed:
+        check_columns(list(reading.fixed), frame.columns, f"columns of {name}")
+        is_own = np.all([np.array(_texts_of(frame, column)) == label for column, label in reading.fixed.items()], axis=0)
+        frame = frame.take(np.flatnonzero(is_own)).drop(list(reading.fixed))
     texts = {column: _texts_of(frame, column) for column in frame.columns}
     comma = frame.dialect.decimal == "," or (frame.dialect.decimal is None and frame.is_text and frame.delimiter == ";")
     parse = _build_parser("," if comma else ".", reading.hidden, name)

@@ -185,6 +185,8 @@ class WitnessSearch:
 
     def keep(self, values: FloatArray) -> bool:
         """Keep a table if it agrees exactly, over a small denominator for sums."""
+        if not len(self.cells):
+            return True
         for denominator in _DENOMINATORS[:1] if self.system.is_integer else _DENOMINATORS:
             exact = np.rint(values * denominator)
             low, high = (bound * denominator for bound in self._bounds)

@@ -26,6 +26,7 @@ _BELOW: Final = re.compile(r"(<|≤|<=|under\s|below\s|unter\s)\s*(\d+)", re.IGN
 _BETWEEN: Final = re.compile(r"(\d+)\s*(?:-|–|to|bis)\s*(\d+)", re.IGNORECASE)
 _AGREES: Final = "every witness agrees with what the tables show"
 _COVERS: Final = "the witnesses differ as far as asked in every cell that is asked about"
+CONDITIONS: Final = (_AGREES, _COVERS)
 
 Key = tuple[tuple[str, str], ...]
 Limits = tuple[Fraction | None, Fraction | None]
@@ -43,8 +44,14 @@ class _PublishedCells:
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     """Check witnesses from the published tables."""
     del reading  # cells of tables are texts and numbers
+    tables = list(data) if isinstance(data, (list, tuple)) else [data]
+    return judge(tables, entries)[0]
+
+
+def judge(tables: Sequence[Any], entries: Mapping[str, Any]) -> tuple[Verdict, tuple[Fraction, ...]]:
+    """Judge the witnesses of published tables; return the verdict and the values that the tables show."""
     try:
-        return _check(data, entries)
+        return _check(tables, entries)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError) as error:
         if isinstance(error, InputError):
             raise
@@ -53,8 +60,7 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
         ) from None
 
 
-def _check(data: Any, entries: Mapping[str, Any]) -> Verdict:
-    tables = list(data) if isinstance(data, (list, tuple)) else [data]
+def _check(tables: Sequence[Any], entries: Mapping[str, Any]) -> tuple[Verdict, tuple[Fraction, ...]]:
     if len(tables) != len(entries["tables"]):
         raise InputError(
             f"the certificate is about {len(entries['tables'])} tables, and {len(tables)} were given.",
@@ -69,7 +75,7 @@ def _check(data: Any, entries: Mapping[str, Any]) -> Verdict:
     keys = [tuple((str(name), str(label)) for name, label in key) for key in entries["cells"]]
     if set(keys) != set(cells.hidden):
         failures.append(Failure(f"{_AGREES}: it is about other cells than those that the tables hide"))
-        return _build_verdict(failures, cells, keys)
+        return _build_verdict(failures, cells, keys), tuple(cells.shown.values())
     ranges: dict[Key, tuple[Fraction, Fraction]] = {}
     for number, witness in enumerate(_expand(entries, len(keys))):
         values = dict(zip(keys, witness, strict=True))
@@ -87,7 +93,7 @@ def _check(data: Any, entries: Mapping[str, Any]) -> Verdict:
     n_silent = len(keys) - len({ask["cell"] for ask in entries["asked"]}) if entries["asks_all"] else 0
     if n_silent:
         failures.append(Failure(f"{_COVERS}: of {n_silent} hidden cells nothing is asked"))
-    return _build_verdict(failures, cells, keys, n_asked=len(entries["asked"]))
+    return _build_verdict(failures, cells, keys, n_asked=len(entries["asked"])), tuple(cells.shown.values())
 
 
 def _build_verdict(
@@ -95,7 +101,7 @@ def _build_verdict(
 ) -> Verdict:
     figures = {"n_shown": len(cells.shown), "n_hidden": len(keys), "n_asked": n_asked, "n_sums": len(cells.sums)}
     names = tuple(sorted({name for key in [*cells.shown, *keys] for name, _ in key}))
-    return Verdict((_AGREES, _COVERS), tuple(failures), names, len(cells.shown) + len(keys), figures=figures)
+    return Verdict(CONDITIONS, tuple(failures), names, len(cells.shown) + len(keys), figures=figures)
 
 
 def _expand(entries: Mapping[str, Any], n_cells: int) -> Iterator[list[Fraction]]:
@@ -191,7 +197,8 @@ def _list_rows(data: Any, told: Mapping[str, Any]) -> tuple[list[tuple[tuple[str
     frame = frames.read(data)
     check_columns([*told["by"], *([] if told["value"] is None else [told["value"]])], frame.columns, "the certificate")
     texts = {name: [_text(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
-    rows = range(frame.n_rows)
+    fixed = told.get("fixed", {})
+    rows = [row for row in range(frame.n_rows) if all(texts[name][row] == label for name, label in fixed.items())]
     if told["value"] is not None:
         by = [texts[name] for name in told["by"]]
         return [(tuple(cells[row] for cells in by), texts[told["value"]][row]) for row in rows], list(told["by"])
