@@ -23,7 +23,7 @@ MANY_PARAMETERS = {
         "risk/uniques.py: minimal_uniques",
     ),
     "sklearn.py: Anonymizer.__init__",
-    "tabulation/checking.py: check_tables",
+    *("tabulation/checking.py: check_tables", "tabulation/publishing.py: tabulate"),
 }
 
 
@@ -62,9 +62,9 @@ field_decay_factor file first hidden hierarchies highest_risk household identifi
 known_within label language linked links loss max_attempts max_size measure method min_entropy_delta missing mode
 model models n n_attacks n_cols n_draws n_neighbors n_permutations n_records n_trials numeric_precision
 objective of_persons on optimise_ties original outside person policy population population_size progress
-pseudonyms publish quasi_identifiers ratio reader recoding regression release renyi_alpha result roles rows sample
+pseudonyms publish quasi_identifiers ratio reader recoding regression release renyi_alpha result roles rows rules sample
 second secret seed sensitive session specs suppressed suppression suppression_limit synthetic target
-threshold thresholds title tolerance total truth unknown value values verdict weights words
+threshold thresholds title tolerance total truth unknown value values verdict weight weights words
 """
 
 

@@ -24,6 +24,7 @@ from .grouping import (
     match_classes as match_classes,
     match_sizes as match_sizes,
 )
+from .hidden_cells import HiddenCells as HiddenCells
 from .histories import (
     HistoryClaim as HistoryClaim,
     Known as Known,
@@ -35,7 +36,6 @@ from .histories import (
     measure_claim_linkage as measure_claim_linkage,
     measure_linkage as measure_linkage,
 )
-from .hidden_cells import HiddenCells as HiddenCells
 from .independence import Independence as Independence
 from .matchings import Matchings as Matchings
 from .verdict import (

@@ -65,13 +65,11 @@ class HiddenCells(SpeaksOfNobody):
         """Judge a published table from the table alone; ``original`` plays no part."""
         del original
         asked = {**self.witnesses, "asks_all": True}
-        wanted = 1 if self.threshold is None else self.threshold
-        if self.threshold is not None:
-            # What must be reached is the claim's word, not that of the witnesses.
-            asked["asked"] = [
-                {"cell": cell, "spread": 1, "reach_down": None, "reach_up": wanted}
-                for cell in range(len(self.witnesses["cells"]))
-            ]
+        # What must be reached is the claim's word, not that of the witnesses.
+        asked["asked"] = [
+            {"cell": ask["cell"], "spread": 1, "reach_down": None, "reach_up": self.threshold}
+            for ask in self.witnesses["asked"]
+        ]
         verdict, shown = witnesses.judge([data] * len(self.witnesses["tables"]), asked)
         if self.threshold is None:
             return verdict

@@ -24,6 +24,7 @@ from hushtable.models import MatchingNotion, PrivacyModel, models_in
 if TYPE_CHECKING:
     from hushtable.io import Scan
 
+
 def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
     # Loaded when it is asked for: no release of records needs it.
     from hushtable.claims.hidden_cells import HiddenCells

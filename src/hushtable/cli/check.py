@@ -46,14 +46,14 @@ class CellOptions:
         """Return what `hushtable.check_tables` takes."""
         total: str | dict[str, str] = self.total
         if "=" in self.total:
-            total = dict(_parse_pair(each, "--total") for each in names_of(self.total))
+            total = dict(parse_pair(each, "--total") for each in names_of(self.total))
         return {
             "by": names_of(self.by),
             "value": self.value,
             "across": self.across,
             "hidden": [mark.strip() for mark in self.hidden.split(",")] if self.hidden else (),
             "total": total,
-            "hierarchies": dict(_parse_pair(each, "--hierarchy") for each in self.hierarchy or []),
+            "hierarchies": dict(parse_pair(each, "--hierarchy") for each in self.hierarchy or []),
         }
 
 
@@ -122,7 +122,8 @@ def check(
             print_lines(*_describe_reading(found), *found.facts, *_failing_cells(found))
 
 
-def _parse_pair(text: str, name: str) -> tuple[str, str]:
+def parse_pair(text: str, name: str) -> tuple[str, str]:
+    """Read an option like ``COLUMN=WHAT``."""
     column, sign, value = text.partition("=")
     if not sign or not column:
         raise InputError(f"{name} {text!r}.", hint="write COLUMN=WHAT, once for each column.")

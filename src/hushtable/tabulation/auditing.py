@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -66,7 +66,7 @@ class CellAudit:
 def ask_of_hidden(system: CellSystem, *, threshold: int | None = None) -> ProtectionLevels:
     """Return what is asked of hidden cells whose values nobody told: two values, and one that is not small."""
     is_asked = np.zeros(system.n_cells, dtype=np.bool_)
-    is_asked[system.hidden] = True
+    is_asked[system.marked] = True
     nothing = np.full(system.n_cells, np.inf)
     up = np.where(is_asked & (threshold is not None), float(threshold or 0) * system.unit, -np.inf)
     return ProtectionLevels(nothing, up, is_asked.astype(np.float64))
@@ -106,9 +106,21 @@ def audit(
     is_beyond = _find_unprotectable(system, levels, failing)
     floor = None if threshold is None else threshold * system.unit
     cells = tuple(_judge_cell(search, cell, bool(is_beyond[cell]), floor) for cell in asked.tolist())
+    cells += tuple(_find_exposed_absent(system, deduction, floor))
     met = [judged.cell for judged in cells if judged.outcome == PROTECTED]
     witnesses = tuple(choose_witnesses(search, met))
     return CellAudit(cells, search.cells, witnesses, deduction, search.low, search.high, search.n_programmes)
+
+
+def _find_exposed_absent(system: CellSystem, deduction: Deduction, floor: float | None) -> Iterator[JudgedCell]:
+    """Yield the cells without a row whose value above 0 follows from the tables: nobody hid them."""
+    if system.is_absent is None:
+        return
+    follows = deduction.is_determined & system.is_absent & ~system.is_known & (deduction.low > 0)
+    for cell in np.flatnonzero(follows).tolist():
+        value = float(deduction.low[cell])
+        if floor is None or value < floor:
+            yield JudgedCell(cell, EXPOSED, value, value, deduction.is_proven)
 
 
 def _judge_cell(search: WitnessSearch, cell: int, is_beyond: bool, floor: float | None) -> JudgedCell:

@@ -162,6 +162,7 @@ class CellSystem:
     equations: Equations
     knowledge: ReaderKnowledge
     decimals: int = 0
+    is_absent: BoolArray | None = None  # unknown cells without a row in any table: nobody hid them
 
     @property
     def n_cells(self) -> int:
@@ -184,9 +185,11 @@ class CellSystem:
         is_cell = np.array([key is not None for key in self.keys], dtype=np.bool_)
         return np.flatnonzero(~self.is_known & is_cell)
 
-    def position(self, key: CellKey) -> int:
-        """Return the position of a cell."""
-        return self.keys.index(key)
+    @property
+    def marked(self) -> CountArray:
+        """The cells that a table hides by a mark."""
+        hidden = self.hidden
+        return hidden if self.is_absent is None else hidden[~self.is_absent[hidden]]
 
     def with_hidden(self, is_hidden: BoolArray) -> CellSystem:
         """Return the system where some more cells are hidden, and the least that a reader knows of them."""
@@ -239,16 +242,18 @@ def build_system(tables: Sequence[CellTable], knowledge: ReaderKnowledge | None 
     unit = 10**decimals
     least = knowledge.least_hidden * (1 if knowledge.content == "counts" else unit)
     lower, upper = np.full(n_cells, -np.inf), np.full(n_cells, np.inf)
+    is_absent = np.ones(n_cells, dtype=np.bool_)
     for table, places in zip(tables, positions, strict=True):
         status = np.where((table.status == ABSENT) & (knowledge.absent == "zero"), SHOWN, table.status)
         shown = places[status == SHOWN]
         _check_equal(table, keys, shown, values, is_known, table.values[status == SHOWN])
         values[shown], is_known[shown] = table.values[status == SHOWN], True
+        is_absent[places[status != ABSENT]] = False
         at_least = np.where(status == ABSENT, min(least, 0.0), np.maximum(table.at_least, least))
         np.maximum.at(lower, places, at_least)
         np.minimum.at(upper, places, table.at_most)
     equations = _merge_equations([_build_equations(*each) for each in zip(tables, positions, strict=True)])
-    system = CellSystem(keys, values, is_known, lower, equations, knowledge, decimals)
+    system = CellSystem(keys, values, is_known, lower, equations, knowledge, decimals, is_absent)
     _check_sums(system)
     return _with_limits(system, np.where(is_known, np.inf, upper))
 
@@ -374,12 +379,14 @@ def _with_limits(system: CellSystem, upper: FloatArray) -> CellSystem:
     entries = np.stack([limits, marked, limits + n_marked], axis=1).ravel()
     ours = Equations(3 * np.arange(n_marked + 1), entries, np.tile([1.0, -1.0, -1.0], n_marked), ("",) * n_marked)
     nothing = np.zeros(n_marked)
+    is_absent = np.zeros(n_cells, dtype=np.bool_) if system.is_absent is None else system.is_absent
     return replace(
         system,
         keys=(*system.keys, *(None,) * (2 * n_marked)),
         values=np.concatenate([system.values, upper[marked].astype(np.int64), nothing.astype(np.int64)]),
         is_known=np.concatenate([system.is_known, np.repeat([True, False], n_marked)]),
         lower=np.concatenate([system.lower, nothing, nothing]),
+        is_absent=np.concatenate([is_absent, np.zeros(2 * n_marked, dtype=np.bool_)]),
         equations=_merge_equations([system.equations, ours]) if len(system.equations) else ours,
     )
 

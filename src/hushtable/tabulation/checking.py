@@ -143,7 +143,7 @@ class TableAudit(StatesFacts):
             "reader": self.system.knowledge.to_dict(),
             "threshold": self.threshold,
             "n_cells": sum(key is not None for key in self.system.keys),
-            "n_hidden": len(self.system.hidden),
+            "n_hidden": len(self.system.marked),
             "n_shown_small": self.n_shown_small,
             "outcomes": self.outcomes,
             "n_witnesses": len(self.audit.witnesses),

@@ -15,10 +15,11 @@ from hushtable.errors import InfeasibleError, InputError, check_choice
 from hushtable.io import frames
 from hushtable.release import Destination, Edition, TableContent, write
 from hushtable.search import Budget, Clock
-from hushtable.tabulation.auditing import PROTECTED
-from hushtable.tabulation.cells import CellSystem, CellTable, ReaderKnowledge, build_system
+from hushtable.tabulation.auditing import PROTECTED, find_changeable
+from hushtable.tabulation.cells import CellKey, CellSystem, CellTable, ReaderKnowledge, build_system
 from hushtable.tabulation.certifying import build_certificate
 from hushtable.tabulation.checking import audit_system
+from hushtable.tabulation.deducing import deduce
 from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchy
 from hushtable.tabulation.suppressing import SuppressionPattern, suppress
 from hushtable.tabulation.tabulating import (
@@ -97,18 +98,15 @@ class Tabulation(StatesFacts):
         numbers = {key: place for place, key in enumerate(self.system.keys)}
         written: set[int] = set()
         for table in self.tables:
-            own = {axis.name: axis for axis in table.axes}
             for combination in np.ndindex(*table.shape):
-                labels = {
-                    axis.name: axis.labels[code] for axis, code in zip(table.axes, combination, strict=True)
-                }
-                key = tuple(sorted((name, label) for name, label in labels.items() if label != TOTAL))
+                key = _key_of(table, combination)
                 cell = numbers[key]
                 if cell in written:
                     continue
                 written.add(cell)
+                labels = dict(key)
                 for name in names:
-                    columns[name].append(labels[name] if name in own else TOTAL)
+                    columns[name].append(labels.get(name, TOTAL))
                 columns[self.value].append(self._text_of(cell))
         return columns
 
@@ -230,10 +228,12 @@ class Tabulation(StatesFacts):
         facts = [
             f"{count_of(self.n_cells, 'cell')} of {tables}: {self.n_primary:,} are hidden by the rules, and "
             f"{self.n_secondary:,} more so that nobody can compute those ({proof}).",
-            f"Each of {count_of(len(pattern.audit.cells), 'primary cell')} has other tables that agree with all that is shown.",
+            f"Each of {count_of(len(pattern.audit.cells), 'primary cell')} has other values in tables that agree with "
+            "all that is shown.",
         ]
         if self.content == "records of persons":
-            facts.insert(0, careful("a person may be in several cells: cells count records, and the threshold persons."))
+            told = "a person may be in several cells: cells count records, and the threshold persons."
+            facts.insert(0, careful(told))
         return tuple(facts)
 
 
@@ -294,7 +294,13 @@ def tabulate(
     """
     rules = rules or CellRules()
     check_choice("weight", weight, ("count", "one", "log"))
-    several = [[str(by)]] if isinstance(by, str) else [list(by)] if by and isinstance(by[0], str) else [list(each) for each in by]
+    several = (
+        [[str(by)]]
+        if isinstance(by, str)
+        else [list(by)]
+        if by and isinstance(by[0], str)
+        else [list(each) for each in by]
+    )
     names = check_dimensions(several)
     trees = {name: read_hierarchy(each, name) for name, each in (hierarchies or {}).items()}
     cells = read_records(data, names, value=value, person=person, hierarchies=trees)
@@ -307,11 +313,9 @@ def tabulate(
     if knowledge.zeros == "hidden":
         is_primary |= system.values == 0
     _check_protectable(system, is_primary, levels)
-    pattern = suppress(
-        system, is_primary, levels, _weigh(system.values, weight), Clock(budget or Budget(seconds=60))
-    )
+    pattern = suppress(system, is_primary, levels, _weigh(system.values, weight), Clock(budget or Budget(seconds=60)))
     return Tabulation(
-        tuple(map(tuple, several)),
+        several,
         value or _name_count(names),
         tuple(each.table for each in counted),
         system,
@@ -322,6 +326,14 @@ def tabulate(
         trees,
         (Path(data),) if isinstance(data, (str, Path)) else (),
     )
+
+
+def _list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the dimensions of each table."""
+    if isinstance(by, str):
+        return ((by,),)
+    single = [name for name in by if isinstance(name, str)]
+    return (tuple(single),) if single else tuple(tuple(names) for names in by)
 
 
 def _name_count(names: Sequence[str]) -> str:
@@ -352,20 +364,22 @@ def _join_rules(
         own_down, own_up = protection_levels(each, own, rules, least, is_sum=is_sum)
         axes = each.table.axes
         for cell in np.flatnonzero(own).tolist():
-            labels = [axis.labels[code] for axis, code in zip(axes, np.unravel_index(cell, each.table.shape), strict=True)]
-            key = tuple(sorted((axis.name, label) for axis, label in zip(axes, labels, strict=True) if label != TOTAL))
-            place = number[key]
+            place = number[_key_of(each.table, np.unravel_index(cell, each.table.shape))]
             is_primary[place] = True
             down[place], up[place] = min(down[place], own_down[cell]), max(up[place], own_up[cell])
     return is_primary, ProtectionLevels(down, up, np.zeros(system.n_cells))
 
 
+def _key_of(table: CellTable, codes: Sequence[int]) -> CellKey:
+    """Return the key of a cell."""
+    labels = [(axis.name, axis.labels[code]) for axis, code in zip(table.axes, codes, strict=True)]
+    return tuple(sorted(pair for pair in labels if pair[1] != TOTAL))
+
+
 def _check_protectable(system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels) -> None:
     """Raise InfeasibleError if a primary cell has one value only when all that can be hidden is."""
-    from hushtable.tabulation.auditing import find_changeable
-    from hushtable.tabulation.deducing import deduce
-
-    most = deduce(system.with_hidden(find_changeable(system) | is_primary))
+    is_public = np.array([key in set(system.knowledge.public) for key in system.keys])
+    most = deduce(system.with_hidden(find_changeable(system) | (is_primary & ~is_public)))
     beyond = np.flatnonzero(is_primary & levels.is_asked & most.is_determined)
     if len(beyond):
         raise InfeasibleError(

@@ -152,7 +152,8 @@ def read_cell_table(data: Any, reading: TableReading, name: str) -> tuple[CellTa
     frame = frames.read(_with_index(data))
     if reading.fixed:
         check_columns(list(reading.fixed), frame.columns, f"columns of {name}")
-        is_own = np.all([np.array(_texts_of(frame, column)) == label for column, label in reading.fixed.items()], axis=0)
+        are_fixed = [np.array(_texts_of(frame, column)) == label for column, label in reading.fixed.items()]
+        is_own = np.all(are_fixed, axis=0)
         frame = frame.take(np.flatnonzero(is_own)).drop(list(reading.fixed))
     texts = {column: _texts_of(frame, column) for column in frame.columns}
     comma = frame.dialect.decimal == "," or (frame.dialect.decimal is None and frame.is_text and frame.delimiter == ";")

@@ -24,7 +24,10 @@ from hushtable.tabulation.witnesses import ProtectionLevels
 _MAX_EXACT_CELLS: Final = 4_000  # cells that could be hidden, up to which an optimum is looked for
 _SHARE_OF_MASTER: Final = 0.6  # of the time
 _MASTER_GAP: Final = 1e-6
-_BUNDLE: Final = 60  # demands that one programme meets together
+_BUNDLE: Final = 64  # demands that one programme meets together
+_SECONDS_PER_MOVE: Final = 20.0  # of an integer programme
+_MOVE_GAP: Final = 0.05
+_TINY: Final = 1e-6  # what a cell costs that is hidden already, as a share
 _TOLERANCE: Final = 1e-6
 
 Demand = tuple[int, int, float]
@@ -92,10 +95,13 @@ class _PatternSearch:
         least = self.system.with_hidden(self.may_hide).lower
         self.room_down = np.where(np.isfinite(least), self.system.values - least, np.inf)[self.columns]
 
-    def judge(self, is_hidden: BoolArray) -> CellAudit:
-        """Judge the primary cells under a pattern."""
+    def judge(self, is_hidden: BoolArray, moves: list[CountArray]) -> CellAudit:
+        """Judge the primary cells under a pattern, with moves that are known to be possible."""
+        values = self.system.values
+        tables = [values, *(values + move for move in moves)]
+        tables += [values - move for move in moves if (move[self.columns] <= self.room_down).all()]
         hidden = self.system.with_hidden(is_hidden)
-        return audit(hidden, self.levels, clock=self.clock, first_tables=[self.system.values], explain=False)
+        return audit(hidden, self.levels, clock=self.clock, first_tables=tables, explain=False)
 
     def unmet(self, judged: CellAudit) -> list[Demand]:
         """Return what primary cells lack."""
@@ -143,9 +149,10 @@ class _PatternSearch:
         # A cell that must rise (fall) more than there is room for helps at most by the level.
         gain = np.where(reduced < 0, -reduced * up, reduced * down)
         gain[np.abs(reduced) < _TOLERANCE] = 0.0
-        return np.minimum(gain, level)
+        cut: FloatArray = np.minimum(gain, level)
+        return cut
 
-    def choose(self, *, whole: bool) -> tuple[FloatArray, float] | None:
+    def choose(self) -> tuple[FloatArray, float] | None:
         """Solve the master: the cheapest cells that meet all cuts, and the bound; None if the time was over."""
         from scipy.optimize import Bounds, LinearConstraint
         from scipy.sparse import csr_array
@@ -163,12 +170,12 @@ class _PatternSearch:
             np.where(is_primary, 0.0, self.weights[self.columns]),
             constraints=constraints,
             bounds=Bounds(is_primary.astype(float), 1.0),
-            integrality=np.full(len(self.columns), int(whole)),
+            integrality=np.ones(len(self.columns)),
             options=options,
         )
         if answer.x is None:
             return None
-        bound = answer.mip_dual_bound if whole and answer.mip_dual_bound is not None else answer.fun
+        bound = answer.fun if answer.mip_dual_bound is None else answer.mip_dual_bound
         return answer.x, float(bound)
 
     def pattern_of(self, chosen: FloatArray) -> BoolArray:
@@ -181,80 +188,130 @@ class _PatternSearch:
         """Return what the secondary cells of a pattern cost."""
         return float(self.weights[is_hidden & ~self.is_primary].sum())
 
-    def complete(self, is_hidden: BoolArray) -> tuple[BoolArray, CellAudit]:
-        """Hide further cells until every demand is met, as cheap as programmes for a bundle of demands are."""
-        size = _BUNDLE
-        while True:
-            judged = self.judge(is_hidden)
-            unmet = self.unmet(judged)
-            if not unmet:
-                return is_hidden, judged
-            before = int(is_hidden.sum())
-            bundle = unmet[:size]
-            while bundle and (moved := self._move(is_hidden, bundle)) is None:
-                if len(bundle) == 1:
-                    raise InfeasibleError(
-                        f"hiding cells cannot protect {self.system.describe(bundle[0][0])}.",
-                        hint="hide zeros, too, or take coarser categories.",
-                    )
-                bundle = bundle[: len(bundle) // 2]
-            is_hidden = is_hidden | moved
-            if int(is_hidden.sum()) == before:
-                # What the programme moves is hidden already, in fractions: the bundle was too large to tell.
-                size = max(1, size // 4)
-                is_hidden = self._hide_line(is_hidden, bundle[0][0])
+    def list_demands(self) -> list[Demand]:
+        """Return what is asked of all primary cells."""
+        levels, values = self.levels, self.system.values
+        return [
+            (cell, direction, float(abs(level[cell] - values[cell])))
+            for cell in np.flatnonzero(levels.is_asked).tolist()
+            for direction, level in ((1, levels.reach_up), (-1, levels.reach_down))
+            if np.isfinite(level[cell]) and direction * (level[cell] - values[cell]) > 0
+        ]
 
-    def _hide_line(self, is_hidden: BoolArray, cell: int) -> BoolArray:
-        """Hide one more cell in a sum of a cell: the cheapest."""
-        equations = self.system.equations
-        lines = np.unique(equations.rows[equations.cells == cell])
-        others = np.unique(equations.cells[np.isin(equations.rows, lines)])
-        others = others[self.may_hide[others] & ~is_hidden[others]]
-        is_hidden = is_hidden.copy()
-        if len(others):
-            is_hidden[others[np.argmin(self.weights[others])]] = True
+    def complete(self, is_hidden: BoolArray, moves: list[CountArray]) -> BoolArray:
+        """Hide further cells until moves meet every demand, each as cheap as one programme for some demands is.
+
+        Moves that were found stay possible when more is hidden; new ones are added to the list.
+        """
+        size, is_hidden = _BUNDLE, is_hidden.copy()
+        pending = self._filter_unmet(self.list_demands(), moves)
+        while pending:
+            bundle = pending[:size]
+            move = self.find_move(is_hidden, bundle)
+            if move is None and len(bundle) > 1:
+                size = len(bundle) // 2
+                continue
+            if move is None:
+                self._drop(bundle[0])
+                pending = pending[1:]
+                continue
+            moves.append(move)
+            is_hidden |= move != 0
+            pending = self._filter_unmet(pending, moves[-1:])
+            size = min(_BUNDLE, 2 * size)
         return is_hidden
 
-    def _move(self, is_hidden: BoolArray, demands: list[Demand]) -> BoolArray | None:
-        """Return the cells that the cheapest move meeting some demands together changes; None if there is none."""
+    def _drop(self, demand: Demand) -> None:
+        """Ask no more for what no pattern gives; raise InfeasibleError if nothing is left to ask of a cell."""
+        cell, direction, _ = demand
+        down, up = self.levels.reach_down.copy(), self.levels.reach_up.copy()
+        (up if direction > 0 else down)[cell] = -np.inf if direction > 0 else np.inf
+        if not np.isfinite(up[cell]) and not np.isfinite(down[cell]):
+            raise InfeasibleError(
+                f"hiding cannot protect {self.system.describe(cell)}, whatever else is hidden.",
+                hint="hide zeros too (--zeros hidden), take coarser categories, or leave out a dimension.",
+            )
+        self.levels = ProtectionLevels(down, up, self.levels.spread)
+
+    def _filter_unmet(self, demands: list[Demand], moves: list[CountArray]) -> list[Demand]:
+        """Return the demands that no move meets, as it is or the other way round where there is room."""
+        for move in moves:
+            back = bool((move[self.columns] <= self.room_down).all())
+            demands = [
+                (cell, direction, level)
+                for cell, direction, level in demands
+                if direction * move[cell] < level and not (back and -direction * move[cell] >= level)
+            ]
+        return demands
+
+    def find_move(self, is_hidden: BoolArray, demands: list[Demand], *, may_grow: bool = True) -> CountArray | None:
+        """Return the cheapest move, in units, that meets some demands together; None if none was found.
+
+        Parameters
+        ----------
+        is_hidden : array
+            Cells that cost nothing any more.
+        demands : list of Demand
+        may_grow : bool
+            Whether cells that are shown may move.
+        """
         from scipy.optimize import Bounds, LinearConstraint
         from scipy.sparse import hstack
 
         unit = self.system.unit
-        n = len(self.columns)
-        costs = np.where(is_hidden[self.columns], 1e-6 * self.weights[self.columns], self.weights[self.columns])
-        costs = costs + 1e-9
-        low, up = np.zeros(2 * n), np.concatenate([np.full(n, np.inf), self.room_down / unit])
-        for cell, direction, level in demands:
-            place = int(np.searchsorted(self.columns, cell))
+        chosen = np.arange(len(self.columns)) if may_grow else np.flatnonzero(is_hidden[self.columns])
+        columns, matrix = self.columns[chosen], self.matrix[:, chosen]
+        n = len(columns)
+        costs = np.where(is_hidden[columns], _TINY * self.weights[columns], self.weights[columns]) + _TINY
+        low, up = np.zeros(2 * n), np.concatenate([np.full(n, np.inf), self.room_down[chosen] / unit])
+        places = np.searchsorted(columns, [cell for cell, _, _ in demands])
+        for place, (_, direction, level) in zip(places.tolist(), demands, strict=True):
             forward, back = (place, n + place) if direction > 0 else (n + place, place)
-            low[forward] = level / unit
-            up[back] = 0.0
+            low[forward], up[back] = level / unit, 0.0
         if (low > up).any():
             return None
-        answer = solver.milp(
-            np.concatenate([costs, costs]),
-            constraints=LinearConstraint(hstack([self.matrix, -self.matrix], format="csr"), 0, 0),
-            bounds=Bounds(low, up),
-        )
-        if answer.x is None:
-            return None
-        moved = np.zeros(self.system.n_cells, dtype=np.bool_)
-        moved[self.columns[np.abs(answer.x[:n] - answer.x[n:]) > _TOLERANCE]] = True
-        return moved
+        both = hstack([matrix, -matrix], format="csr")
+        for is_whole in (False, True)[: 1 + self.system.is_integer]:
+            answer = solver.milp(
+                np.concatenate([costs, costs]),
+                constraints=LinearConstraint(both, 0, 0),
+                bounds=Bounds(low, up),
+                integrality=np.full(2 * n, int(is_whole)),
+                options={"time_limit": _SECONDS_PER_MOVE, "mip_rel_gap": _MOVE_GAP} if is_whole else {},
+            )
+            if answer.x is None:
+                return None
+            exact = np.rint((answer.x[:n] - answer.x[n:]) * unit)
+            if not (matrix @ exact).any() and (-exact <= self.room_down[chosen]).all():
+                move = np.zeros(self.system.n_cells, dtype=np.int64)
+                move[columns] = exact.astype(np.int64)
+                return move if not self._filter_unmet(demands, [move]) else None
+            if len(demands) > 1:
+                return None
+        return None
 
-    def clean(self, is_hidden: BoolArray, judged: CellAudit) -> tuple[BoolArray, CellAudit]:
-        """Show secondary cells again, the dearest first, where all stay protected."""
+    def clean(self, is_hidden: BoolArray, moves: list[CountArray]) -> BoolArray:
+        """Show secondary cells again, the dearest first, where moves of the others meet every demand."""
+        demands = self.list_demands()
         secondary = np.flatnonzero(is_hidden & ~self.is_primary)
         for cell in secondary[np.argsort(-self.weights[secondary], kind="stable")].tolist():
             if self.clock.is_over():
                 break
             fewer = is_hidden.copy()
             fewer[cell] = False
-            again = self.judge(fewer)
-            if not self.unmet(again):
-                is_hidden, judged = fewer, again
-        return is_hidden, judged
+            kept = [move for move in moves if not move[cell]]
+            if len(kept) < len(moves):
+                lacking = self._filter_unmet(demands, kept)
+                while lacking and not self.clock.is_over():
+                    move = self.find_move(fewer, lacking[:1], may_grow=False)
+                    if move is None:
+                        break
+                    kept.append(move)
+                    lacking = self._filter_unmet(lacking, [move])
+                if lacking:
+                    continue
+            is_hidden, moves[:] = fewer, kept
+        return is_hidden
 
 
 def suppress(
@@ -282,19 +339,16 @@ def suppress(
     clock = clock or Clock()
     levels = _drop_impossible(system, is_primary, levels)
     search = _PatternSearch(system, is_primary, levels, weights, clock.start_part(_SHARE_OF_MASTER))
-    pattern, bound = _search_optimum(search) if len(search.columns) <= _MAX_EXACT_CELLS else (None, 0.0)
-    search.clock = Clock()
-    if pattern is None:
-        pattern, judged = search.complete(is_primary | search.pattern_of(np.zeros(len(search.columns))))
+    is_small = len(search.columns) <= _MAX_EXACT_CELLS
+    pattern, bound, is_done = _search_optimum(search) if is_small else (is_primary, 0.0, False)
+    moves: list[CountArray] = []
+    if not is_done:
         search.clock = clock
-        pattern, judged = search.clean(pattern, judged)
-    else:
-        judged = search.judge(pattern)
-        if search.unmet(judged):
-            pattern, judged = search.complete(pattern)
-            search.clock = clock
-            pattern, judged = search.clean(pattern, judged)
-    return SuppressionPattern(pattern, search.cost_of(pattern), bound, judged, levels, search.n_rounds)
+        pattern = search.clean(search.complete(pattern, moves), moves)
+    search.clock = Clock()
+    return SuppressionPattern(
+        pattern, search.cost_of(pattern), bound, search.judge(pattern, moves), search.levels, search.n_rounds
+    )
 
 
 def _drop_impossible(system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels) -> ProtectionLevels:
@@ -305,28 +359,19 @@ def _drop_impossible(system: CellSystem, is_primary: BoolArray, levels: Protecti
     return ProtectionLevels(down, up, np.zeros(system.n_cells))
 
 
-def _search_optimum(search: _PatternSearch) -> tuple[BoolArray | None, float]:
-    """Let the master and the reader take turns; return the last pattern and the bound."""
-    bound, pattern = 0.0, None
-    everything = [
-        (cell, direction, float(abs(level[cell] - search.system.values[cell])))
-        for cell in np.flatnonzero(search.levels.is_asked).tolist()
-        for direction, level in ((1, search.levels.reach_up), (-1, search.levels.reach_down))
-        if np.isfinite(level[cell])
-    ]
-    del everything
+def _search_optimum(search: _PatternSearch) -> tuple[BoolArray, float, bool]:
+    """Let the master and the reader take turns; return the last pattern, the bound, and whether it protects."""
+    bound, pattern = 0.0, search.is_primary
     while not search.clock.is_over():
         search.n_rounds += 1
-        found = search.choose(whole=True)
+        found = search.choose()
         if found is None:
             break
         chosen, lower = found
-        bound = max(bound, lower)
-        pattern = search.pattern_of(chosen)
-        unmet = search.unmet(search.judge(pattern))
+        bound, pattern = max(bound, lower), search.pattern_of(chosen)
+        unmet = search.unmet(search.judge(pattern, []))
         if not unmet:
+            return pattern, bound, True
+        if not search.add_cuts(pattern[search.columns].astype(np.float64), unmet):
             break
-        whole = pattern[search.columns].astype(np.float64)
-        if not search.add_cuts(whole, unmet):
-            break
-    return pattern, bound
+    return pattern, bound, False

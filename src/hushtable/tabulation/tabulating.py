@@ -195,7 +195,7 @@ def read_records(
 def _each_is_in_one_cell(labels: Mapping[str, tuple[tuple[str, ...], CountArray]], persons: CountArray) -> bool:
     """Whether all records of each person have the same labels, so that counts of persons add up."""
     rows = np.unique(np.stack([persons, *(codes for _, codes in labels.values())]), axis=1)
-    return rows.shape[1] == len(np.unique(persons))
+    return int(rows.shape[1]) == len(np.unique(persons))
 
 
 def _read_amounts(frame: Any, value: str) -> tuple[CountArray, int]:

@@ -39,6 +39,7 @@ class _PublishedCells:
     shown: dict[Key, Fraction]
     hidden: dict[Key, Limits]
     sums: list[tuple[Key, tuple[Key, ...]]]
+    marked: set[Key]  # hidden by a mark, and not because there is no row
 
 
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
@@ -66,7 +67,7 @@ def _check(tables: Sequence[Any], entries: Mapping[str, Any]) -> tuple[Verdict, 
             f"the certificate is about {len(entries['tables'])} tables, and {len(tables)} were given.",
             hint="pass all of them, in their order.",
         )
-    cells = _PublishedCells({}, {}, [])
+    cells = _PublishedCells({}, {}, [], set())
     failures: list[Failure] = []
     for table, told in zip(tables, entries["tables"], strict=True):
         failures += _read(table, told, entries["reader"], cells)
@@ -90,8 +91,9 @@ def _check(tables: Sequence[Any], entries: Mapping[str, Any]) -> tuple[Verdict, 
     n_missed = sum(not _is_covered(ranges.get(keys[ask["cell"]]), ask, unit) for ask in entries["asked"])
     if n_missed:
         failures.append(Failure(f"{_COVERS}: {n_missed} cells are not shown to be protected"))
-    n_silent = len(keys) - len({ask["cell"] for ask in entries["asked"]}) if entries["asks_all"] else 0
-    if n_silent:
+    silent = (cells.marked & set(keys)) - {keys[ask["cell"]] for ask in entries["asked"]}
+    n_silent = len(silent)
+    if silent and entries["asks_all"]:
         failures.append(Failure(f"{_COVERS}: of {n_silent} hidden cells nothing is asked"))
     return _build_verdict(failures, cells, keys, n_asked=len(entries["asked"])), tuple(cells.shown.values())
 
@@ -165,6 +167,8 @@ def _read(data: Any, told: Mapping[str, Any], reader: Mapping[str, Any], cells: 
                 failures.append(Failure(f"{_AGREES}: two tables show different values of one cell"))
             continue
         bounds = _limits(text or "")
+        if text is not None:
+            cells.marked.add(key)
         low = min(least, Fraction(0)) if text is None and least is not None else least
         low = bounds[0] if low is None or (bounds[0] is not None and bounds[0] > low) else low
         before = cells.hidden.get(key)
