@@ -77,6 +77,8 @@ def types_by_parameter() -> dict[str, set[str]]:
 TWO_TYPES = {
     "aux_columns": {"tuple[Sequence[str], Sequence[str]]", "Sequence[str] | None"},
     "n_cols": {"int", "int | Sequence[int] | None"},
+    # One table is checked, several are made.
+    "by": {"Sequence[str]", "Sequence[str] | Sequence[Sequence[str]]"},
     "clusters": {"int", "Sequence[int]"},
     "columns": {"Sequence[str]", "Sequence[str] | None"},
     "datetime_precision": {"str | None", "str | Mapping[str, str] | None"},

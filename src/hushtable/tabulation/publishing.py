@@ -50,6 +50,8 @@ class Tabulation(StatesFacts):
         The dimensions of each table.
     value : str
         The column of values: counts, or the sums of a column.
+    tables : tuple of CellTable
+        With all values.
     system : CellSystem
         All cells with their true values.
     is_primary : array
@@ -57,6 +59,11 @@ class Tabulation(StatesFacts):
     pattern : SuppressionPattern
         What is hidden, its cost and bound.
     rules : CellRules
+    content : str
+        What a value counts: records, persons, records of persons, or sums.
+    hierarchies : mapping of dimension to {parent: children}
+    inputs : tuple of path
+        The files it was made from, none of which `write` touches.
     """
 
     by: tuple[tuple[str, ...], ...]
@@ -66,10 +73,9 @@ class Tabulation(StatesFacts):
     is_primary: BoolArray = field(repr=False)
     pattern: SuppressionPattern = field(repr=False)
     rules: CellRules
-    content: str  # what a value counts
+    content: str
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
-    kind: Any = field(default=None, repr=False)  # the dataframe that records came in
 
     @property
     def n_cells(self) -> int:
@@ -98,8 +104,8 @@ class Tabulation(StatesFacts):
         numbers = {key: place for place, key in enumerate(self.system.keys)}
         written: set[int] = set()
         for table in self.tables:
-            for combination in np.ndindex(*table.shape):
-                key = _key_of(table, combination)
+            for place in range(len(table.values)):
+                key = _key_of(table, place)
                 cell = numbers[key]
                 if cell in written:
                     continue
@@ -294,13 +300,7 @@ def tabulate(
     """
     rules = rules or CellRules()
     check_choice("weight", weight, ("count", "one", "log"))
-    several = (
-        [[str(by)]]
-        if isinstance(by, str)
-        else [list(by)]
-        if by and isinstance(by[0], str)
-        else [list(each) for each in by]
-    )
+    several = _list_tables(by)
     names = check_dimensions(several)
     trees = {name: read_hierarchy(each, name) for name, each in (hierarchies or {}).items()}
     cells = read_records(data, names, value=value, person=person, hierarchies=trees)
@@ -362,17 +362,17 @@ def _join_rules(
     for each in counted:
         own = find_primary(each, rules, is_sum=is_sum)
         own_down, own_up = protection_levels(each, own, rules, least, is_sum=is_sum)
-        axes = each.table.axes
         for cell in np.flatnonzero(own).tolist():
-            place = number[_key_of(each.table, np.unravel_index(cell, each.table.shape))]
+            place = number[_key_of(each.table, cell)]
             is_primary[place] = True
             down[place], up[place] = min(down[place], own_down[cell]), max(up[place], own_up[cell])
     return is_primary, ProtectionLevels(down, up, np.zeros(system.n_cells))
 
 
-def _key_of(table: CellTable, codes: Sequence[int]) -> CellKey:
+def _key_of(table: CellTable, cell: int) -> CellKey:
     """Return the key of a cell."""
-    labels = [(axis.name, axis.labels[code]) for axis, code in zip(table.axes, codes, strict=True)]
+    codes = np.unravel_index(cell, table.shape)
+    labels = [(axis.name, axis.labels[int(code)]) for axis, code in zip(table.axes, codes, strict=True)]
     return tuple(sorted(pair for pair in labels if pair[1] != TOTAL))
 
 

@@ -24,7 +24,11 @@ from hushtable.tabulation.witnesses import ProtectionLevels
 _MAX_EXACT_CELLS: Final = 4_000  # cells that could be hidden, up to which an optimum is looked for
 _SHARE_OF_MASTER: Final = 0.6  # of the time
 _MASTER_GAP: Final = 1e-6
-_BUNDLE: Final = 64  # demands that one programme meets together
+_BUNDLE: Final = 16  # demands that one programme is asked to meet together, at first
+_MAX_BUNDLE: Final = 256
+_REWARD: Final = 20.0  # what a met demand is worth, in costs of the dearest cell
+_TIMES: Final = (1, 2, 3, 4, 6)  # a move in fractions is a whole one some times over
+_WHOLE: Final = 1e-4
 _SECONDS_PER_MOVE: Final = 20.0  # of an integer programme
 _MOVE_GAP: Final = 0.05
 _TINY: Final = 1e-6  # what a cell costs that is hidden already, as a share
@@ -199,26 +203,30 @@ class _PatternSearch:
         ]
 
     def complete(self, is_hidden: BoolArray, moves: list[CountArray]) -> BoolArray:
-        """Hide further cells until moves meet every demand, each as cheap as one programme for some demands is.
+        """Hide further cells until moves meet every demand: as many together as one programme can meet.
 
         Moves that were found stay possible when more is hidden; new ones are added to the list.
         """
-        size, is_hidden = _BUNDLE, is_hidden.copy()
+        draw, is_hidden, size = np.random.default_rng(0), is_hidden.copy(), _BUNDLE
         pending = self._filter_unmet(self.list_demands(), moves)
         while pending:
-            bundle = pending[:size]
-            move = self.find_move(is_hidden, bundle)
-            if move is None and len(bundle) > 1:
-                size = len(bundle) // 2
+            order = draw.permutation(len(pending))[:size]
+            # A cell cannot rise and fall in one move.
+            bundle = list({pending[place][0]: pending[place] for place in order.tolist()}.values())
+            move = self.find_moves(is_hidden, bundle) if size > 1 else self.find_move(is_hidden, bundle[0])
+            if move is None and size > 1:
+                size = max(1, size // 4)
                 continue
             if move is None:
                 self._drop(bundle[0])
-                pending = pending[1:]
+                pending.remove(bundle[0])
                 continue
             moves.append(move)
             is_hidden |= move != 0
-            pending = self._filter_unmet(pending, moves[-1:])
-            size = min(_BUNDLE, 2 * size)
+            n_before = len(pending)
+            pending = self._filter_unmet(pending, [move])
+            is_good = n_before - len(pending) > size // 4
+            size = min(_MAX_BUNDLE, 2 * size) if is_good else max(1, size // 2)
         return is_hidden
 
     def _drop(self, demand: Demand) -> None:
@@ -244,51 +252,120 @@ class _PatternSearch:
             ]
         return demands
 
-    def find_move(self, is_hidden: BoolArray, demands: list[Demand], *, may_grow: bool = True) -> CountArray | None:
-        """Return the cheapest move, in units, that meets some demands together; None if none was found.
+    def find_moves(self, is_hidden: BoolArray, demands: list[Demand]) -> CountArray | None:
+        """Return cheap moves, in units, that meet as many of some demands as they can together; None if none was found.
+
+        A move falls into parts that no sum binds. Parts that are no whole numbers are left out.
+        """
+        from scipy.optimize import Bounds, LinearConstraint
+        from scipy.sparse import block_array, csr_array
+
+        unit, n, n_demands = self.system.unit, len(self.columns), len(demands)
+        costs = self._costs(is_hidden, self.columns)
+        reward = _REWARD * float(costs.max())
+        places = np.searchsorted(self.columns, [cell for cell, _, _ in demands])
+        directions = np.array([direction for _, direction, _ in demands], dtype=np.float64)
+        reach = np.array([level for _, _, level in demands]) / unit
+        rise = csr_array((directions, (np.arange(n_demands), places)), shape=(n_demands, n))
+        shares = csr_array((-reach, (np.arange(n_demands), np.arange(n_demands))))
+        rows = block_array([[self.matrix, -self.matrix, None], [rise, -rise, shares]], format="csr")
+        n_sums = self.matrix.shape[0]
+        answer = solver.milp(
+            np.concatenate([costs, costs, np.full(n_demands, -reward)]),
+            constraints=LinearConstraint(rows, 0, np.concatenate([np.zeros(n_sums), np.full(n_demands, np.inf)])),
+            bounds=Bounds(0, np.concatenate([np.full(n, np.inf), self.room_down / unit, np.ones(n_demands)])),
+        )
+        if answer.x is None:
+            return None
+        move = self._keep_whole_parts((answer.x[:n] - answer.x[n : 2 * n]) * unit)
+        return move if move.any() else None
+
+    def _keep_whole_parts(self, amounts: FloatArray) -> CountArray:
+        """Return the parts of a move that are whole numbers, if need be some times over."""
+        from scipy.sparse.csgraph import connected_components
+
+        moved = np.flatnonzero(np.abs(amounts) > _TOLERANCE)
+        move = np.zeros(self.system.n_cells, dtype=np.int64)
+        if not len(moved):
+            return move
+        matrix = self.matrix[:, moved]
+        bound = abs(matrix)
+        n_parts, part_of = connected_components(bound.T @ bound, directed=False)
+        left = np.ones(n_parts, dtype=np.bool_)
+        for times in _TIMES:
+            exact = np.rint(amounts[moved] * times)
+            is_off = np.abs(exact - amounts[moved] * times) > _WHOLE
+            is_off |= -exact > self.room_down[moved]
+            off_parts = np.bincount(part_of, weights=is_off, minlength=n_parts) > 0
+            # Rounding may leave a sum open.
+            open_sums = np.flatnonzero(matrix @ exact)
+            off_parts[part_of[np.unique(matrix[open_sums].indices)]] = True
+            keep = (left & ~off_parts)[part_of]
+            move[self.columns[moved[keep]]] = exact[keep].astype(np.int64)
+            left &= off_parts
+        return move
+
+    def _costs(self, is_hidden: BoolArray, columns: CountArray) -> FloatArray:
+        """Return what a unit of each cell's move costs: next to nothing where it is hidden already."""
+        weights = self.weights[columns]
+        return np.where(is_hidden[columns], _TINY * weights, weights) + _TINY
+
+    def find_move(self, is_hidden: BoolArray, demand: Demand, *, may_grow: bool = True) -> CountArray | None:
+        """Return the cheapest move, in units, that meets one demand; None if there is none.
 
         Parameters
         ----------
         is_hidden : array
             Cells that cost nothing any more.
-        demands : list of Demand
+        demand : Demand
         may_grow : bool
             Whether cells that are shown may move.
         """
+        chosen = np.arange(len(self.columns)) if may_grow else np.flatnonzero(is_hidden[self.columns])
+        amounts = self._solve_move(is_hidden, demand, chosen, is_whole=False)
+        if amounts is None:
+            return None
+        move = self._keep_whole_parts(amounts)
+        if not self._filter_unmet([demand], [move]):
+            return move
+        if not self.system.is_integer:
+            return None
+        # Where it moves in fractions, or may move for nothing, whole numbers are looked for first.
+        near = np.flatnonzero((np.abs(amounts) > _TOLERANCE) | is_hidden[self.columns])
+        for columns in (near, chosen):
+            amounts = self._solve_move(is_hidden, demand, columns, is_whole=True)
+            if amounts is not None:
+                return self._keep_whole_parts(amounts)
+        return None
+
+    def _solve_move(
+        self, is_hidden: BoolArray, demand: Demand, chosen: CountArray, *, is_whole: bool
+    ) -> FloatArray | None:
+        """Return how far every cell moves, in units; None if the solver found nothing."""
         from scipy.optimize import Bounds, LinearConstraint
         from scipy.sparse import hstack
 
-        unit = self.system.unit
-        chosen = np.arange(len(self.columns)) if may_grow else np.flatnonzero(is_hidden[self.columns])
-        columns, matrix = self.columns[chosen], self.matrix[:, chosen]
-        n = len(columns)
-        costs = np.where(is_hidden[columns], _TINY * self.weights[columns], self.weights[columns]) + _TINY
+        cell, direction, level = demand
+        unit, n, matrix = self.system.unit, len(chosen), self.matrix[:, chosen]
+        costs = self._costs(is_hidden, self.columns[chosen])
         low, up = np.zeros(2 * n), np.concatenate([np.full(n, np.inf), self.room_down[chosen] / unit])
-        places = np.searchsorted(columns, [cell for cell, _, _ in demands])
-        for place, (_, direction, level) in zip(places.tolist(), demands, strict=True):
-            forward, back = (place, n + place) if direction > 0 else (n + place, place)
-            low[forward], up[back] = level / unit, 0.0
+        place = int(np.searchsorted(self.columns[chosen], cell))
+        forward, back = (place, n + place) if direction > 0 else (n + place, place)
+        low[forward], up[back] = level / unit, 0.0
         if (low > up).any():
             return None
-        both = hstack([matrix, -matrix], format="csr")
-        for is_whole in (False, True)[: 1 + self.system.is_integer]:
-            answer = solver.milp(
-                np.concatenate([costs, costs]),
-                constraints=LinearConstraint(both, 0, 0),
-                bounds=Bounds(low, up),
-                integrality=np.full(2 * n, int(is_whole)),
-                options={"time_limit": _SECONDS_PER_MOVE, "mip_rel_gap": _MOVE_GAP} if is_whole else {},
-            )
-            if answer.x is None:
-                return None
-            exact = np.rint((answer.x[:n] - answer.x[n:]) * unit)
-            if not (matrix @ exact).any() and (-exact <= self.room_down[chosen]).all():
-                move = np.zeros(self.system.n_cells, dtype=np.int64)
-                move[columns] = exact.astype(np.int64)
-                return move if not self._filter_unmet(demands, [move]) else None
-            if len(demands) > 1:
-                return None
-        return None
+        answer = solver.milp(
+            np.concatenate([costs, costs]),
+            constraints=LinearConstraint(hstack([matrix, -matrix], format="csr"), 0, 0),
+            bounds=Bounds(low, up),
+            integrality=np.full(2 * n, int(is_whole)),
+            options={"time_limit": _SECONDS_PER_MOVE, "mip_rel_gap": _MOVE_GAP} if is_whole else {},
+        )
+        if answer.x is None:
+            return None
+        amounts = np.zeros(len(self.columns))
+        amounts[chosen] = (answer.x[:n] - answer.x[n:]) * unit
+        return amounts
 
     def clean(self, is_hidden: BoolArray, moves: list[CountArray]) -> BoolArray:
         """Show secondary cells again, the dearest first, where moves of the others meet every demand."""
@@ -303,7 +380,7 @@ class _PatternSearch:
             if len(kept) < len(moves):
                 lacking = self._filter_unmet(demands, kept)
                 while lacking and not self.clock.is_over():
-                    move = self.find_move(fewer, lacking[:1], may_grow=False)
+                    move = self.find_move(fewer, lacking[0], may_grow=False)
                     if move is None:
                         break
                     kept.append(move)
