@@ -25,7 +25,7 @@ _MAX_EXACT_CELLS: Final = 4_000  # cells that could be hidden, up to which an op
 _SHARE_OF_MASTER: Final = 0.6  # of the time
 _MASTER_GAP: Final = 1e-6
 _BUNDLE: Final = 16  # demands that one programme is asked to meet together, at first
-_MAX_BUNDLE: Final = 256
+_SINGLES: Final = 50  # demands met one by one, before a bundle is tried again
 _REWARD: Final = 20.0  # what a met demand is worth, in costs of the dearest cell
 _TIMES: Final = (1, 2, 3, 4, 6)  # a move in fractions is a whole one some times over
 _WHOLE: Final = 1e-4
@@ -207,15 +207,18 @@ class _PatternSearch:
 
         Moves that were found stay possible when more is hidden; new ones are added to the list.
         """
-        draw, is_hidden, size = np.random.default_rng(0), is_hidden.copy(), _BUNDLE
+        draw, is_hidden, n_single = np.random.default_rng(0), is_hidden.copy(), 0
         pending = self._filter_unmet(self.list_demands(), moves)
         while pending:
+            # After a bundle that gave little, demands are met one by one for a while.
+            size = 1 if n_single else _BUNDLE
             order = draw.permutation(len(pending))[:size]
             # A cell cannot rise and fall in one move.
             bundle = list({pending[place][0]: pending[place] for place in order.tolist()}.values())
             move = self.find_moves(is_hidden, bundle) if size > 1 else self.find_move(is_hidden, bundle[0])
+            n_single = max(0, n_single - 1)
             if move is None and size > 1:
-                size = max(1, size // 4)
+                n_single = _SINGLES
                 continue
             if move is None:
                 self._drop(bundle[0])
@@ -223,10 +226,7 @@ class _PatternSearch:
                 continue
             moves.append(move)
             is_hidden |= move != 0
-            n_before = len(pending)
             pending = self._filter_unmet(pending, [move])
-            is_good = n_before - len(pending) > size // 4
-            size = min(_MAX_BUNDLE, 2 * size) if is_good else max(1, size // 2)
         return is_hidden
 
     def _drop(self, demand: Demand) -> None:
