@@ -158,6 +158,6 @@ def _failing_cells(found: TableAudit) -> list[str]:
         rows.append((system.describe(cell.cell), cell.outcome, known, because.get(cell.cell, "")))
     more = [f"... and {len(failing) - _SHOWN:,} more cells, see --json"] if len(failing) > _SHOWN else []
     table = format_table(
-        ("cell", "outcome", "a reader knows", "from"), rows, right=("a reader knows",), sentences=("outcome",)
+        ("cell", "outcome", "a reader knows", "from"), rows, right=("a reader knows",), sentences=("outcome", "from")
     )
     return ["", table, *more]

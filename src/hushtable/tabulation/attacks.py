@@ -48,10 +48,9 @@ class Derivation:
         if not self.least:
             return told
         names = [system.describe(cell) for cell, _ in self.least[:3]]
-        more = f" and {len(self.least) - 3} more" if len(self.least) > 3 else ""
+        more = f" and {len(self.least) - 3:,} more" if len(self.least) > 3 else ""
         least = {system.format_value(system.lower[cell]) for cell, _ in self.least}
-        verb = "is" if len(self.least) == 1 else "are"
-        return f"{told}, where {'; '.join(names)}{more} {verb} at least {'/'.join(sorted(least))}"
+        return f"{told}, where {'; '.join(names)}{more} is at least {'/'.join(sorted(least))}"
 
 
 def _format_factor(factor: Fraction, position: int) -> str:

@@ -30,7 +30,7 @@ from hushtable.tabulation.auditing import (
 from hushtable.tabulation.cells import CellSystem, ReaderKnowledge, build_system
 from hushtable.tabulation.certifying import build_certificate
 from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchy
-from hushtable.wording import StatesFacts, careful, count_of
+from hushtable.wording import StatesFacts, careful
 
 _MAX_DERIVATIONS: Final = 20  # of exposed cells; each is a programme
 
@@ -100,27 +100,29 @@ class TableAudit(StatesFacts):
     @property
     def facts(self) -> tuple[str, ...]:
         """What was found, the most dangerous first."""
-        cells, outcomes = self.audit.cells, self.outcomes
+        n_cells, outcomes = len(self.audit.cells), self.outcomes
         facts = []
         if outcomes.get(EXPOSED):
-            n = count_of(outcomes[EXPOSED], "hidden cell")
-            facts.append(careful(f"A reader can compute {n} of {len(cells):,}."))
+            facts.append(careful(f"A reader can compute {outcomes[EXPOSED]:,} of {n_cells:,} hidden cells."))
         if outcomes.get(UNPROTECTABLE):
-            n = count_of(outcomes[UNPROTECTABLE], "cell")
-            facts.append(careful(f"Hiding cannot protect {n}: hide zeros, take coarser categories, or round."))
+            told = (
+                f"Hiding cannot protect {outcomes[UNPROTECTABLE]:,} of {n_cells:,} hidden cells: hide zeros too, "
+                "take coarser categories, or round."
+            )
+            facts.append(careful(told))
         if outcomes.get(TOO_NARROW):
-            facts.append(careful(f"A reader knows {count_of(outcomes[TOO_NARROW], 'hidden cell')} too closely."))
+            facts.append(careful(f"A reader knows {outcomes[TOO_NARROW]:,} of {n_cells:,} hidden cells too closely."))
         if outcomes.get(NOT_JUDGED):
-            n = count_of(outcomes[NOT_JUDGED], "hidden cell")
-            facts.append(careful(f"The time was over before {n} could be judged."))
+            told = f"The time was over before {outcomes[NOT_JUDGED]:,} of {n_cells:,} hidden cells could be judged."
+            facts.append(careful(told))
         if self.n_shown_small:
-            facts.append(careful(f"The tables show {count_of(self.n_shown_small, 'count')} below {self.threshold}."))
-        if not cells:
+            facts.append(careful(f"Counts below {self.threshold} are shown: {self.n_shown_small:,}."))
+        if not n_cells:
             facts.append("The tables hide no cell.")
         if outcomes.get(PROTECTED):
             facts.append(
-                f"{count_of(outcomes[PROTECTED], 'hidden cell')} of {len(cells):,} are protected: other tables that "
-                "agree with all that is shown have other values there."
+                f"{outcomes[PROTECTED]:,} of {n_cells:,} hidden cells are protected: other tables that agree with all "
+                "that is shown have other values there."
             )
         return tuple(facts)
 

@@ -34,7 +34,7 @@ from hushtable.tabulation.tabulating import (
     read_records,
 )
 from hushtable.tabulation.witnesses import ProtectionLevels
-from hushtable.wording import StatesFacts, careful, count_of, join_names
+from hushtable.wording import StatesFacts, careful, join_names
 
 MARK: Final = "x"
 _COUNT_NAME: Final = "n"
@@ -232,10 +232,10 @@ class Tabulation(StatesFacts):
             proof = "no bound was computed"
         tables = join_names([" x ".join(names) for names in self.by])
         facts = [
-            f"{count_of(self.n_cells, 'cell')} of {tables}: {self.n_primary:,} are hidden by the rules, and "
+            f"{self.n_cells:,} cells of {tables}: {self.n_primary:,} are hidden by the rules, and "
             f"{self.n_secondary:,} more so that nobody can compute those ({proof}).",
-            f"Each of {count_of(len(pattern.audit.cells), 'primary cell')} has other values in tables that agree with "
-            "all that is shown.",
+            f"All {len(pattern.audit.cells):,} primary cells have other values in tables that agree with all that is "
+            "shown.",
         ]
         if self.content == "records of persons":
             told = "a person may be in several cells: cells count records, and the threshold persons."
