@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from hushtable.cli.arguments import AsJson, Force, ReadingOptions, Seconds, budget_of, names_of, table_path
+from hushtable.cli.arguments import ReadingOptions, Results, Seconds, budget_of, names_of, table_path
 from hushtable.cli.groups import argument, field
+from hushtable.cli.report import report_outputs, write_report
 from hushtable.cli.terminal import exit_with_code, format_table, print_json, print_lines, print_to_stderr, show_step
 from hushtable.errors import InputError
 
@@ -82,12 +83,10 @@ class ReaderOptions:
 
 
 @dataclass(frozen=True)
-class CheckResults:
+class CheckResults(Results):
     """What is written and printed."""
 
     certificate: Path | None = field(None, "File for the witness tables, which prove protection.", metavar="FILE.json")
-    force: Force = False
-    as_json: AsJson = False
 
 
 def check(
@@ -100,10 +99,8 @@ def check(
     from hushtable.io import drafts
     from hushtable.tabulation import check_tables
 
-    if results.certificate is not None:
-        drafts.check_outputs((results.certificate,), tables, overwrite=results.force)
-    elif results.force:
-        raise InputError("--force has no effect without --certificate.", hint="leave it out: no file is written.")
+    outputs = (*filter(None, [results.certificate]), *report_outputs(results.report))
+    drafts.check_outputs(outputs, tables, overwrite=results.force)
     with show_step("reading and judging"):
         found = check_tables(
             [reading.table(table) for table in tables] if reading != ReadingOptions() else list(tables),
@@ -115,6 +112,7 @@ def check(
     if results.certificate is not None:
         found.certificate.write(results.certificate, overwrite=results.force)
         print_to_stderr(f"Wrote {results.certificate}.")
+    write_report(found, results)
     with exit_with_code(0 if found.passed else 1):
         if results.as_json:
             print_json({**found.to_dict(), "facts": found.facts})
