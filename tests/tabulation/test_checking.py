@@ -220,6 +220,18 @@ def test_hierarchies_are_sums_too():
     assert ht.check_tables(table, hierarchies={"region": levels}).outcomes == {"exposed": 1}
 
 
+def test_a_hierarchy_of_tau_argus(tmp_path):
+    path = tmp_path / "region.hrc"
+    path.write_text("North\n@N1\n@N2\n@@N2a\n@@N2b\nSouth\n@S1\n")
+    rows = [("N1", "30"), ("N2", "40"), ("N2a", "*"), ("N2b", "35"), ("North", "70"), ("South", "11"), ("S1", "11"),
+            ("Total", "81")]  # fmt: skip
+    table = pl.DataFrame(rows, schema=["region", "n"], orient="row")
+    assert [cell.low for cell in ht.check_tables(table, hierarchies={"region": path}).exposed] == [5]
+    path.write_text("North\n@@N1\n")
+    with pytest.raises(ht.InputError, match="skips a level"):
+        ht.check_tables(table, hierarchies={"region": path})
+
+
 def draw_tables(draw):
     """Draw one or two tables with hidden cells, as code, and the true values."""
     shape = [(4, 5), (3, 3, 3), (2, 3, 4), (2, 2, 2, 3)][draw.integers(4)]

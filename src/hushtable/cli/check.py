@@ -40,7 +40,7 @@ class CellOptions:
         metavar="LABEL|A=LABEL",
     )
     hierarchy: list[str] | None = field(
-        None, "Which labels add up to which: a table with a column for each level.", metavar="A=FILE"
+        None, "Which labels add up to which: a table with a column for each level, or .hrc.", metavar="A=FILE"
     )
 
     def arguments(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class TableOptions:
     value: str | None = field(None, "Column of amounts to sum. Default: count.", metavar="COLUMN")
     person: Person = None
     hierarchy: list[str] | None = field(
-        None, "Which labels add up to which: a table with a column for each level.", metavar="A=FILE"
+        None, "Which labels add up to which: a table with a column for each level, or .hrc.", metavar="A=FILE"
     )
 
 

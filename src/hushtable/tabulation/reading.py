@@ -353,9 +353,11 @@ def _find_total(
 
 
 def read_hierarchy(source: Any, dimension: str) -> dict[str, tuple[str, ...]]:
-    """Return parents and children: from a mapping, or a table with a column a level, a row a path."""
+    """Return parents and children: from a mapping, a ``.hrc`` file, or a table with a column a level, a row a path."""
     if isinstance(source, Mapping):
         return {str(parent): tuple(map(str, parts)) for parent, parts in source.items()}
+    if isinstance(source, (str, Path)) and Path(source).suffix.lower() == ".hrc":
+        return _read_indented(Path(source), dimension)
     frame = frames.read(source if not isinstance(source, str) else Path(source))
     levels = [_texts_of(frame, column) for column in frame.columns]
     # From coarse to fine, however the columns lie.
@@ -372,4 +374,25 @@ def read_hierarchy(source: Any, dimension: str) -> dict[str, tuple[str, ...]]:
                     hint="every label has one parent.",
                 )
             children.setdefault(parent, {})[part] = None
+    return {parent: tuple(parts) for parent, parts in children.items()}
+
+
+def _read_indented(path: Path, dimension: str) -> dict[str, tuple[str, ...]]:
+    """Read a hierarchy of tau-Argus: a label a line, with an @ for each level below the first."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"cannot read the hierarchy {str(path)!r}.", hint="it is a text file in UTF-8.") from None
+    children: dict[str, list[str]] = {}
+    above: list[str] = []
+    for line in filter(str.strip, lines):
+        label = line.strip().lstrip("@").strip()
+        depth = len(line.strip()) - len(line.strip().lstrip("@"))
+        if depth > len(above):
+            raise InputError(
+                f"the hierarchy of {dimension!r} skips a level in {str(path)!r}.", hint="add one @ for each level."
+            )
+        if depth:
+            children.setdefault(above[depth - 1], []).append(label)
+        above[depth:] = [label]
     return {parent: tuple(parts) for parent, parts in children.items()}

@@ -29,7 +29,7 @@ _SINGLES: Final = 50  # demands met one by one, before a bundle is tried again
 _REWARD: Final = 20.0  # what a met demand is worth, in costs of the dearest cell
 _TIMES: Final = (1, 2, 3, 4, 6)  # a move in fractions is a whole one some times over
 _WHOLE: Final = 1e-4
-_SECONDS_PER_MOVE: Final = 20.0  # of an integer programme
+_SECONDS_PER_MOVE: Final = (1.0, 20.0)  # of an integer programme: at first, and for what is left
 _MOVE_GAP: Final = 0.05
 _TINY: Final = 1e-6  # what a cell costs that is hidden already, as a share
 _TOLERANCE: Final = 1e-6
@@ -207,27 +207,41 @@ class _PatternSearch:
 
         Moves that were found stay possible when more is hidden; new ones are added to the list.
         """
-        draw, is_hidden, n_single = np.random.default_rng(0), is_hidden.copy(), 0
+        is_hidden = is_hidden.copy()
         pending = self._filter_unmet(self.list_demands(), moves)
+        # What is not met soon is met by moves of others, or when more is hidden; what is left gets more time.
+        for seconds in _SECONDS_PER_MOVE:
+            pending = self._meet(pending, is_hidden, moves, seconds)
+        for demand in pending:
+            self._drop(demand)
+        return is_hidden
+
+    def _meet(
+        self, pending: list[Demand], is_hidden: BoolArray, moves: list[CountArray], seconds: float
+    ) -> list[Demand]:
+        """Meet demands, hide what moves, in place, and return the demands that were not met in so many seconds each."""
+        draw, n_single, unmet = np.random.default_rng(0), 0, []
         while pending:
             # After a bundle that gave little, demands are met one by one for a while.
             size = 1 if n_single else _BUNDLE
             order = draw.permutation(len(pending))[:size]
             # A cell cannot rise and fall in one move.
             bundle = list({pending[place][0]: pending[place] for place in order.tolist()}.values())
-            move = self.find_moves(is_hidden, bundle) if size > 1 else self.find_move(is_hidden, bundle[0])
+            if size > 1:
+                move = self.find_moves(is_hidden, bundle)
+            else:
+                move = self.find_move(is_hidden, bundle[0], seconds=seconds)
             n_single = max(0, n_single - 1)
-            if move is None and size > 1:
+            if move is not None:
+                moves.append(move)
+                is_hidden |= move != 0
+                pending, unmet = self._filter_unmet(pending, [move]), self._filter_unmet(unmet, [move])
+            elif size > 1:
                 n_single = _SINGLES
-                continue
-            if move is None:
-                self._drop(bundle[0])
+            else:
                 pending.remove(bundle[0])
-                continue
-            moves.append(move)
-            is_hidden |= move != 0
-            pending = self._filter_unmet(pending, [move])
-        return is_hidden
+                unmet.append(bundle[0])
+        return unmet
 
     def _drop(self, demand: Demand) -> None:
         """Ask no more for what no pattern gives; raise InfeasibleError if nothing is left to ask of a cell."""
@@ -310,7 +324,9 @@ class _PatternSearch:
         weights = self.weights[columns]
         return np.where(is_hidden[columns], _TINY * weights, weights) + _TINY
 
-    def find_move(self, is_hidden: BoolArray, demand: Demand, *, may_grow: bool = True) -> CountArray | None:
+    def find_move(
+        self, is_hidden: BoolArray, demand: Demand, *, may_grow: bool = True, seconds: float = _SECONDS_PER_MOVE[0]
+    ) -> CountArray | None:
         """Return the cheapest move, in units, that meets one demand; None if there is none.
 
         Parameters
@@ -320,9 +336,11 @@ class _PatternSearch:
         demand : Demand
         may_grow : bool
             Whether cells that are shown may move.
+        seconds : float
+            How long whole numbers are looked for.
         """
         chosen = np.arange(len(self.columns)) if may_grow else np.flatnonzero(is_hidden[self.columns])
-        amounts = self._solve_move(is_hidden, demand, chosen, is_whole=False)
+        amounts = self._solve_move(is_hidden, demand, chosen)
         if amounts is None:
             return None
         move = self._keep_whole_parts(amounts)
@@ -333,15 +351,15 @@ class _PatternSearch:
         # Where it moves in fractions, or may move for nothing, whole numbers are looked for first.
         near = np.flatnonzero((np.abs(amounts) > _TOLERANCE) | is_hidden[self.columns])
         for columns in (near, chosen):
-            amounts = self._solve_move(is_hidden, demand, columns, is_whole=True)
+            amounts = self._solve_move(is_hidden, demand, columns, seconds=seconds)
             if amounts is not None:
                 return self._keep_whole_parts(amounts)
         return None
 
     def _solve_move(
-        self, is_hidden: BoolArray, demand: Demand, chosen: CountArray, *, is_whole: bool
+        self, is_hidden: BoolArray, demand: Demand, chosen: CountArray, *, seconds: float | None = None
     ) -> FloatArray | None:
-        """Return how far every cell moves, in units; None if the solver found nothing."""
+        """Return how far every cell moves, in units; whole numbers are looked for if so many seconds are given."""
         from scipy.optimize import Bounds, LinearConstraint
         from scipy.sparse import hstack
 
@@ -358,8 +376,8 @@ class _PatternSearch:
             np.concatenate([costs, costs]),
             constraints=LinearConstraint(hstack([matrix, -matrix], format="csr"), 0, 0),
             bounds=Bounds(low, up),
-            integrality=np.full(2 * n, int(is_whole)),
-            options={"time_limit": _SECONDS_PER_MOVE, "mip_rel_gap": _MOVE_GAP} if is_whole else {},
+            integrality=np.full(2 * n, int(seconds is not None)),
+            options={} if seconds is None else {"time_limit": seconds, "mip_rel_gap": _MOVE_GAP},
         )
         if answer.x is None:
             return None
