@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from hushtable.claims.certificates import witnesses
+from hushtable.claims.certificates.witnesses import Entries
 from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
 from hushtable.errors import InputError, check_whole
 
@@ -20,7 +21,7 @@ class HiddenCells(SpeaksOfNobody):
     """
 
     threshold: int | None  # counts below are not shown, and the witnesses reach it; None for sums
-    witnesses: Mapping[str, Any] = field(repr=False)  # the entries of a certificate of witnesses
+    witnesses: Entries = field(repr=False)  # the entries of a certificate of witnesses
 
     kind: ClassVar[str] = "hidden cells"
 
@@ -79,11 +80,11 @@ class HiddenCells(SpeaksOfNobody):
             self.conditions, (*small, *verdict.failures), verdict.columns, verdict.n_records, figures=verdict.figures
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the threshold and the witnesses."""
         return {"kind": self.kind, "threshold": self.threshold, "witnesses": dict(self.witnesses)}
 
     @classmethod
-    def from_dict(cls, entries: Mapping[str, Any]) -> HiddenCells:
+    def from_dict(cls, entries: Entries) -> HiddenCells:
         """Read what `to_dict` wrote."""
         return cls(entries["threshold"], entries["witnesses"])

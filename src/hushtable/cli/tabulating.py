@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from hushtable.cli.arguments import (
     AsJson,
     External,
     Force,
     InFile,
+    NewFile,
     Person,
     ReadingOptions,
     Seconds,
@@ -19,7 +20,7 @@ from hushtable.cli.arguments import (
     place_of,
 )
 from hushtable.cli.check import parse_pair
-from hushtable.cli.groups import field, option
+from hushtable.cli.groups import field
 from hushtable.cli.terminal import print_json, print_lines, print_to_stderr, show_step
 from hushtable.errors import InputError
 
@@ -50,6 +51,7 @@ class RuleOptions:
     level: str = field("upper", "What hidden counts may be: upper (the threshold or more) or exact (another value).")
     zeros: str | None = field(None, "shown or hidden. Default: shown, and hidden with --sensitive.")
     weight: str = field("count", "What hiding a cell costs: count (its value), one, or log.")
+    seconds: Seconds = None
 
     @property
     def rules(self) -> CellRules:
@@ -66,27 +68,33 @@ class RuleOptions:
         return CellRules(self.threshold, dominance, self.p, self.sensitive, self.level)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True)
+class TableResults:
+    """What is written and printed."""
+
+    certificate: Path | None = field(
+        None, "File for the witness tables of primary cells. Internal.", metavar="FILE.json"
+    )
+    external: External = False
+    force: Force = False
+    as_json: AsJson = False
+
+
 def tables(
     file: InFile,
-    output: Annotated[Path, option("File to write: CSV or Parquet.", "--output", "-o")],
+    output: NewFile,
     counted: TableOptions,
     rules: RuleOptions,
+    results: TableResults,
     reading: ReadingOptions,
-    certificate: Annotated[
-        Path | None, option("File for the witness tables of primary cells. Internal.", metavar="FILE.json")
-    ] = None,
-    seconds: Seconds = None,
-    external: External = False,
-    force: Force = False,
-    as_json: AsJson = False,
 ) -> None:
     """Make tables of counts or sums, and hide the cheapest cells so that nobody can compute a small one."""
     from hushtable.io import drafts, frames
     from hushtable.tabulation import ReaderKnowledge, tabulate
 
     frames.file_kind(output)
-    outputs = [output, *([] if certificate is None else [certificate])]
-    drafts.check_outputs(outputs, (place_of(file),), overwrite=force)
+    outputs = [output, *filter(None, [results.certificate])]
+    drafts.check_outputs(outputs, (place_of(file),), overwrite=results.force)
     with show_step("reading"):
         frame = reading.table(file)
     with show_step("counting and hiding"):
@@ -99,14 +107,14 @@ def tables(
             rules=rules.rules,
             reader=None if rules.zeros is None else ReaderKnowledge(zeros=rules.zeros),  # type: ignore[arg-type]
             weight=rules.weight,  # type: ignore[arg-type]
-            budget=budget_of(seconds),
+            budget=budget_of(rules.seconds),
         )
     with show_step("writing and verifying"):
-        verdict = made.write(output, external=external, overwrite=force)
-    if certificate is not None:
-        made.certificate.write(certificate, overwrite=force)
-        print_to_stderr(f"Wrote {certificate}: it tells true values, keep it as safe as the data.")
-    if as_json:
+        verdict = made.write(output, external=results.external, overwrite=results.force)
+    if results.certificate is not None:
+        made.certificate.write(results.certificate, overwrite=results.force)
+        print_to_stderr(f"Wrote {results.certificate}: it tells true values, keep it as safe as the data.")
+    if results.as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **made.to_dict(), "facts": made.facts})
     else:
         print_lines(f"Wrote {output}, verified from the file.", *made.facts)

@@ -63,7 +63,7 @@ def derive(system: CellSystem, cell: int, value: float, *, is_upper: bool) -> De
     if not is_upper and system.lower[cell] >= value:
         return Derivation(cell, Fraction(int(value)), is_upper, (), ())
     for equations in _grow_neighbourhood(system, cell):
-        found = _find_terms(system, cell, value, equations, is_upper)
+        found = _find_terms(system, cell, value, equations, is_upper=is_upper)
         if found is not None:
             return found
     return None
@@ -87,7 +87,9 @@ def _grow_neighbourhood(system: CellSystem, cell: int) -> Iterator[CountArray]:
         n_before = n_rows
 
 
-def _find_terms(system: CellSystem, cell: int, value: float, chosen: CountArray, is_upper: bool) -> Derivation | None:
+def _find_terms(
+    system: CellSystem, cell: int, value: float, chosen: CountArray, *, is_upper: bool
+) -> Derivation | None:
     """Look for factors of some sums whose total bounds the cell, with the fewest and smallest factors."""
     from scipy.optimize import Bounds, LinearConstraint
     from scipy.sparse import csr_array, hstack, vstack
@@ -119,7 +121,9 @@ def _find_terms(system: CellSystem, cell: int, value: float, chosen: CountArray,
     if answer.x is None:
         return None
     factors = answer.x[: len(chosen)] - answer.x[len(chosen) :]
-    found = _confirm(system, cell, chosen, factors, is_upper, (matrix, needed, touched, is_bounded, base, target))
+    found = _confirm(
+        system, cell, chosen, factors, (matrix, needed, touched, is_bounded, base, target), is_upper=is_upper
+    )
     if found is None or (found.bound >= value + 1 if is_upper else found.bound <= value - 1):
         return None
     return found
@@ -130,8 +134,9 @@ def _confirm(
     cell: int,
     chosen: CountArray,
     factors: FloatArray,
-    is_upper: bool,
     parts: tuple[Any, FloatArray, CountArray, BoolArray, FloatArray, FloatArray],
+    *,
+    is_upper: bool,
 ) -> Derivation | None:
     """Return the derivation if its factors hold as small fractions, exactly."""
     matrix, needed, touched, is_bounded, base, target = parts

@@ -105,7 +105,7 @@ def audit(
     failing = asked[~search.is_met[asked]] if explain else asked[:0]
     is_beyond = _find_unprotectable(system, levels, failing)
     floor = None if threshold is None else threshold * system.unit
-    cells = tuple(_judge_cell(search, cell, bool(is_beyond[cell]), floor) for cell in asked.tolist())
+    cells = tuple(_judge_cell(search, cell, floor, is_beyond=bool(is_beyond[cell])) for cell in asked.tolist())
     cells += tuple(_find_exposed_absent(system, deduction, floor))
     met = [judged.cell for judged in cells if judged.outcome == PROTECTED]
     witnesses = tuple(choose_witnesses(search, met))
@@ -123,7 +123,7 @@ def _find_exposed_absent(system: CellSystem, deduction: Deduction, floor: float 
             yield JudgedCell(cell, EXPOSED, value, value, deduction.is_proven)
 
 
-def _judge_cell(search: WitnessSearch, cell: int, is_beyond: bool, floor: float | None) -> JudgedCell:
+def _judge_cell(search: WitnessSearch, cell: int, floor: float | None, *, is_beyond: bool) -> JudgedCell:
     deduction = search.deduction
     low, high = float(deduction.low[cell]), float(deduction.high[cell])
     if low == high:

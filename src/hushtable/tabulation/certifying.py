@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from hushtable._types import CountArray
 from hushtable.claims import Certificate
 from hushtable.tabulation.auditing import PROTECTED, CellAudit
 from hushtable.tabulation.cells import CellSystem
@@ -38,7 +38,7 @@ def build_certificate(
     """
     hidden = system.hidden
     place = {cell: position for position, cell in enumerate(hidden.tolist())}
-    witnesses = audit.witnesses or (_determined_table(audit),)
+    witnesses = audit.witnesses or (_table_of_determined(audit),)
     tables = [_values_of(witness, system, audit, hidden) for witness in witnesses]
     base = tables[0]
     changes = []
@@ -63,18 +63,19 @@ def build_certificate(
     )
 
 
-def _determined_table(audit: CellAudit) -> WitnessTable:
+def _table_of_determined(audit: CellAudit) -> WitnessTable:
     return WitnessTable(audit.deduction.low[audit.open_cells].astype(np.int64))
 
 
-def _values_of(witness: WitnessTable, system: CellSystem, audit: CellAudit, hidden: Any) -> Any:
+def _values_of(witness: WitnessTable, system: CellSystem, audit: CellAudit, hidden: CountArray) -> CountArray:
     """Return the values of all hidden cells in a witness; those that are determined have theirs."""
     values = np.where(np.isfinite(audit.deduction.low), audit.deduction.low, 0) * witness.denominator
     values[audit.open_cells] = witness.values
-    return values[hidden].astype(np.int64)
+    table: CountArray = values[hidden].astype(np.int64)
+    return table
 
 
-def _describe_level(position: int, levels: ProtectionLevels, cell: int) -> dict[str, Any]:
+def _describe_level(position: int, levels: ProtectionLevels, cell: int) -> dict[str, int | None]:
     down, up = float(levels.reach_down[cell]), float(levels.reach_up[cell])
     return {
         "cell": position,

@@ -94,6 +94,7 @@ _MAX_DECIMALS: Final = 6
 
 Number = tuple[int, int]  # an integer, and the decimals that it has
 Bounds = tuple[float, float]
+CellParser = Callable[[str, int], Number | Bounds | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,16 +183,16 @@ def _with_index(data: Any) -> Any:
 
 
 def _texts_of(frame: Frame, column: str) -> list[str]:
-    return ["" if cell is None else _plain_text(cell) for cell in frame.column(column).to_list()]
+    return ["" if cell is None else _format_cell(cell) for cell in frame.column(column).to_list()]
 
 
-def _plain_text(cell: object) -> str:
+def _format_cell(cell: object) -> str:
     if isinstance(cell, float):
         return "" if cell != cell else repr(int(cell)) if cell.is_integer() else repr(cell)
     return str(cell).strip()
 
 
-def _build_parser(decimal: str, hidden: Sequence[str], name: str) -> Callable[[str, int], Number | Bounds | None]:
+def _build_parser(decimal: str, hidden: Sequence[str], name: str) -> CellParser:
     """Return what parses a cell: a number, the bounds that a mark says, or None for no value known."""
     marks = frozenset(mark.casefold() for mark in hidden) or HIDDEN_MARKS
 
@@ -236,7 +237,7 @@ def _parse_number(text: str, decimal: str) -> Number | None:
 
 
 def _choose_columns(
-    frame: Frame, texts: Mapping[str, list[str]], reading: TableReading, parse: Any, name: str
+    frame: Frame, texts: Mapping[str, list[str]], reading: TableReading, parse: CellParser, name: str
 ) -> tuple[list[str], str | None, str | None]:
     """Return the columns of labels, that of values, and the dimension across where there is none."""
     if reading.value is not None:
@@ -268,7 +269,7 @@ def _choose_columns(
     return by, None, reading.across or _ACROSS
 
 
-def _are_values(cells: Sequence[str], parse: Any) -> bool:
+def _are_values(cells: Sequence[str], parse: CellParser) -> bool:
     """Whether a column holds numbers and marks only, and some number."""
     try:
         parsed = [parse(cell, row) for row, cell in enumerate(cells)]
@@ -288,18 +289,7 @@ def _fill(
             f"{name} has {np.prod(shape, dtype=float):,.0f} combinations of labels.",
             hint="at most 3,000,000 are looked at: take fewer dimensions or coarser labels.",
         )
-    codes = []
-    for dimension, cells in labels.items():
-        number = {label: code for code, label in enumerate(names[dimension])}
-        codes.append(np.array([number[cell] for cell in cells], dtype=np.int64))
-    places = np.ravel_multi_index(tuple(codes), shape)
-    doubled = [place for place, count in Counter(places.tolist()).items() if count > 1]
-    if doubled:
-        raise InputError(
-            f"{name} has {len(doubled):,} combinations of labels in more than one row, the first in row "
-            f"{int(np.flatnonzero(places == doubled[0])[1]) + 1}.",
-            hint="a cell has one row: name all columns of labels with --by.",
-        )
+    places = _locate_cells(name, labels, names)
     decimals = max((int(each[1]) for each in parsed if each is not None and isinstance(each[0], int)), default=0)
     n_cells = int(np.prod(shape))
     values, status = np.zeros(n_cells, dtype=np.int64), np.full(n_cells, ABSENT)
@@ -327,6 +317,23 @@ def _fill(
         for dimension, each in names.items()
     )
     return CellTable(name, axes, values, status, at_least, at_most, decimals), totals
+
+
+def _locate_cells(name: str, labels: Mapping[str, list[str]], names: Mapping[str, list[str]]) -> CountArray:
+    """Return the place of every cell in the grid; raise InputError if two have the same."""
+    codes = []
+    for dimension, cells in labels.items():
+        number = {label: code for code, label in enumerate(names[dimension])}
+        codes.append(np.array([number[cell] for cell in cells], dtype=np.int64))
+    places = np.ravel_multi_index(tuple(codes), tuple(len(each) for each in names.values()))
+    doubled = [place for place, count in Counter(places.tolist()).items() if count > 1]
+    if doubled:
+        raise InputError(
+            f"{name} has {len(doubled):,} combinations of labels in more than one row, the first in row "
+            f"{int(np.flatnonzero(places == doubled[0])[1]) + 1}.",
+            hint="a cell has one row: name all columns of labels with --by.",
+        )
+    return places
 
 
 def _find_total(

@@ -220,7 +220,8 @@ class _PatternSearch:
         self, pending: list[Demand], is_hidden: BoolArray, moves: list[CountArray], seconds: float
     ) -> list[Demand]:
         """Meet demands, hide what moves, in place, and return the demands that were not met in so many seconds each."""
-        draw, n_single, unmet = np.random.default_rng(0), 0, []
+        draw, n_single = np.random.default_rng(0), 0
+        unmet: list[Demand] = []
         while pending:
             # After a bundle that gave little, demands are met one by one for a while.
             size = 1 if n_single else _BUNDLE

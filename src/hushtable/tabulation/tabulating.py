@@ -188,17 +188,17 @@ def read_records(
     amounts, decimals = np.ones(frame.n_rows, dtype=np.int64), 0
     if value is not None:
         amounts, decimals = _read_amounts(frame, value)
-    is_alone = _each_is_in_one_cell(labels, persons)
+    is_alone = _are_in_one_cell(labels, persons)
     return RecordCells(labels, hierarchies or {}, amounts, decimals, persons, value is None and is_alone)
 
 
-def _each_is_in_one_cell(labels: Mapping[str, tuple[tuple[str, ...], CountArray]], persons: CountArray) -> bool:
+def _are_in_one_cell(labels: Mapping[str, tuple[tuple[str, ...], CountArray]], persons: CountArray) -> bool:
     """Whether all records of each person have the same labels, so that counts of persons add up."""
     rows = np.unique(np.stack([persons, *(codes for _, codes in labels.values())]), axis=1)
     return int(rows.shape[1]) == len(np.unique(persons))
 
 
-def _read_amounts(frame: Any, value: str) -> tuple[CountArray, int]:
+def _read_amounts(frame: frames.Frame, value: str) -> tuple[CountArray, int]:
     """Return a column of amounts in units, and the decimals of a unit."""
     cells = frame.values(value)
     if not cells.dtype.is_numeric():

@@ -28,6 +28,7 @@ _AGREES: Final = "every witness agrees with what the tables show"
 _COVERS: Final = "the witnesses differ as far as asked in every cell that is asked about"
 CONDITIONS: Final = (_AGREES, _COVERS)
 
+Entries = Mapping[str, Any]
 Key = tuple[tuple[str, str], ...]
 Limits = tuple[Fraction | None, Fraction | None]
 
@@ -42,14 +43,14 @@ class _PublishedCells:
     marked: set[Key]  # hidden by a mark, and not because there is no row
 
 
-def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
+def check(data: Any, entries: Entries, reading: Reading) -> Verdict:
     """Check witnesses from the published tables."""
     del reading  # cells of tables are texts and numbers
     tables = list(data) if isinstance(data, (list, tuple)) else [data]
     return judge(tables, entries)[0]
 
 
-def judge(tables: Sequence[Any], entries: Mapping[str, Any]) -> tuple[Verdict, tuple[Fraction, ...]]:
+def judge(tables: Sequence[Any], entries: Entries) -> tuple[Verdict, tuple[Fraction, ...]]:
     """Judge the witnesses of published tables; return the verdict and the values that the tables show."""
     try:
         return _check(tables, entries)
@@ -61,7 +62,7 @@ def judge(tables: Sequence[Any], entries: Mapping[str, Any]) -> tuple[Verdict, t
         ) from None
 
 
-def _check(tables: Sequence[Any], entries: Mapping[str, Any]) -> tuple[Verdict, tuple[Fraction, ...]]:
+def _check(tables: Sequence[Any], entries: Entries) -> tuple[Verdict, tuple[Fraction, ...]]:
     if len(tables) != len(entries["tables"]):
         raise InputError(
             f"the certificate is about {len(entries['tables'])} tables, and {len(tables)} were given.",
@@ -106,7 +107,7 @@ def _build_verdict(
     return Verdict(CONDITIONS, tuple(failures), names, len(cells.shown) + len(keys), figures=figures)
 
 
-def _expand(entries: Mapping[str, Any], n_cells: int) -> Iterator[list[Fraction]]:
+def _expand(entries: Entries, n_cells: int) -> Iterator[list[Fraction]]:
     """Yield the values of every witness: the first is whole, each other one differs from it in some cells."""
     unit = 10 ** int(entries["decimals"])
     base = [Fraction(int(value), int(entries["base"]["denominator"]) * unit) for value in entries["base"]["values"]]
@@ -120,7 +121,7 @@ def _expand(entries: Mapping[str, Any], n_cells: int) -> Iterator[list[Fraction]
         yield values
 
 
-def _is_covered(reached: tuple[Fraction, Fraction] | None, ask: Mapping[str, Any], unit: int) -> bool:
+def _is_covered(reached: tuple[Fraction, Fraction] | None, ask: Entries, unit: int) -> bool:
     if reached is None:
         return False
     low, high = reached[0] * unit, reached[1] * unit
@@ -131,7 +132,7 @@ def _is_covered(reached: tuple[Fraction, Fraction] | None, ask: Mapping[str, Any
     )
 
 
-def _find_disagreement(values: Mapping[Key, Fraction], cells: _PublishedCells, reader: Mapping[str, Any]) -> str:
+def _find_disagreement(values: Mapping[Key, Fraction], cells: _PublishedCells, reader: Entries) -> str:
     """Return what a witness contradicts; empty if nothing."""
     if reader["content"] == "counts" and any(value.denominator != 1 for value in values.values()):
         return "a count is no whole number"
@@ -146,7 +147,7 @@ def _find_disagreement(values: Mapping[Key, Fraction], cells: _PublishedCells, r
     return ""
 
 
-def _read(data: Any, told: Mapping[str, Any], reader: Mapping[str, Any], cells: _PublishedCells) -> list[Failure]:
+def _read(data: Any, told: Entries, reader: Entries, cells: _PublishedCells) -> list[Failure]:
     """Read a table into the cells; return what contradicts an earlier one."""
     rows, names = _list_rows(data, told)
     labels = {name: list(dict.fromkeys(row[position] for row, _ in rows)) for position, name in enumerate(names)}
@@ -176,12 +177,23 @@ def _read(data: Any, told: Mapping[str, Any], reader: Mapping[str, Any], cells: 
             low = before[0] if low is None or (before[0] is not None and before[0] > low) else low
             bounds = None, min((top for top in (before[1], bounds[1]) if top is not None), default=None)
         cells.hidden[key] = low, bounds[1]
+    cells.sums += _list_sums(names, labels, totals, told["hierarchies"])
+    return failures
+
+
+def _list_sums(
+    names: Sequence[str],
+    labels: Mapping[str, Sequence[str]],
+    totals: Mapping[str, str | None],
+    hierarchies: Mapping[str, Mapping[str, Sequence[str]]],
+) -> Iterator[tuple[Key, tuple[Key, ...]]]:
+    """Yield each total of a table with its parts."""
     for position, name in enumerate(names):
-        children = told["hierarchies"].get(name, {})
+        children = hierarchies.get(name, {})
         below = {part for parts in children.values() for part in parts}
-        tree = dict(children)
-        if totals[name] in labels[name]:
-            tree[totals[name]] = [label for label in labels[name] if label not in below and label != totals[name]]
+        tree, whole = dict(children), totals[name]
+        if whole in labels[name]:
+            tree[str(whole)] = [label for label in labels[name] if label not in below and label != whole]
         others = [labels[each] for each in names if each != name]
         for parent, parts in tree.items():
             present = [part for part in parts if part in labels[name]]
@@ -190,11 +202,10 @@ def _read(data: Any, told: Mapping[str, Any], reader: Mapping[str, Any], cells: 
             for rest in product(*others):
                 left, right = rest[:position], rest[position:]
                 total, *line = [_key(names, (*left, label, *right), totals) for label in (parent, *present)]
-                cells.sums.append((total, tuple(line)))
-    return failures
+                yield total, tuple(line)
 
 
-def _list_rows(data: Any, told: Mapping[str, Any]) -> tuple[list[tuple[tuple[str, ...], str]], list[str]]:
+def _list_rows(data: Any, told: Entries) -> tuple[list[tuple[tuple[str, ...], str]], list[str]]:
     """Return the labels and the text of every cell, and the names of the dimensions."""
     if hasattr(data, "reset_index") and data.index.names[0] is not None:
         data = data.reset_index()
@@ -223,7 +234,7 @@ def _key(names: Sequence[str], labels: Sequence[str], totals: Mapping[str, str |
     return tuple(sorted((name, label) for name, label in zip(names, labels, strict=True) if label != totals[name]))
 
 
-def _least(reader: Mapping[str, Any]) -> Fraction | None:
+def _least(reader: Entries) -> Fraction | None:
     if reader["negative"]:
         return None
     return Fraction(1 if reader["content"] == "counts" and reader["zeros"] == "shown" else 0)
