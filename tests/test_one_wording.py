@@ -30,6 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a table of people, a synthetic one, a policy, a release, and records with persons."""
     folder = tmp_path_factory.mktemp("facts")
     PEOPLE.write_csv(folder / "people.csv")
+    (folder / "table.csv").write_text("g,n\na,x\nb,x\nc,7\nTotal,50\n")
     PEOPLE[::2].drop("name").write_csv(folder / "half.csv")
     PEOPLE.with_columns(pl.col("income").shuffle(seed=3)).write_csv(folder / "made.csv")
     (folder / "policy.yaml").write_text(POLICY)
@@ -74,6 +75,10 @@ RESULTS = {
     "OwnAttacks": (
         "attack-release out.csv",
         lambda folder: attack_written(frames.read(folder / "out.csv"), manifest.claim_of(folder / "out.csv")),
+    ),
+    "TableAudit": (
+        "check table.csv --threshold 10",
+        lambda folder: ht.check_tables(folder / "table.csv", threshold=10),
     ),
     "Release": (
         " ".join(RELEASE),

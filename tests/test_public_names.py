@@ -77,6 +77,8 @@ def types_by_parameter() -> dict[str, set[str]]:
 TWO_TYPES = {
     "aux_columns": {"tuple[Sequence[str], Sequence[str]]", "Sequence[str] | None"},
     "n_cols": {"int", "int | Sequence[int] | None"},
+    # One table is checked, several are made.
+    "by": {"Sequence[str]", "Sequence[str] | Sequence[Sequence[str]]"},
     "clusters": {"int", "Sequence[int]"},
     "columns": {"Sequence[str]", "Sequence[str] | None"},
     "datetime_precision": {"str | None", "str | Mapping[str, str] | None"},
@@ -93,6 +95,8 @@ TWO_TYPES = {
     "person": {"str", "str | None"},
     "policy": {"Policy | str | os.PathLike[str]", "Policy | str | os.PathLike[str] | None"},
     "progress": {"Progress | None", "WalkProgress | None"},
+    # A threshold of distances is one of any size, one of counts is whole.
+    "threshold": {"float", "int | None"},
     "tolerance": {"float | str | None", "Mapping[str, Any] | None"},
     "weights": {"str | None", "Mapping[str, float] | None"},
 }

@@ -127,3 +127,11 @@ from .synthesizers import (
     synthesize as synthesize,
 )
 from .tables import Partition as Partition, Table as Table, split as split
+from .tabulation import (
+    CellRules as CellRules,
+    ReaderKnowledge as ReaderKnowledge,
+    TableAudit as TableAudit,
+    Tabulation as Tabulation,
+    check_tables as check_tables,
+    tabulate as tabulate,
+)

@@ -32,6 +32,7 @@ from .grouping import (
     match_classes as match_classes,
     match_sizes as match_sizes,
 )
+from .hidden_cells import HiddenCells as HiddenCells
 from .histories import (
     HistoryClaim as HistoryClaim,
     Known as Known,

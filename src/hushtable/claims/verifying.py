@@ -25,8 +25,17 @@ if TYPE_CHECKING:
     from hushtable.columns import KeptRounding
     from hushtable.io import Scan
 
+
+def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
+    # Loaded when it is asked for: no release of records needs it.
+    from hushtable.claims.hidden_cells import HiddenCells
+
+    return HiddenCells.from_dict(entries)
+
+
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
     {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
+    | {"hidden cells": _read_hidden_cells}
 )
 """How claims are read from manifests, by the word for their kind."""
 

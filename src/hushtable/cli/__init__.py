@@ -112,6 +112,8 @@ _EXAMPLES: Final = {
     "compare.compare": "hushtable compare people.csv -p policy.yaml --k 2,5,10 --suppression 0,0.01 --plot risk.svg",
     "utility.utility": "hushtable utility people.csv release.parquet",
     "report.report": "hushtable report release.csv --original people.csv -p policy.yaml -o report.html",
+    "tabulating.tables": "hushtable tables people.csv --by region,sex --threshold 10 -o table.csv",
+    "check.check": "hushtable check table.csv --by region,sex --value n --hidden x --total Total --threshold 10",
     "risks.mpuccs": "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
     "attackers.attack": (
         "hushtable attack original.csv synthetic.csv --control control.csv --fail-above singling-out=0.1"

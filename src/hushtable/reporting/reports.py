@@ -16,7 +16,7 @@ from hushtable.masking import MaskedRelease, MaskingTradeoff
 from hushtable.pipeline import PipelineRun
 from hushtable.policy import Advice, Comparison, Policy
 from hushtable.release import Release, codebook_paths, manifest_path
-from hushtable.reporting import attacks, comparison, inside, masking, outside, released, risk, synthetic
+from hushtable.reporting import attacks, cell_tables, comparison, inside, masking, outside, released, risk, synthetic
 from hushtable.reporting.document import (
     Audience,
     Block,
@@ -42,6 +42,7 @@ from hushtable.risk import (
     RiskAssessment,
     Unicity,
 )
+from hushtable.tabulation import TableAudit, Tabulation
 from hushtable.wording import LANGUAGES, StatesFacts, current_language
 
 _MAX_ROWS_SHOWN: Final = 50
@@ -105,6 +106,8 @@ _INTERNAL_REPORTS: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section,
     Comparison: ("What every step of safety costs", comparison.sections_on_comparison),
     MaskingTradeoff: ("Stars against kept correlation", masking.sections_on_tradeoff),
     PipelineRun: ("A pipeline's run", sections_on_run),
+    TableAudit: ("What readers of tables can compute", cell_tables.sections_on_audit),
+    Tabulation: ("Tables of counts and sums", cell_tables.sections_on_tabulation),
 }
 """Results that are about an input: what each is called, and what its sections are. None has an external form."""
 
@@ -125,7 +128,8 @@ def report(
     Parameters
     ----------
     result : Release, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, Attack, \
-MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff or PipelineRun
+MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff, PipelineRun, TableAudit \
+or Tabulation
     audience : {"internal", "external"}
         Who reads: those who make a release, or whoever receives it. Only a release has an external form, and only
         one that was verified. That holds nothing which the file does not show: no objective, trace or bound, no

@@ -1,0 +1,257 @@
+"""The certificate of witnesses: other tables that agree with all that is shown, checked in fractions, without a solver.
+
+A hidden cell is protected if two of them differ in it as far as asked. The checker reads the published tables anew, and
+builds their sums from the labels alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, Final
+
+from hushtable.claims.certificates.record import Reading
+from hushtable.claims.verdict import Failure, Verdict
+from hushtable.errors import InputError, check_columns
+from hushtable.io import frames
+
+KIND: Final = "witnesses"
+
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_THOUSANDS: Final = re.compile(r"-?\d{1,3}(?:[,'’\u00a0\u202f ]\d{3})+(?:\.\d+)?")
+_BELOW: Final = re.compile(r"(<|≤|<=|under\s|below\s|unter\s)\s*(\d+)", re.IGNORECASE)
+_BETWEEN: Final = re.compile(r"(\d+)\s*(?:-|–|to|bis)\s*(\d+)", re.IGNORECASE)
+_AGREES: Final = "every witness agrees with what the tables show"
+_COVERS: Final = "the witnesses differ as far as asked in every cell that is asked about"
+CONDITIONS: Final = (_AGREES, _COVERS)
+
+Entries = Mapping[str, Any]
+Key = tuple[tuple[str, str], ...]
+Limits = tuple[Fraction | None, Fraction | None]
+
+
+@dataclass(slots=True)
+class _PublishedCells:
+    """What tables show: values, what marks allow, and the sums that hold."""
+
+    shown: dict[Key, Fraction]
+    hidden: dict[Key, Limits]
+    sums: list[tuple[Key, tuple[Key, ...]]]
+    marked: set[Key]  # hidden by a mark, and not because there is no row
+
+
+def check(data: Any, entries: Entries, reading: Reading) -> Verdict:
+    """Check witnesses from the published tables."""
+    del reading  # cells of tables are texts and numbers
+    tables = list(data) if isinstance(data, (list, tuple)) else [data]
+    return judge(tables, entries)[0]
+
+
+def judge(tables: Sequence[Any], entries: Entries) -> tuple[Verdict, tuple[Fraction, ...]]:
+    """Judge the witnesses of published tables; return the verdict and the values that the tables show."""
+    try:
+        return _check(tables, entries)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"the certificate of witnesses is not readable: {type(error).__name__}.", hint="write it anew."
+        ) from None
+
+
+def _check(tables: Sequence[Any], entries: Entries) -> tuple[Verdict, tuple[Fraction, ...]]:
+    if len(tables) != len(entries["tables"]):
+        raise InputError(
+            f"the certificate is about {len(entries['tables'])} tables, and {len(tables)} were given.",
+            hint="pass all of them, in their order.",
+        )
+    cells = _PublishedCells({}, {}, [], set())
+    failures: list[Failure] = []
+    for table, told in zip(tables, entries["tables"], strict=True):
+        failures += _read(table, told, entries["reader"], cells)
+    for key in cells.shown:
+        cells.hidden.pop(key, None)
+    keys = [tuple((str(name), str(label)) for name, label in key) for key in entries["cells"]]
+    if set(keys) != set(cells.hidden):
+        failures.append(Failure(f"{_AGREES}: it is about other cells than those that the tables hide"))
+        return _build_verdict(failures, cells, keys), tuple(cells.shown.values())
+    ranges: dict[Key, tuple[Fraction, Fraction]] = {}
+    for number, witness in enumerate(_expand(entries, len(keys))):
+        values = dict(zip(keys, witness, strict=True))
+        wrong = _find_disagreement(values, cells, entries["reader"])
+        if wrong:
+            failures.append(Failure(f"{_AGREES}: witness {number + 1}: {wrong}"))
+            continue
+        for key, value in values.items():
+            low, high = ranges.get(key, (value, value))
+            ranges[key] = min(low, value), max(high, value)
+    unit = 10 ** int(entries["decimals"])
+    n_missed = sum(not _is_covered(ranges.get(keys[ask["cell"]]), ask, unit) for ask in entries["asked"])
+    if n_missed:
+        failures.append(Failure(f"{_COVERS}: {n_missed} cells are not shown to be protected"))
+    silent = (cells.marked & set(keys)) - {keys[ask["cell"]] for ask in entries["asked"]}
+    n_silent = len(silent)
+    if silent and entries["asks_all"]:
+        failures.append(Failure(f"{_COVERS}: of {n_silent} hidden cells nothing is asked"))
+    return _build_verdict(failures, cells, keys, n_asked=len(entries["asked"])), tuple(cells.shown.values())
+
+
+def _build_verdict(
+    failures: Sequence[Failure], cells: _PublishedCells, keys: Sequence[Key], n_asked: int = 0
+) -> Verdict:
+    figures = {"n_shown": len(cells.shown), "n_hidden": len(keys), "n_asked": n_asked, "n_sums": len(cells.sums)}
+    names = tuple(sorted({name for key in [*cells.shown, *keys] for name, _ in key}))
+    return Verdict(CONDITIONS, tuple(failures), names, len(cells.shown) + len(keys), figures=figures)
+
+
+def _expand(entries: Entries, n_cells: int) -> Iterator[list[Fraction]]:
+    """Yield the values of every witness: the first is whole, each other one differs from it in some cells."""
+    unit = 10 ** int(entries["decimals"])
+    base = [Fraction(int(value), int(entries["base"]["denominator"]) * unit) for value in entries["base"]["values"]]
+    if len(base) != n_cells:
+        raise ValueError
+    yield base
+    for change in entries["changes"]:
+        values = list(base)
+        for cell, value in zip(change["cells"], change["values"], strict=True):
+            values[int(cell)] = Fraction(int(value), int(change["denominator"]) * unit)
+        yield values
+
+
+def _is_covered(reached: tuple[Fraction, Fraction] | None, ask: Entries, unit: int) -> bool:
+    if reached is None:
+        return False
+    low, high = reached[0] * unit, reached[1] * unit
+    return (
+        high - low >= Fraction(ask["spread"])
+        and (ask["reach_down"] is None or low <= Fraction(ask["reach_down"]))
+        and (ask["reach_up"] is None or high >= Fraction(ask["reach_up"]))
+    )
+
+
+def _find_disagreement(values: Mapping[Key, Fraction], cells: _PublishedCells, reader: Entries) -> str:
+    """Return what a witness contradicts; empty if nothing."""
+    if reader["content"] == "counts" and any(value.denominator != 1 for value in values.values()):
+        return "a count is no whole number"
+    for key, value in values.items():
+        least, most = cells.hidden[key]
+        if (least is not None and value < least) or (most is not None and value > most):
+            return "a cell is beyond what a reader knows of it"
+    for number, (total, parts) in enumerate(cells.sums):
+        whole = cells.shown[total] if total in cells.shown else values[total]
+        if whole != sum(cells.shown[part] if part in cells.shown else values[part] for part in parts):
+            return f"sum {number + 1} of {len(cells.sums)} does not hold"
+    return ""
+
+
+def _read(data: Any, told: Entries, reader: Entries, cells: _PublishedCells) -> list[Failure]:
+    """Read a table into the cells; return what contradicts an earlier one."""
+    rows, names = _list_rows(data, told)
+    labels = {name: list(dict.fromkeys(row[position] for row, _ in rows)) for position, name in enumerate(names)}
+    totals = {name: told["total"].get(name, told["total"].get("")) for name in names}
+    found = dict(rows)
+    if len(found) != len(rows):
+        raise InputError("a table has two rows for one cell.", hint="name all columns of labels.")
+    failures = []
+    least = _least(reader)
+    for combination in product(*labels.values()):
+        key = _key(names, combination, totals)
+        text = found.get(combination)
+        if text is None and reader["absent"] == "zero":
+            text = "0"
+        number = None if text is None else _parse(text)
+        if number is not None:
+            if cells.shown.setdefault(key, number) != number:
+                failures.append(Failure(f"{_AGREES}: two tables show different values of one cell"))
+            continue
+        bounds = _limits(text or "")
+        if text is not None:
+            cells.marked.add(key)
+        low = min(least, Fraction(0)) if text is None and least is not None else least
+        low = bounds[0] if low is None or (bounds[0] is not None and bounds[0] > low) else low
+        before = cells.hidden.get(key)
+        if before is not None:
+            low = before[0] if low is None or (before[0] is not None and before[0] > low) else low
+            bounds = None, min((top for top in (before[1], bounds[1]) if top is not None), default=None)
+        cells.hidden[key] = low, bounds[1]
+    cells.sums += _list_sums(names, labels, totals, told["hierarchies"])
+    return failures
+
+
+def _list_sums(
+    names: Sequence[str],
+    labels: Mapping[str, Sequence[str]],
+    totals: Mapping[str, str | None],
+    hierarchies: Mapping[str, Mapping[str, Sequence[str]]],
+) -> Iterator[tuple[Key, tuple[Key, ...]]]:
+    """Yield each total of a table with its parts."""
+    for position, name in enumerate(names):
+        children = hierarchies.get(name, {})
+        below = {part for parts in children.values() for part in parts}
+        tree, whole = dict(children), totals[name]
+        if whole in labels[name]:
+            tree[str(whole)] = [label for label in labels[name] if label not in below and label != whole]
+        others = [labels[each] for each in names if each != name]
+        for parent, parts in tree.items():
+            present = [part for part in parts if part in labels[name]]
+            if parent not in labels[name] or not present:
+                continue
+            for rest in product(*others):
+                left, right = rest[:position], rest[position:]
+                total, *line = [_key(names, (*left, label, *right), totals) for label in (parent, *present)]
+                yield total, tuple(line)
+
+
+def _list_rows(data: Any, told: Entries) -> tuple[list[tuple[tuple[str, ...], str]], list[str]]:
+    """Return the labels and the text of every cell, and the names of the dimensions."""
+    if hasattr(data, "reset_index") and data.index.names[0] is not None:
+        data = data.reset_index()
+    frame = frames.read(data)
+    check_columns([*told["by"], *([] if told["value"] is None else [told["value"]])], frame.columns, "the certificate")
+    texts = {name: [_text(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
+    fixed = told.get("fixed", {})
+    rows = [row for row in range(frame.n_rows) if all(texts[name][row] == label for name, label in fixed.items())]
+    if told["value"] is not None:
+        by = [texts[name] for name in told["by"]]
+        return [(tuple(cells[row] for cells in by), texts[told["value"]][row]) for row in rows], list(told["by"])
+    across = [name for name in frame.columns if name not in told["by"]]
+    return [((*(texts[by][row] for by in told["by"]), name), texts[name][row]) for row in rows for name in across], [
+        *told["by"],
+        told["across"],
+    ]
+
+
+def _text(cell: object) -> str:
+    if cell is None or cell != cell:
+        return ""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
+
+
+def _key(names: Sequence[str], labels: Sequence[str], totals: Mapping[str, str | None]) -> Key:
+    return tuple(sorted((name, label) for name, label in zip(names, labels, strict=True) if label != totals[name]))
+
+
+def _least(reader: Entries) -> Fraction | None:
+    if reader["negative"]:
+        return None
+    return Fraction(1 if reader["content"] == "counts" and reader["zeros"] == "shown" else 0)
+
+
+def _parse(text: str) -> Fraction | None:
+    text = text.partition("(")[0].strip() if text.endswith("%)") else text
+    if _THOUSANDS.fullmatch(text):
+        text = re.sub(r"[,'’\u00a0\u202f ]", "", text)
+    return Fraction(text) if _NUMBER.fullmatch(text) else None
+
+
+def _limits(text: str) -> Limits:
+    """Return what a mark says of the value that it hides."""
+    below, between = _BELOW.fullmatch(text), _BETWEEN.fullmatch(text)
+    if below:
+        return None, Fraction(int(below[2]) - (below[1] not in ("≤", "<=")))
+    if between:
+        return Fraction(int(between[1])), Fraction(int(between[2]))
+    return None, None

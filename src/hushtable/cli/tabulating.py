@@ -1,0 +1,120 @@
+"""tables: tables of counts or sums from records, with the cells hidden that would tell of few persons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hushtable.cli.arguments import (
+    AsJson,
+    External,
+    Force,
+    InFile,
+    NewFile,
+    Person,
+    ReadingOptions,
+    Seconds,
+    budget_of,
+    names_of,
+    place_of,
+)
+from hushtable.cli.check import parse_pair
+from hushtable.cli.groups import field
+from hushtable.cli.terminal import print_json, print_lines, print_to_stderr, show_step
+from hushtable.errors import InputError
+
+if TYPE_CHECKING:
+    from hushtable.tabulation import CellRules
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What is counted."""
+
+    by: list[str] = field(..., "Columns of a table; give it again for each further table.", metavar="A,B")
+    value: str | None = field(None, "Column of amounts to sum. Default: count.", metavar="COLUMN")
+    person: Person = None
+    hierarchy: list[str] | None = field(
+        None, "Which labels add up to which: a table with a column for each level, or .hrc.", metavar="A=FILE"
+    )
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """What must be hidden."""
+
+    threshold: int = field(10, "Hide counts from 1 to below this.", min=1)
+    dominance: str | None = field(None, "Hide sums of which N contributions are more than K percent.", metavar="N,K")
+    p: float | None = field(None, "Hide sums that let the second contributor know the first to within P percent.")
+    sensitive: str | None = field(None, "Dimension whose lines must not tell of all but one.", metavar="COLUMN")
+    level: str = field("upper", "What hidden counts may be: upper (the threshold or more) or exact (another value).")
+    zeros: str | None = field(None, "shown or hidden. Default: shown, and hidden with --sensitive.")
+    weight: str = field("count", "What hiding a cell costs: count (its value), one, or log.")
+    seconds: Seconds = None
+
+    @property
+    def rules(self) -> CellRules:
+        """Return the rules."""
+        from hushtable.tabulation import CellRules
+
+        dominance = None
+        if self.dominance is not None:
+            try:
+                n, k = names_of(self.dominance)
+                dominance = int(n), float(k)
+            except ValueError:
+                raise InputError(f"--dominance {self.dominance!r}.", hint="write N,K: --dominance 2,85.") from None
+        return CellRules(self.threshold, dominance, self.p, self.sensitive, self.level)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class TableResults:
+    """What is written and printed."""
+
+    certificate: Path | None = field(
+        None, "File for the witness tables of primary cells. Internal.", metavar="FILE.json"
+    )
+    external: External = False
+    force: Force = False
+    as_json: AsJson = False
+
+
+def tables(
+    file: InFile,
+    output: NewFile,
+    counted: TableOptions,
+    rules: RuleOptions,
+    results: TableResults,
+    reading: ReadingOptions,
+) -> None:
+    """Make tables of counts or sums, and hide the cheapest cells so that nobody can compute a small one."""
+    from hushtable.io import drafts, frames
+    from hushtable.tabulation import ReaderKnowledge, tabulate
+
+    frames.file_kind(output)
+    outputs = [output, *filter(None, [results.certificate])]
+    drafts.check_outputs(outputs, (place_of(file),), overwrite=results.force)
+    with show_step("reading"):
+        frame = reading.table(file)
+    with show_step("counting and hiding"):
+        made = tabulate(
+            frame,
+            by=[names_of(names) for names in counted.by],
+            value=counted.value,
+            person=counted.person,
+            hierarchies=dict(parse_pair(each, "--hierarchy") for each in counted.hierarchy or []),
+            rules=rules.rules,
+            reader=None if rules.zeros is None else ReaderKnowledge(zeros=rules.zeros),  # type: ignore[arg-type]
+            weight=rules.weight,  # type: ignore[arg-type]
+            budget=budget_of(rules.seconds),
+        )
+    with show_step("writing and verifying"):
+        verdict = made.write(output, external=results.external, overwrite=results.force)
+    if results.certificate is not None:
+        made.certificate.write(results.certificate, overwrite=results.force)
+        print_to_stderr(f"Wrote {results.certificate}: it tells true values, keep it as safe as the data.")
+    if results.as_json:
+        print_json({"file": str(output), "verified": verdict.to_dict(), **made.to_dict(), "facts": made.facts})
+    else:
+        print_lines(f"Wrote {output}, verified from the file.", *made.facts)

@@ -1,0 +1,270 @@
+"""Check tables that somebody made: what a reader can compute of each hidden cell, from all of them together."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable.claims import Certificate
+from hushtable.errors import InputError, check_whole
+from hushtable.search import Budget, Clock
+from hushtable.tabulation.attacks import Derivation, derive
+from hushtable.tabulation.auditing import (
+    EXPOSED,
+    FAILING,
+    NOT_JUDGED,
+    PROTECTED,
+    TOO_NARROW,
+    UNPROTECTABLE,
+    CellAudit,
+    JudgedCell,
+    ask_of_hidden,
+    audit,
+)
+from hushtable.tabulation.cells import CellSystem, ReaderKnowledge, build_system
+from hushtable.tabulation.certifying import build_certificate
+from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchy
+from hushtable.wording import StatesFacts, careful
+
+_MAX_DERIVATIONS: Final = 20  # of exposed cells; each is a programme
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableAudit(StatesFacts):
+    """What a reader of tables can compute.
+
+    Attributes
+    ----------
+    system : CellSystem
+        All cells, with what a reader knows.
+    audit : CellAudit
+        The outcome for each hidden cell, and the witness tables.
+    names : tuple of str
+        The tables.
+    readings : tuple of TableReading
+        How each was read.
+    threshold : int or None
+        Below it, a count is small.
+    n_shown_small : int
+        Shown counts above 0 and below the threshold.
+    """
+
+    system: CellSystem = field(repr=False)
+    audit: CellAudit = field(repr=False)
+    names: tuple[str, ...]
+    readings: tuple[TableReading, ...] = field(repr=False)
+    threshold: int | None
+    n_shown_small: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether every hidden cell is protected, and no small one is shown."""
+        return not self.n_shown_small and not self.failing
+
+    @property
+    def failing(self) -> tuple[JudgedCell, ...]:
+        """Hidden cells that are not protected."""
+        return tuple(cell for cell in self.audit.cells if cell.outcome in FAILING)
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many hidden cells have which outcome."""
+        return dict(Counter(cell.outcome for cell in self.audit.cells))
+
+    @property
+    def certificate(self) -> Certificate:
+        """The witness tables of the protected cells; `hushtable.check_certificate` checks them with the tables alone.
+
+        It holds no true value that the tables do not show, but its owner decides who needs it.
+        """
+        levels = ask_of_hidden(self.system, threshold=self._floor)
+        return build_certificate(self.system, self.audit, levels, self.readings, asks_all=True)
+
+    @property
+    def _floor(self) -> int | None:
+        return self.threshold if self.system.is_integer else None
+
+    @property
+    def exposed(self) -> tuple[JudgedCell, ...]:
+        """Cells whose value a reader computes."""
+        return tuple(
+            cell for cell in self.audit.cells if cell.outcome in (EXPOSED, UNPROTECTABLE) and cell.low == cell.high
+        )
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, the most dangerous first."""
+        n_cells, outcomes = len(self.audit.cells), self.outcomes
+        facts = []
+        if outcomes.get(EXPOSED):
+            facts.append(careful(f"A reader can compute {outcomes[EXPOSED]:,} of {n_cells:,} hidden cells."))
+        if outcomes.get(UNPROTECTABLE):
+            told = (
+                f"Hiding cannot protect {outcomes[UNPROTECTABLE]:,} of {n_cells:,} hidden cells: hide zeros too, "
+                "take coarser categories, or round."
+            )
+            facts.append(careful(told))
+        if outcomes.get(TOO_NARROW):
+            facts.append(careful(f"A reader knows {outcomes[TOO_NARROW]:,} of {n_cells:,} hidden cells too closely."))
+        if outcomes.get(NOT_JUDGED):
+            told = f"The time was over before {outcomes[NOT_JUDGED]:,} of {n_cells:,} hidden cells could be judged."
+            facts.append(careful(told))
+        if self.n_shown_small:
+            facts.append(careful(f"Counts below {self.threshold} are shown: {self.n_shown_small:,}."))
+        if not n_cells:
+            facts.append("The tables hide no cell.")
+        if outcomes.get(PROTECTED):
+            facts.append(
+                f"{outcomes[PROTECTED]:,} of {n_cells:,} hidden cells are protected: other tables that agree with all "
+                "that is shown have other values there."
+            )
+        return tuple(facts)
+
+    def derivations(self, most: int = _MAX_DERIVATIONS) -> Iterable[tuple[JudgedCell, Derivation | None]]:
+        """Yield exposed cells with the sum that computes them."""
+        for cell in self.exposed[:most]:
+            upper = derive(self.system, cell.cell, cell.high, is_upper=True)
+            lower = derive(self.system, cell.cell, cell.low, is_upper=False)
+            # Of two that say the same, the one that needs more than what a hidden cell is at least.
+            yield cell, upper if upper is not None and upper.terms else lower
+
+    def to_dict(self, *, most: int = _MAX_DERIVATIONS) -> dict[str, Any]:
+        """Return verdicts as plain values. They name cells and hold what a reader computes of them."""
+        told = {cell.cell: found.describe(self.system) for cell, found in self.derivations(most) if found is not None}
+        unit = self.system.unit
+        return {
+            "passed": self.passed,
+            "tables": list(self.names),
+            "read": [reading.to_dict() for reading in self.readings],
+            "reader": self.system.knowledge.to_dict(),
+            "threshold": self.threshold,
+            "n_cells": sum(key is not None for key in self.system.keys),
+            "n_hidden": len(self.system.marked),
+            "n_shown_small": self.n_shown_small,
+            "outcomes": self.outcomes,
+            "n_witnesses": len(self.audit.witnesses),
+            "cells": [
+                {
+                    "cell": dict(self.system.keys[cell.cell] or ()),
+                    "outcome": cell.outcome,
+                    "low": cell.low / unit,
+                    "high": cell.high / unit,
+                    "proven": cell.is_proven,
+                    **({"because": told[cell.cell]} if cell.cell in told else {}),
+                }
+                for cell in self.audit.cells
+            ],
+        }
+
+    def _table(self) -> Iterable[Sequence[object]]:
+        rows = [(self.system.describe(cell.cell), cell.outcome) for cell in self.failing]
+        return [("cell", "outcome"), *rows[:_MAX_DERIVATIONS]] if rows else ()
+
+
+def check_tables(
+    data: Any,
+    *,
+    by: Sequence[str] = (),
+    value: str | None = None,
+    across: str | None = None,
+    hidden: Sequence[str] = (),
+    total: str | Mapping[str, str] = "",
+    hierarchies: Mapping[str, Any] | None = None,
+    reader: ReaderKnowledge | None = None,
+    threshold: int | None = None,
+    budget: Budget | None = None,
+) -> TableAudit:
+    """Compute what a reader can find out about every hidden cell of one or several tables.
+
+    Several tables are judged together: they must count the same people. Cells of different tables are one cell if they
+    have the same labels in the same columns, totals left out.
+
+    Parameters
+    ----------
+    data : path, dataframe, or a list of them
+        A row a cell, or a row and a column a category (`across`), with totals.
+    by : sequence of str
+        The columns of labels. Default: those that hold no numbers.
+    value : str, optional
+        The column of values. Default: the only one of numbers, or one called n, count, ...
+    across : str, optional
+        The name of the dimension whose labels are the names of columns.
+    hidden : sequence of str
+        Texts that hide a value. Default: those that are usual (x, *, :, blank, suppressed, ...). "<5" and "1-4" are
+        read as bounds.
+    total : str or mapping of column to str
+        The label of totals. Default: the usual words, else the label that is the sum of all others.
+    hierarchies : mapping of column to {parent: [children]} or a table with a column a level
+    reader : ReaderKnowledge, optional
+        What a reader knows besides: whether a hidden count is at least 1, whether it may be negative, what is public.
+    threshold : int, optional
+        A count below is small. A hidden one must be able to be this much, and a shown one fails.
+    budget : Budget, optional
+        What is left when the time is over is not judged, and fails.
+
+    Returns
+    -------
+    TableAudit
+
+    Raises
+    ------
+    InputError
+        A table cannot be read, a total is not the sum of its parts, or no table agrees with what is shown.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> table = pl.DataFrame({"g": ["a", "b", "c", "Total"], "x": ["*", "*", "30", "32"],
+    ...                       "y": ["20", "20", "30", "70"], "Total": ["21", "21", "60", "102"]})
+    >>> audit = ht.check_tables(table, across="h")
+    >>> audit.passed, audit.outcomes
+    (False, {'exposed': 2})
+    """
+    if threshold is not None:
+        check_whole("threshold", threshold, 2)
+    sources = list(data) if isinstance(data, (list, tuple)) else [data]
+    if not sources:
+        raise InputError("no table was given.", hint="pass a path, a dataframe, or a list of them.")
+    totals = {"": total} if isinstance(total, str) else dict(total)
+    trees = {name: read_hierarchy(each, name) for name, each in (hierarchies or {}).items()}
+    asked = TableReading(tuple(by), value, across, tuple(hidden), {k: v for k, v in totals.items() if k or v}, trees)
+    found = [read_cell_table(each, asked, _name_of(each, place)) for place, each in enumerate(sources)]
+    cell_tables = [table for table, _ in found]
+    system = build_system(cell_tables, reader)
+    return audit_system(
+        system,
+        names=tuple(table.name for table in cell_tables),
+        readings=tuple(reading for _, reading in found),
+        threshold=threshold,
+        budget=budget,
+    )
+
+
+def audit_system(
+    system: CellSystem,
+    *,
+    names: tuple[str, ...],
+    readings: tuple[TableReading, ...],
+    threshold: int | None,
+    budget: Budget | None,
+) -> TableAudit:
+    """Judge the hidden cells of tables that were read."""
+    is_count = system.knowledge.content == "counts"
+    floor = threshold if is_count else None
+    judged = audit(system, ask_of_hidden(system, threshold=floor), threshold=floor, clock=Clock(budget or Budget()))
+    n_small = 0
+    if floor is not None:
+        is_cell = np.array([key is not None for key in system.keys])
+        n_small = int((is_cell & system.is_known & (system.values > 0) & (system.values < floor)).sum())
+    return TableAudit(system, judged, names, readings, threshold, n_small)
+
+
+def _name_of(data: Any, place: int) -> str:
+    return Path(data).name if isinstance(data, (str, os.PathLike)) else f"table {place + 1}"

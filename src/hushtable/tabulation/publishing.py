@@ -1,0 +1,401 @@
+"""Tables made from records as a release: what is hidden, what that cost, and what proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable.claims import Certificate, HiddenCells, Verdict
+from hushtable.errors import InfeasibleError, InputError, check_choice
+from hushtable.io import frames
+from hushtable.release import Destination, Edition, TableContent, write
+from hushtable.search import Budget, Clock
+from hushtable.tabulation.auditing import PROTECTED, find_changeable
+from hushtable.tabulation.cells import CellKey, CellSystem, CellTable, ReaderKnowledge, build_system
+from hushtable.tabulation.certifying import build_certificate
+from hushtable.tabulation.checking import audit_system
+from hushtable.tabulation.deducing import deduce
+from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchy
+from hushtable.tabulation.suppressing import SuppressionPattern, suppress
+from hushtable.tabulation.tabulating import (
+    TOTAL,
+    CellRules,
+    CellWeight,
+    CountedTable,
+    RecordCells,
+    check_dimensions,
+    find_primary,
+    protection_levels,
+    read_records,
+)
+from hushtable.tabulation.witnesses import ProtectionLevels
+from hushtable.wording import StatesFacts, careful, join_names
+
+MARK: Final = "x"
+_COUNT_NAME: Final = "n"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tabulation(StatesFacts):
+    """Tables of counts or sums in which no hidden cell can be computed.
+
+    Attributes
+    ----------
+    by : tuple of tuples of str
+        The dimensions of each table.
+    value : str
+        The column of values: counts, or the sums of a column.
+    tables : tuple of CellTable
+        With all values.
+    system : CellSystem
+        All cells with their true values.
+    is_primary : array
+        Cells that a rule hides.
+    pattern : SuppressionPattern
+        What is hidden, its cost and bound.
+    rules : CellRules
+    content : str
+        What a value counts: records, persons, records of persons, or sums.
+    hierarchies : mapping of dimension to {parent: children}
+    inputs : tuple of path
+        The files it was made from, none of which `write` touches.
+    """
+
+    by: tuple[tuple[str, ...], ...]
+    value: str
+    tables: tuple[CellTable, ...] = field(repr=False)
+    system: CellSystem = field(repr=False)
+    is_primary: BoolArray = field(repr=False)
+    pattern: SuppressionPattern = field(repr=False)
+    rules: CellRules
+    content: str
+    hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False)
+    inputs: tuple[Path, ...] = field(default=(), repr=False)
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of all tables, each once."""
+        return self.system.n_cells
+
+    @property
+    def n_primary(self) -> int:
+        """Cells that a rule hides."""
+        return int(self.is_primary.sum())
+
+    @property
+    def n_secondary(self) -> int:
+        """Further cells that are hidden so that nobody computes those."""
+        return int((self.pattern.is_hidden & ~self.is_primary).sum())
+
+    @property
+    def frame(self) -> Any:
+        """The tables as published, a row a cell: labels, and a value or ``x``."""
+        return frames.assemble(self._columns(), "polars")
+
+    def _columns(self) -> dict[str, list[str]]:
+        """Return the columns of the published file: a dimension that a table does not have is at its total."""
+        names = check_dimensions(self.by)
+        columns: dict[str, list[str]] = {name: [] for name in (*names, self.value)}
+        numbers = {key: place for place, key in enumerate(self.system.keys)}
+        written: set[int] = set()
+        for table in self.tables:
+            for place in range(len(table.values)):
+                key = _key_of(table, place)
+                cell = numbers[key]
+                if cell in written:
+                    continue
+                written.add(cell)
+                labels = dict(key)
+                for name in names:
+                    columns[name].append(labels.get(name, TOTAL))
+                columns[self.value].append(self._text_of(cell))
+        return columns
+
+    def _text_of(self, cell: int) -> str:
+        if self.pattern.is_hidden[cell]:
+            return MARK
+        units = int(self.system.values[cell])
+        if not self.system.decimals:
+            return str(units)
+        whole, rest = divmod(units, self.system.unit)
+        return f"{whole}.{rest:0{self.system.decimals}d}"
+
+    @property
+    def readings(self) -> tuple[TableReading, ...]:
+        """How a reader finds each table in the file."""
+        names = check_dimensions(self.by)
+        return tuple(
+            TableReading(
+                by,
+                self.value,
+                hidden=(MARK,),
+                total=dict.fromkeys(by, TOTAL),
+                hierarchies={name: tree for name, tree in self.hierarchies.items() if name in by},
+                fixed={name: TOTAL for name in names if name not in by},
+            )
+            for by in self.by
+        )
+
+    @property
+    def claim(self) -> HiddenCells:
+        """What the file promises, with witnesses that anybody could compute from it.
+
+        Raises
+        ------
+        InfeasibleError
+            No witnesses were found for a hidden cell from the published cells alone.
+        """
+        published = frames.read(self.frame)
+        tables = [read_cell_table(published, reading, "the release")[0] for reading in self.readings]
+        system = build_system(tables, self.system.knowledge)
+        threshold = self._claimed_threshold
+        judged = audit_system(system, names=("",), readings=self.readings, threshold=threshold, budget=None)
+        if not judged.passed:
+            raise InfeasibleError(
+                f"{len(judged.failing):,} hidden cells are not protected by the published cells alone.",
+                hint="give it more time, or take coarser categories.",
+            )
+        return HiddenCells(threshold, judged.certificate.to_dict())
+
+    @property
+    def _claimed_threshold(self) -> int | None:
+        return self.rules.threshold if self.system.is_integer and self.rules.level == "upper" else None
+
+    @property
+    def certificate(self) -> Certificate:
+        """Witnesses that primary cells can be as much lower and higher as the rules ask: a document about the input."""
+        hidden = self.system.with_hidden(self.pattern.is_hidden)
+        return build_certificate(hidden, self.pattern.audit, self.pattern.levels, self.readings, asks_all=False)
+
+    def verify(self) -> Verdict:
+        """Judge the published cells anew, from them alone."""
+        return self.claim.verify(self.frame)
+
+    def write(self, path: str | Path, *, external: bool = False, overwrite: bool = False) -> Verdict:
+        """Write the tables with their manifest, whole and verified, or not at all.
+
+        Parameters
+        ----------
+        path : path
+            ``.csv``, ``.tsv`` or ``.parquet``; the manifest goes beside it.
+        external : bool
+            Write the manifest that goes with a published file: without rules and costs.
+        overwrite : bool
+            Replace files of these names.
+
+        Raises
+        ------
+        VerificationError
+            The written tables do not hold what they claim; nothing is left behind.
+        InputError
+            A file cannot be written, or must not be.
+        """
+        published = frames.read(self.frame)
+        to = Destination(
+            Path(path),
+            order="kept",
+            audience="external" if external else "internal",
+            overwrite=overwrite,
+            inputs=self.inputs,
+        )
+        return write(TableContent(Edition(published, columns=published.columns), self.claim), to, self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known of the tables as plain values, no cell among them."""
+        return {
+            "by": [list(names) for names in self.by],
+            "value": self.value,
+            "content": self.content,
+            "rules": asdict(self.rules),
+            "reader": self.system.knowledge.to_dict(),
+            "n_cells": self.n_cells,
+            "n_primary": self.n_primary,
+            "n_secondary": self.n_secondary,
+            "cost": self.pattern.cost,
+            "bound": self.pattern.bound,
+            "gap": self.pattern.gap,
+            "optimal": self.pattern.is_optimal,
+            "n_protected": sum(cell.outcome == PROTECTED for cell in self.pattern.audit.cells),
+        }
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was hidden and what that cost, in whole sentences."""
+        pattern = self.pattern
+        proof = "no cheaper pattern protects" if pattern.is_optimal else f"at most {pattern.gap:.1%} above the cheapest"
+        if not pattern.is_optimal and not pattern.bound:
+            proof = "no bound was computed"
+        tables = join_names([" x ".join(names) for names in self.by])
+        facts = [
+            f"{self.n_cells:,} cells of {tables}: {self.n_primary:,} are hidden by the rules, and "
+            f"{self.n_secondary:,} more so that nobody can compute those ({proof}).",
+            f"All {len(pattern.audit.cells):,} primary cells have other values in tables that agree with all that is "
+            "shown.",
+        ]
+        if self.content == "records of persons":
+            told = "a person may be in several cells: cells count records, and the threshold persons."
+            facts.insert(0, careful(told))
+        return tuple(facts)
+
+
+def tabulate(
+    data: Any,
+    *,
+    by: Sequence[str] | Sequence[Sequence[str]],
+    value: str | None = None,
+    person: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    rules: CellRules | None = None,
+    reader: ReaderKnowledge | None = None,
+    weight: CellWeight = "count",
+    budget: Budget | None = None,
+) -> Tabulation:
+    """Make tables from records, and hide the fewest or cheapest cells so that no small one can be computed.
+
+    Several tables are one problem: what one shows protects nothing in another.
+
+    Parameters
+    ----------
+    data : path or dataframe
+        A row a record.
+    by : sequence of str, or several of them
+        The dimensions of a table, or of each of several. Labels are categories; a missing cell is one.
+    value : str, optional
+        The column to sum, of amounts of 0 or more. Default: count.
+    person : str, optional
+        Whose record a row is, or the holding that a business belongs to: counted once, contributions added first.
+    hierarchies : mapping of column to {parent: [children]}, or a table with a column a level
+    rules : CellRules, optional
+        Default: a threshold of 10.
+    reader : ReaderKnowledge, optional
+        What a reader knows. Default: zeros are shown, so that a hidden count is at least 1.
+    weight : "count", "one" or "log"
+        What hiding a cell costs: its value, 1, or the logarithm of its value.
+    budget : Budget, optional
+        How long the cheapest pattern is looked for. Default: 60 seconds.
+
+    Returns
+    -------
+    Tabulation
+
+    Raises
+    ------
+    InfeasibleError
+        Hiding cannot protect a cell.
+    InputError
+        The records cannot be counted.
+
+    Examples
+    --------
+    >>> import hushtable as ht
+    >>> people = ht.datasets.people(n=400, seed=1)
+    >>> tables = ht.tabulate(people, by=["sex", "education"], rules=ht.CellRules(threshold=5))
+    >>> tables.verify().passed
+    True
+    """
+    rules = rules or CellRules()
+    check_choice("weight", weight, ("count", "one", "log"))
+    several = _list_tables(by)
+    names = check_dimensions(several)
+    trees = {name: read_hierarchy(each, name) for name, each in (hierarchies or {}).items()}
+    cells = read_records(data, names, value=value, person=person, hierarchies=trees)
+    is_sum = value is not None
+    n_largest = max(2, rules.dominance[0] if rules.dominance else 2)
+    counted = [cells.count(each, n_largest) for each in several]
+    knowledge = _complete_knowledge(reader, rules, is_sum=is_sum)
+    system = build_system([each.table for each in counted], knowledge)
+    is_primary, levels = _join_rules(system, counted, rules, is_sum=is_sum)
+    if knowledge.zeros == "hidden":
+        is_primary |= system.values == 0
+    _check_protectable(system, is_primary, levels)
+    pattern = suppress(system, is_primary, levels, _weigh(system.values, weight), Clock(budget or Budget(seconds=60)))
+    return Tabulation(
+        several,
+        value or _name_count(names),
+        tuple(each.table for each in counted),
+        system,
+        is_primary,
+        pattern,
+        rules,
+        "sums" if is_sum else _name_content(cells, person),
+        trees,
+        (Path(data),) if isinstance(data, (str, Path)) else (),
+    )
+
+
+def _list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the dimensions of each table."""
+    if isinstance(by, str):
+        return ((by,),)
+    single = [name for name in by if isinstance(name, str)]
+    return (tuple(single),) if single else tuple(tuple(names) for names in by)
+
+
+def _name_count(names: Sequence[str]) -> str:
+    return _COUNT_NAME if _COUNT_NAME not in names else "count"
+
+
+def _complete_knowledge(reader: ReaderKnowledge | None, rules: CellRules, *, is_sum: bool) -> ReaderKnowledge:
+    """Return what a reader knows of tables that are made here: every combination has a row."""
+    reader = reader or ReaderKnowledge(zeros="hidden" if rules.sensitive is not None else "shown")
+    if rules.sensitive is not None and reader.zeros == "shown":
+        raise InputError(
+            "zeros are shown, and lines of a sensitive dimension may tell of a group by them.",
+            hint="hide zeros too: ReaderKnowledge(zeros='hidden'), --zeros hidden.",
+        )
+    return ReaderKnowledge("sums" if is_sum else "counts", reader.zeros, "zero", public=reader.public)
+
+
+def _join_rules(
+    system: CellSystem, counted: Sequence[CountedTable], rules: CellRules, *, is_sum: bool
+) -> tuple[BoolArray, ProtectionLevels]:
+    """Return the primary cells of all tables, and what a reader must hold possible of them."""
+    number = {key: place for place, key in enumerate(system.keys)}
+    is_primary = np.zeros(system.n_cells, dtype=np.bool_)
+    down, up = np.full(system.n_cells, np.inf), np.full(system.n_cells, -np.inf)
+    least = system.knowledge.least_hidden
+    for each in counted:
+        own = find_primary(each, rules, is_sum=is_sum)
+        own_down, own_up = protection_levels(each, own, rules, least, is_sum=is_sum)
+        for cell in np.flatnonzero(own).tolist():
+            place = number[_key_of(each.table, cell)]
+            is_primary[place] = True
+            down[place], up[place] = min(down[place], own_down[cell]), max(up[place], own_up[cell])
+    return is_primary, ProtectionLevels(down, up, np.zeros(system.n_cells))
+
+
+def _key_of(table: CellTable, cell: int) -> CellKey:
+    """Return the key of a cell."""
+    codes = np.unravel_index(cell, table.shape)
+    labels = [(axis.name, axis.labels[int(code)]) for axis, code in zip(table.axes, codes, strict=True)]
+    return tuple(sorted(pair for pair in labels if pair[1] != TOTAL))
+
+
+def _check_protectable(system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels) -> None:
+    """Raise InfeasibleError if a primary cell has one value only when all that can be hidden is."""
+    is_public = np.array([key in set(system.knowledge.public) for key in system.keys])
+    most = deduce(system.with_hidden(find_changeable(system) | (is_primary & ~is_public)))
+    beyond = np.flatnonzero(is_primary & levels.is_asked & most.is_determined)
+    if len(beyond):
+        raise InfeasibleError(
+            f"hiding cannot protect {len(beyond):,} cells, whatever else is hidden.",
+            hint="hide zeros too (--zeros hidden), take coarser categories, or leave out a dimension.",
+        )
+
+
+def _weigh(values: CountArray, weight: CellWeight) -> FloatArray:
+    amounts = np.abs(values).astype(np.float64)
+    if weight == "one":
+        return np.ones(len(values))
+    return np.log2(1 + amounts) if weight == "log" else np.maximum(amounts, 1.0)
+
+
+def _name_content(cells: RecordCells, person: str | None) -> str:
+    if person is None:
+        return "records"
+    return "persons" if cells.counts_persons else "records of persons"

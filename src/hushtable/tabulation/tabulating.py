@@ -1,0 +1,283 @@
+"""Make tables of counts or sums from records, and hide the cells that would tell of few persons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable.columns import ColumnSpec
+from hushtable.errors import InputError, check_choice, check_columns, check_whole, quote_names
+from hushtable.io import frames
+from hushtable.tables import Table
+from hushtable.tabulation.cells import SHOWN, Axis, CellTable, find_sums
+
+_MAX_DECIMALS: Final = 4
+_MAX_CELLS: Final = 3_000_000
+
+TOTAL: Final = "Total"
+
+Level = Literal["exact", "upper"]
+CellWeight = Literal["count", "one", "log"]
+
+
+@dataclass(frozen=True, slots=True)
+class CellRules:
+    """Which cells must be hidden.
+
+    Attributes
+    ----------
+    threshold : int
+        Cells of fewer persons (or records) are hidden, but not those of none.
+    dominance : (int, float), optional
+        (n, k): cells of whose sum the n largest contributions are more than k percent.
+    p : float, optional
+        Cells in which the second largest contributor can compute the largest to within p percent.
+    sensitive : str, optional
+        A dimension whose lines must not tell of all but one of a group: neither a zero nor a hundred percent.
+    level : "exact" or "upper"
+        What a reader must hold possible of a hidden count: another value, or one that reaches the threshold.
+    safety : float
+        By how many percent of itself a hidden sum must be able to move, where no rule says more.
+    """
+
+    threshold: int = 10
+    dominance: tuple[int, float] | None = None
+    p: float | None = None
+    sensitive: str | None = None
+    level: Level = "upper"
+    safety: float = 10.0
+
+    def __post_init__(self) -> None:
+        check_whole("threshold", self.threshold, 1)
+        check_choice("level", self.level, ("exact", "upper"))
+        if self.dominance is not None:
+            check_whole("dominance n", self.dominance[0], 1)
+            if not 0 < self.dominance[1] <= 100:
+                raise InputError(f"dominance k = {self.dominance[1]!r}.", hint="a percentage above 0, up to 100.")
+        if self.p is not None and not self.p > 0:
+            raise InputError(f"p = {self.p!r}.", hint="a percentage above 0.")
+        if not self.safety > 0:
+            raise InputError(f"safety = {self.safety!r}.", hint="a percentage above 0.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedTable:
+    """A table with what rules ask of its cells, by cell in C order.
+
+    Attributes
+    ----------
+    table : CellTable
+        All values shown.
+    n_persons : array
+        Distinct persons, or records where nobody says whose they are.
+    largest : array, shape (n_largest, n_cells)
+        The largest contributions, in units; those of a person are added first.
+    """
+
+    table: CellTable
+    n_persons: CountArray
+    largest: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordCells:
+    """Records, ready to be counted in tables."""
+
+    labels: Mapping[str, tuple[tuple[str, ...], CountArray]]  # of each dimension: labels, and the code of every record
+    parents: Mapping[str, Mapping[str, Sequence[str]]]  # of each dimension: parent to parts
+    amounts: CountArray  # in units
+    decimals: int
+    persons: CountArray  # the number of each record's person
+    counts_persons: bool  # whether a cell shows distinct persons
+
+    def count(self, by: Sequence[str], n_largest: int) -> CountedTable:
+        """Count the records in every combination of labels and totals of some dimensions."""
+        axes, levels = zip(*(self._build_axis(name) for name in by), strict=True)
+        shape = tuple(len(axis.labels) for axis in axes)
+        n_cells = int(np.prod(shape, dtype=float))
+        if n_cells > _MAX_CELLS:
+            raise InputError(f"{n_cells:,} combinations of labels.", hint=f"at most {_MAX_CELLS:,} are counted.")
+        values, n_persons = np.zeros(n_cells, dtype=np.int64), np.zeros(n_cells, dtype=np.int64)
+        largest = np.zeros((n_largest, n_cells))
+        for places in self._cells_at_levels(levels, shape):
+            inside = places >= 0
+            self._add(places[inside], inside, values, n_persons, largest)
+        if self.counts_persons:
+            values = n_persons.copy()
+        nothing = np.full(n_cells, np.inf)
+        status = np.full(n_cells, SHOWN)
+        table = CellTable(" x ".join(by), axes, values, status, -nothing, nothing, self.decimals)
+        return CountedTable(table, n_persons, largest)
+
+    def _cells_at_levels(self, levels: Sequence[CountArray], shape: tuple[int, ...]) -> Iterator[CountArray]:
+        """Yield the cell of every record, at each combination of levels of the dimensions; -1 where it has none."""
+        for chosen in product(*levels):
+            has_cell = np.min(chosen, axis=0) >= 0
+            yield np.where(has_cell, np.ravel_multi_index(tuple(np.maximum(codes, 0) for codes in chosen), shape), -1)
+
+    def _add(
+        self, places: CountArray, inside: BoolArray, values: CountArray, n_persons: CountArray, largest: FloatArray
+    ) -> None:
+        """Add the records of some cells, in place; each cell comes at one level only."""
+        pairs, first = np.unique(np.stack([places, self.persons[inside]]), axis=1, return_inverse=True)
+        amounts = np.bincount(first.ravel(), weights=self.amounts[inside], minlength=pairs.shape[1])
+        np.add.at(values, pairs[0], np.rint(amounts).astype(np.int64))
+        np.add.at(n_persons, pairs[0], 1)
+        order = np.lexsort((-amounts, pairs[0]))
+        cells = pairs[0][order]
+        starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]])
+        rank = np.arange(len(cells)) - np.repeat(starts, np.diff(np.r_[starts, len(cells)]))
+        for place in range(len(largest)):
+            at_rank = rank == place
+            largest[place, cells[at_rank]] = amounts[order][at_rank]
+
+    def _build_axis(self, name: str) -> tuple[Axis, list[CountArray]]:
+        """Return a dimension with its totals, and the label of every record on each level."""
+        leaves, codes = self.labels[name]
+        tree = self.parents.get(name, {})
+        parent_of = {part: parent for parent, parts in tree.items() for part in parts}
+        inner = [parent for parent in tree if parent not in leaves]
+        labels = (*leaves, *inner, TOTAL)
+        place = {label: position for position, label in enumerate(labels)}
+        levels, current = [codes], list(leaves)
+        while any(label in parent_of for label in current):
+            current = [parent_of.get(label, "") for label in current]
+            levels.append(np.array([place.get(label, -1) for label in current], dtype=np.int64)[codes])
+        levels.append(np.full(len(codes), place[TOTAL], dtype=np.int64))
+        return Axis(name, labels, tuple(find_sums(labels, TOTAL, tree)), place[TOTAL]), levels
+
+
+def read_records(
+    data: Any,
+    dimensions: Sequence[str],
+    *,
+    value: str | None = None,
+    person: str | None = None,
+    hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+) -> RecordCells:
+    """Read the records that tables are made of.
+
+    Raises
+    ------
+    InputError
+        A label is that of totals, a value is missing or negative, or a hierarchy does not fit.
+    """
+    frame = frames.read(data).with_row_per_record()
+    check_columns([*dimensions, *filter(None, (value, person))], frame.columns, "columns of tables")
+    table = Table.encode(frame, list(dimensions), {name: ColumnSpec("category") for name in dimensions})
+    labels = {}
+    for name, column, codes in zip(dimensions, table.columns, table.codes, strict=True):
+        texts = (*column.texts(), "(missing)")
+        used = codes.astype(np.int64)
+        used = np.where(used < 0, len(texts) - 1, used)
+        if not (used == len(texts) - 1).any():
+            texts = texts[:-1]
+        if TOTAL in texts:
+            raise InputError(f"column {name!r} has the label {TOTAL!r} itself.", hint="leave rows of totals out.")
+        labels[name] = texts, used
+    persons = np.arange(frame.n_rows)
+    if person is not None:
+        persons = Table.encode(frame, [person], {person: ColumnSpec("category")}).codes[0].astype(np.int64)
+        if (persons < 0).any():
+            raise InputError(f"{int((persons < 0).sum())} records have no {person!r}.", hint="say whose they are.")
+    amounts, decimals = np.ones(frame.n_rows, dtype=np.int64), 0
+    if value is not None:
+        amounts, decimals = _read_amounts(frame, value)
+    is_alone = _are_in_one_cell(labels, persons)
+    return RecordCells(labels, hierarchies or {}, amounts, decimals, persons, value is None and is_alone)
+
+
+def _are_in_one_cell(labels: Mapping[str, tuple[tuple[str, ...], CountArray]], persons: CountArray) -> bool:
+    """Whether all records of each person have the same labels, so that counts of persons add up."""
+    rows = np.unique(np.stack([persons, *(codes for _, codes in labels.values())]), axis=1)
+    return int(rows.shape[1]) == len(np.unique(persons))
+
+
+def _read_amounts(frame: frames.Frame, value: str) -> tuple[CountArray, int]:
+    """Return a column of amounts in units, and the decimals of a unit."""
+    cells = frame.values(value)
+    if not cells.dtype.is_numeric():
+        raise InputError(f"column {value!r} holds no numbers.", hint="name a column of numbers with value.")
+    numbers = np.array([np.nan if cell is None else float(cell) for cell in cells.to_list()])
+    if not np.isfinite(numbers).all():
+        raise InputError(f"column {value!r} has missing values.", hint="leave these records out, or say 0.")
+    if (numbers < 0).any():
+        raise InputError(
+            f"column {value!r} has {int((numbers < 0).sum())} values below 0.",
+            hint="rules of contributions are for amounts of 0 or more: tabulate them apart, or shift them.",
+        )
+    for decimals in range(_MAX_DECIMALS + 1):
+        scaled = numbers * 10**decimals
+        if np.allclose(scaled, np.rint(scaled), rtol=0, atol=1e-6):
+            break
+    return np.rint(numbers * 10**decimals).astype(np.int64), decimals
+
+
+def find_primary(counted: CountedTable, rules: CellRules, *, is_sum: bool) -> BoolArray:
+    """Return the cells that the rules hide."""
+    values, largest = counted.table.values, counted.largest
+    is_primary = (counted.n_persons > 0) & (counted.n_persons < rules.threshold)
+    if is_sum and rules.dominance is not None:
+        n, k = rules.dominance
+        is_primary |= largest[:n].sum(axis=0) * 100 > k * values
+    if is_sum and rules.p is not None:
+        is_primary |= (values > 0) & ((values - largest[0] - largest[1]) * 100 < rules.p * largest[0])
+    return is_primary | _find_telling_lines(counted.table, rules.sensitive)
+
+
+def _find_telling_lines(table: CellTable, sensitive: str | None) -> BoolArray:
+    """Return the cells of lines over a sensitive dimension of which all, or all but one, are in one category."""
+    telling = np.zeros(table.shape, dtype=np.bool_)
+    names = [axis.name for axis in table.axes]
+    if sensitive is None or sensitive not in names:
+        return telling.ravel()
+    position = names.index(sensitive)
+    axis = table.axes[position]
+    lines = np.moveaxis(table.values.reshape(table.shape), position, -1)
+    marked = np.moveaxis(telling, position, -1)
+    parts = list(axis.sums[0][1])
+    inner = lines[..., parts]
+    whole = inner.sum(axis=-1)
+    is_telling = (whole > 0) & (inner.max(axis=-1) >= whole - 1)
+    for part in parts:
+        marked[..., part] |= is_telling
+    return telling.ravel()
+
+
+def protection_levels(
+    counted: CountedTable, is_primary: BoolArray, rules: CellRules, least: float, *, is_sum: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return how low and how high a reader must hold each primary cell possible, in units."""
+    values = counted.table.values.astype(np.float64)
+    if is_sum:
+        move = np.maximum(1.0, np.ceil(values * rules.safety / 100))
+        if rules.dominance is not None:
+            n, k = rules.dominance
+            move = np.maximum(move, np.ceil(100 / k * counted.largest[:n].sum(axis=0) - values))
+        if rules.p is not None:
+            rest = values - counted.largest[0] - counted.largest[1]
+            move = np.maximum(move, np.ceil(rules.p / 100 * counted.largest[0] - rest))
+        up = values + move
+    else:
+        move = np.ones(len(values))
+        up = values + 1
+        if rules.level == "upper":
+            up = np.maximum(up, rules.threshold)
+    down = np.maximum(values - move, least)
+    return np.where(is_primary, down, np.inf), np.where(is_primary, up, -np.inf)
+
+
+def check_dimensions(by: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the dimensions of all tables, each once."""
+    if not by or not all(by):
+        raise InputError("no dimension was given.", hint="name the columns of each table: by=['region', 'sex'].")
+    for names in by:
+        doubled = {name for name in names if list(names).count(name) > 1}
+        if doubled:
+            raise InputError(f"a table has {quote_names(sorted(doubled))} twice.", hint="name every column once.")
+    return tuple(dict.fromkeys(name for names in by for name in names))
