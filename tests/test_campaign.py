@@ -38,6 +38,7 @@ PARTS = {
     "dates": 1,
     "odd_cells": 1,
     "journeys": 1,
+    "cell_tables": 1,
 }
 CASES = {
     "releases": 80,
@@ -69,6 +70,7 @@ CASES = {
     "dates": 60,
     "odd_cells": 15,
     "journeys": 40,
+    "cell_tables": 25,
 }
 
 

@@ -46,6 +46,7 @@ KINDS = {
     "dates": 6,
     "odd_cells": 6,
     "journeys": 6,
+    "cell_tables": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 
