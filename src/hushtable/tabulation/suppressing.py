@@ -26,7 +26,6 @@ _SHARE_OF_MASTER: Final = 0.6  # of the time
 _MASTER_GAP: Final = 1e-6
 _SINGLES: Final = 20  # demands met one by one, before those are looked for that are met by now
 _TIMES: Final = (1, 2, 3, 4, 6)  # a move in fractions is a whole one some times over
-_WHOLE: Final = 1e-4
 _SECONDS_PER_MOVE: Final = (1.0, 20.0)  # of an integer programme: at first, and for what is left
 _MOVE_GAP: Final = 0.05
 _TINY: Final = 1e-6  # what a cell costs that is hidden already, as a share
@@ -298,8 +297,7 @@ class _PatternSearch:
         left = np.ones(n_parts, dtype=np.bool_)
         for times in _TIMES:
             exact = np.rint(amounts[moved] * times)
-            is_off = np.abs(exact - amounts[moved] * times) > _WHOLE
-            is_off |= -exact > self.room_down[moved]
+            is_off = -exact > self.room_down[moved]
             off_parts = np.bincount(part_of, weights=is_off, minlength=n_parts) > 0
             # Rounding may leave a sum open.
             open_sums = np.flatnonzero(matrix @ exact)
