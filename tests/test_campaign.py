@@ -40,6 +40,7 @@ PARTS = {
     "bounds": 1,
     "journeys": 1,
     "advice": 1,
+    "cell_tables": 1,
 }
 CASES = {
     "releases": 80,
@@ -73,6 +74,7 @@ CASES = {
     "bounds": 10,
     "journeys": 40,
     "advice": 40,
+    "cell_tables": 25,
 }
 
 

@@ -48,6 +48,7 @@ KINDS = {
     "bounds": 6,
     "journeys": 6,
     "advice": 6,
+    "cell_tables": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

@@ -195,6 +195,9 @@ def test_a_pivot_of_pandas():
     found = ht.check_tables(pivot.where(pivot > 1), threshold=3)
     assert found.audit.cells
     assert not found.passed
+    marked = pivot.astype(object).where(pivot > 2, "x")
+    verdict = ht.check_certificate(marked, ht.check_tables(marked).certificate)
+    assert verdict.figures["n_hidden"] == len(ht.check_tables(marked).audit.cells)
 
 
 def test_thousands_shares_and_decimal_commas(tmp_path):

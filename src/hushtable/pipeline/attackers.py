@@ -45,6 +45,7 @@ from hushtable.risk import (
     tcap,
     unicity,
 )
+from hushtable.tabulation import ReaderKnowledge, check_tables
 
 ToleranceEntry = str | float
 
@@ -162,6 +163,27 @@ class JoinRiskEvaluator(_Attacker):
         other = frames.read(files.find(self.other))
         found = join_risk(tables.current, other, on=self.columns, truth=self.truth, **_specs_and_hierarchies(tables))
         return Evaluation.from_figures(found.to_dict())
+
+
+class CheckTablesEvaluator(_Attacker):
+    """What a reader computes of the hidden cells of the table: `hushtable.check_tables`."""
+
+    figures = ("n_exposed", "n_failing", "n_shown_small")
+    what = "cells of the table that its readers compute, know too closely, or are shown"
+
+    method: Literal["check_tables"]
+    by: Names = ()
+    value: str | None = None
+    total: str = ""
+    threshold: int | None = Field(default=None, ge=2, strict=True)
+    zeros: Literal["shown", "hidden"] = "shown"
+
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Judge every hidden cell."""
+        asked = entries_of(self, "by", "value", "total", "threshold")
+        found = check_tables(tables.current, **asked, reader=ReaderKnowledge(zeros=self.zeros))
+        told = {"n_exposed": len(found.exposed), "n_failing": len(found.failing), "n_shown_small": found.n_shown_small}
+        return Evaluation.from_figures({"n_hidden": len(found.audit.cells), **told})
 
 
 class AttackEvaluator(_Attacker):

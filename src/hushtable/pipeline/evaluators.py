@@ -20,6 +20,7 @@ from hushtable.errors import InputError, check_columns
 from hushtable.io import Frame, frames, read_alike
 from hushtable.pipeline.attackers import (
     AttackEvaluator,
+    CheckTablesEvaluator,
     CopiesEvaluator,
     FigureEvaluator,
     InferenceEvaluator,
@@ -525,6 +526,7 @@ EVALUATORS: Final[dict[str, type[Evaluator]]] = {
     "unicity": UnicityEvaluator,
     "link": LinkEvaluator,
     "join_risk": JoinRiskEvaluator,
+    "check_tables": CheckTablesEvaluator,
     "attack": AttackEvaluator,
     "copies": CopiesEvaluator,
     "membership": MembershipEvaluator,

@@ -93,6 +93,13 @@ class Tabulation(StatesFacts):
         return int((self.pattern.is_hidden & ~self.is_primary).sum())
 
     @property
+    def n_one_sided(self) -> int:
+        """Primary cells that no pattern lets look both lower and higher as far as asked."""
+        levels = self.pattern.levels
+        lacks = np.isinf(levels.reach_down) | np.isinf(levels.reach_up)
+        return int((lacks & self.is_primary & (self.system.values != 0)).sum())
+
+    @property
     def frame(self) -> Any:
         """The tables as published, a row a cell: labels, and a value or ``x``."""
         return frames.assemble(self._columns(), "polars")
@@ -216,6 +223,7 @@ class Tabulation(StatesFacts):
             "n_cells": self.n_cells,
             "n_primary": self.n_primary,
             "n_secondary": self.n_secondary,
+            "n_one_sided": self.n_one_sided,
             "cost": self.pattern.cost,
             "bound": self.pattern.bound,
             "gap": self.pattern.gap,
@@ -237,6 +245,9 @@ class Tabulation(StatesFacts):
             f"All {len(pattern.audit.cells):,} primary cells have other values in tables that agree with all that is "
             "shown.",
         ]
+        if self.n_one_sided:
+            told = f"{self.n_one_sided:,} primary cells can be protected to one side only, whatever is hidden."
+            facts.insert(0, careful(told))
         if self.content == "records of persons":
             told = "a person may be in several cells: cells count records, and the threshold persons."
             facts.insert(0, careful(told))

@@ -174,11 +174,15 @@ def read_cell_table(data: Any, reading: TableReading, name: str) -> tuple[CellTa
 
 
 def _with_index(data: Any) -> Any:
-    """Return a pandas frame with its named index as columns, as `crosstab` and `pivot_table` make it."""
+    """Return a pandas frame with its named index as columns and mixed cells as text, as `crosstab` makes it."""
     if not hasattr(data, "reset_index"):
         return data
     data = data.copy() if data.index.names[0] is None else data.reset_index()
     data.columns = [" ".join(map(str, name)).strip() if isinstance(name, tuple) else str(name) for name in data.columns]
+    # Numbers beside marks are objects of several types.
+    for name in data.columns:
+        if data[name].dtype == object:
+            data[name] = ["" if cell is None else _format_cell(cell) for cell in data[name]]
     return data
 
 

@@ -19,16 +19,13 @@ from hushtable.search import Clock, solver
 from hushtable.tabulation.auditing import CellAudit, audit, find_changeable
 from hushtable.tabulation.cells import CellSystem
 from hushtable.tabulation.deducing import deduce
-from hushtable.tabulation.witnesses import ProtectionLevels
+from hushtable.tabulation.witnesses import ProtectionLevels, WitnessSearch
 
 _MAX_EXACT_CELLS: Final = 4_000  # cells that could be hidden, up to which an optimum is looked for
 _SHARE_OF_MASTER: Final = 0.6  # of the time
 _MASTER_GAP: Final = 1e-6
-_BUNDLE: Final = 16  # demands that one programme is asked to meet together, at first
-_SINGLES: Final = 50  # demands met one by one, before a bundle is tried again
-_REWARD: Final = 20.0  # what a met demand is worth, in costs of the dearest cell
+_SINGLES: Final = 20  # demands met one by one, before those are looked for that are met by now
 _TIMES: Final = (1, 2, 3, 4, 6)  # a move in fractions is a whole one some times over
-_WHOLE: Final = 1e-4
 _SECONDS_PER_MOVE: Final = (1.0, 20.0)  # of an integer programme: at first, and for what is left
 _MOVE_GAP: Final = 0.05
 _TINY: Final = 1e-6  # what a cell costs that is hidden already, as a share
@@ -223,25 +220,26 @@ class _PatternSearch:
         draw, n_single = np.random.default_rng(0), 0
         unmet: list[Demand] = []
         while pending:
-            # After a bundle that gave little, demands are met one by one for a while.
-            size = 1 if n_single else _BUNDLE
-            order = draw.permutation(len(pending))[:size]
-            # A cell cannot rise and fall in one move.
-            bundle = list({pending[place][0]: pending[place] for place in order.tolist()}.values())
-            if size > 1:
-                move = self.find_moves(is_hidden, bundle)
-            else:
-                move = self.find_move(is_hidden, bundle[0], seconds=seconds)
-            n_single = max(0, n_single - 1)
-            if move is not None:
-                moves.append(move)
-                is_hidden |= move != 0
-                pending, unmet = self._filter_unmet(pending, [move]), self._filter_unmet(unmet, [move])
-            elif size > 1:
-                n_single = _SINGLES
-            else:
-                pending.remove(bundle[0])
-                unmet.append(bundle[0])
+            if not n_single:
+                # Cells that are hidden by now may meet many demands.
+                found = self._find_free_moves(is_hidden, pending + unmet)
+                moves += found
+                n_single, pending, unmet = (
+                    _SINGLES,
+                    self._filter_unmet(pending, found),
+                    self._filter_unmet(unmet, found),
+                )
+                continue
+            demand = pending[int(draw.integers(len(pending)))]
+            move = self.find_move(is_hidden, demand, seconds=seconds)
+            n_single -= 1
+            if move is None:
+                pending.remove(demand)
+                unmet.append(demand)
+                continue
+            moves.append(move)
+            is_hidden |= move != 0
+            pending, unmet = self._filter_unmet(pending, [move]), self._filter_unmet(unmet, [move])
         return unmet
 
     def _drop(self, demand: Demand) -> None:
@@ -267,33 +265,23 @@ class _PatternSearch:
             ]
         return demands
 
-    def find_moves(self, is_hidden: BoolArray, demands: list[Demand]) -> CountArray | None:
-        """Return cheap moves, in units, that meet as many of some demands as they can together; None if none was found.
-
-        A move falls into parts that no sum binds. Parts that are no whole numbers are left out.
-        """
-        from scipy.optimize import Bounds, LinearConstraint
-        from scipy.sparse import block_array, csr_array
-
-        unit, n, n_demands = self.system.unit, len(self.columns), len(demands)
-        costs = self._costs(is_hidden, self.columns)
-        reward = _REWARD * float(costs.max())
-        places = np.searchsorted(self.columns, [cell for cell, _, _ in demands])
-        directions = np.array([direction for _, direction, _ in demands], dtype=np.float64)
-        reach = np.array([level for _, _, level in demands]) / unit
-        rise = csr_array((directions, (np.arange(n_demands), places)), shape=(n_demands, n))
-        shares = csr_array((-reach, (np.arange(n_demands), np.arange(n_demands))))
-        rows = block_array([[self.matrix, -self.matrix, None], [rise, -rise, shares]], format="csr")
-        n_sums = self.matrix.shape[0]
-        answer = solver.milp(
-            np.concatenate([costs, costs, np.full(n_demands, -reward)]),
-            constraints=LinearConstraint(rows, 0, np.concatenate([np.zeros(n_sums), np.full(n_demands, np.inf)])),
-            bounds=Bounds(0, np.concatenate([np.full(n, np.inf), self.room_down / unit, np.ones(n_demands)])),
-        )
-        if answer.x is None:
-            return None
-        move = self._keep_whole_parts((answer.x[:n] - answer.x[n : 2 * n]) * unit)
-        return move if move.any() else None
+    def _find_free_moves(self, is_hidden: BoolArray, demands: list[Demand]) -> list[CountArray]:
+        """Return moves of cells that are hidden already, which meet some of the demands."""
+        up, down = np.full(self.system.n_cells, -np.inf), np.full(self.system.n_cells, np.inf)
+        for cell, direction, level in demands:
+            (up if direction > 0 else down)[cell] = self.system.values[cell] + direction * level
+        hidden = self.system.with_hidden(is_hidden)
+        deduction = deduce(hidden)
+        search = WitnessSearch(hidden, deduction, ProtectionLevels(down, up, self.levels.spread), Clock())
+        search.keep(self.system.values[search.cells].astype(np.float64))
+        search.run(one_by_one=False)
+        moves = []
+        for witness in search.witnesses:
+            if witness.denominator == 1:
+                move = np.zeros(self.system.n_cells, dtype=np.int64)
+                move[search.cells] = witness.values - self.system.values[search.cells]
+                moves.append(move)
+        return moves
 
     def _keep_whole_parts(self, amounts: FloatArray) -> CountArray:
         """Return the parts of a move that are whole numbers, if need be some times over."""
@@ -309,8 +297,7 @@ class _PatternSearch:
         left = np.ones(n_parts, dtype=np.bool_)
         for times in _TIMES:
             exact = np.rint(amounts[moved] * times)
-            is_off = np.abs(exact - amounts[moved] * times) > _WHOLE
-            is_off |= -exact > self.room_down[moved]
+            is_off = -exact > self.room_down[moved]
             off_parts = np.bincount(part_of, weights=is_off, minlength=n_parts) > 0
             # Rounding may leave a sum open.
             open_sums = np.flatnonzero(matrix @ exact)

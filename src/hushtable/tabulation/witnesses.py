@@ -100,8 +100,14 @@ class WitnessSearch:
         with np.errstate(invalid="ignore"):
             return np.where(np.isinf(self.low), ~self.levels.is_asked, self.levels.are_met(self.low, self.high))
 
-    def run(self) -> None:
-        """Search until every cell has its witnesses, is shown to have none, or the time is over."""
+    def run(self, *, one_by_one: bool = True) -> None:
+        """Search until every cell has its witnesses, is shown to have none, or the time is over.
+
+        Parameters
+        ----------
+        one_by_one : bool
+            Whether cells that no objective for many of them moved are asked each by itself.
+        """
         draw = np.random.default_rng(self.seed)
         idle = 0
         for _ in range(_BUNDLES):
@@ -116,7 +122,7 @@ class WitnessSearch:
             idle = idle + 1 if int(self.is_met.sum()) == before else 0
             if idle > _MAX_IDLE_BUNDLES:
                 break
-        while (pending := self._pending()) and not self.clock.is_over():
+        while one_by_one and (pending := self._pending()) and not self.clock.is_over():
             cell, directions = pending[0]
             self.push(cell, directions[0])
 

@@ -209,6 +209,8 @@ def _list_rows(data: Any, told: Entries) -> tuple[list[tuple[tuple[str, ...], st
     """Return the labels and the text of every cell, and the names of the dimensions."""
     if hasattr(data, "reset_index") and data.index.names[0] is not None:
         data = data.reset_index()
+    if hasattr(data, "reset_index"):
+        data = data.rename(columns=str).apply(lambda column: column.map(_text))
     frame = frames.read(data)
     check_columns([*told["by"], *([] if told["value"] is None else [told["value"]])], frame.columns, "the certificate")
     texts = {name: [_text(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
