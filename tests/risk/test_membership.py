@@ -11,9 +11,9 @@ import pytest
 import hushtable as ht
 from hushtable.risk.attacks.attack import encode_tables
 from hushtable.risk.members import statistics
-from hushtable.risk.members.coding import Index, Records
+from hushtable.risk.members.coding import NearestIndex, Records
 from hushtable.risk.members.equal_cells import relative_f1
-from hushtable.risk.members.scoring import ATTACKS, Attacker
+from hushtable.risk.members.scoring import ATTACKS, MembershipAttacker
 from twins import naive_membership as naive
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", "../shared")) / "data"
@@ -128,7 +128,7 @@ def test_scores_are_those_of_the_twin(seed):
         tables.append(pl.DataFrame({"a": number, "b": text, "c": other}, schema={"a": int, "b": str, "c": str}))
     targets, synthetic, reference = (table.rows() for table in tables)
     coded = encode_tables(tables[0], tables[1], tables[2], None, None)
-    attacker = Attacker(coded, *(rows.codes for rows in coded.joint.tables), seed=0)
+    attacker = MembershipAttacker(coded, *(rows.codes for rows in coded.joint.tables), seed=0)
     known = synthetic + reference
     scales = naive.distance_scales(list(zip(*known, strict=True)))
     near = [[naive.nearest(each, table, scales) for each in targets] for table in (synthetic, reference)]
@@ -153,7 +153,7 @@ def test_the_cheapest_rows_are_found(n, n_near):
     cells = np.hstack([rng.normal(size=(n + 40, 2)), rng.integers(0, 4, (n + 40, 3))]).astype(np.float32)
     records = Records(cells, rng.random((n + 40, 3)).astype(np.float32), 2)
     table, targets = records.take(np.arange(n)), records.take(np.arange(n, n + 40))
-    near, costs = Index(table).find_cheapest(targets, n_near)
+    near, costs = NearestIndex(table).find_cheapest(targets, n_near)
     gaps = ((targets.cells[:, None, :2].astype(float) - table.cells[None, :, :2]) ** 2).sum(axis=2)
     differs = targets.cells[:, None, 2:] != table.cells[None, :, 2:]
     all_costs = gaps + (differs * targets.weights[:, None]).sum(axis=2)

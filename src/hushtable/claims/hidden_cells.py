@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from hushtable.claims.certificates import witnesses
-from hushtable.claims.certificates.witnesses import Entries
+from hushtable.claims.certificates.witnesses import WitnessEntries
 from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
 from hushtable.errors import InputError, check_whole
 
@@ -21,7 +21,7 @@ class HiddenCells(SpeaksOfNobody):
     """
 
     threshold: int | None  # counts below are not shown, and the witnesses reach it; None for sums
-    witnesses: Entries = field(repr=False)  # the entries of a certificate of witnesses
+    witnesses: WitnessEntries = field(repr=False)  # the entries of a certificate of witnesses
 
     kind: ClassVar[str] = "hidden cells"
 
@@ -85,6 +85,6 @@ class HiddenCells(SpeaksOfNobody):
         return {"kind": self.kind, "threshold": self.threshold, "witnesses": dict(self.witnesses)}
 
     @classmethod
-    def from_dict(cls, entries: Entries) -> HiddenCells:
+    def from_dict(cls, entries: WitnessEntries) -> HiddenCells:
         """Read what `to_dict` wrote."""
         return cls(entries["threshold"], entries["witnesses"])

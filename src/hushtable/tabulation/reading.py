@@ -93,8 +93,8 @@ _BETWEEN: Final = re.compile(r"(\d+)\s*(?:-|–|to|bis)\s*(\d+)", re.IGNORECASE)
 _MAX_DECIMALS: Final = 6
 
 Number = tuple[int, int]  # an integer, and the decimals that it has
-Bounds = tuple[float, float]
-CellParser = Callable[[str, int], Number | Bounds | None]
+ValueBounds = tuple[float, float]
+CellParser = Callable[[str, int], Number | ValueBounds | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ def _build_parser(decimal: str, hidden: Sequence[str], name: str) -> CellParser:
     """Return what parses a cell: a number, the bounds that a mark says, or None for no value known."""
     marks = frozenset(mark.casefold() for mark in hidden) or HIDDEN_MARKS
 
-    def parse(text: str, row: int) -> Number | Bounds | None:
+    def parse(text: str, row: int) -> Number | ValueBounds | None:
         if text.casefold() in marks:
             return None
         if text.casefold() in HIDDEN_MARKS and hidden:
@@ -283,7 +283,7 @@ def _are_values(cells: Sequence[str], parse: CellParser) -> bool:
 
 
 def _fill(
-    name: str, labels: Mapping[str, list[str]], parsed: Sequence[Number | Bounds | None], reading: TableReading
+    name: str, labels: Mapping[str, list[str]], parsed: Sequence[Number | ValueBounds | None], reading: TableReading
 ) -> tuple[CellTable, dict[str, str]]:
     """Put cells into the grid of their labels; return the table and the labels of its totals."""
     names = {dimension: list(dict.fromkeys(cells)) for dimension, cells in labels.items()}

@@ -31,7 +31,7 @@ _MOVE_GAP: Final = 0.05
 _TINY: Final = 1e-6  # what a cell costs that is hidden already, as a share
 _TOLERANCE: Final = 1e-6
 
-Demand = tuple[int, int, float]
+ReachDemand = tuple[int, int, float]
 """A cell, a direction, and by how much it must be able to move there."""
 
 
@@ -104,7 +104,7 @@ class _PatternSearch:
         hidden = self.system.with_hidden(is_hidden)
         return audit(hidden, self.levels, clock=self.clock, first_tables=tables, explain=False)
 
-    def unmet(self, judged: CellAudit) -> list[Demand]:
+    def unmet(self, judged: CellAudit) -> list[ReachDemand]:
         """Return what primary cells lack."""
         values, found = self.system.values, []
         for cell in judged.cells:
@@ -117,7 +117,7 @@ class _PatternSearch:
                 found.append((cell.cell, -1, float(values[cell.cell] - down)))
         return found
 
-    def add_cuts(self, chosen: FloatArray, demands: list[Demand]) -> int:
+    def add_cuts(self, chosen: FloatArray, demands: list[ReachDemand]) -> int:
         """Add a cut for each demand that a choice of cells (0 to 1 each) does not meet; return how many are new."""
         n_new = 0
         for cell, direction, level in demands:
@@ -189,7 +189,7 @@ class _PatternSearch:
         """Return what the secondary cells of a pattern cost."""
         return float(self.weights[is_hidden & ~self.is_primary].sum())
 
-    def list_demands(self) -> list[Demand]:
+    def list_demands(self) -> list[ReachDemand]:
         """Return what is asked of all primary cells."""
         levels, values = self.levels, self.system.values
         return [
@@ -214,11 +214,11 @@ class _PatternSearch:
         return is_hidden
 
     def _meet(
-        self, pending: list[Demand], is_hidden: BoolArray, moves: list[CountArray], seconds: float
-    ) -> list[Demand]:
+        self, pending: list[ReachDemand], is_hidden: BoolArray, moves: list[CountArray], seconds: float
+    ) -> list[ReachDemand]:
         """Meet demands, hide what moves, in place, and return the demands that were not met in so many seconds each."""
         draw, n_single = np.random.default_rng(0), 0
-        unmet: list[Demand] = []
+        unmet: list[ReachDemand] = []
         while pending:
             if not n_single:
                 # Cells that are hidden by now may meet many demands.
@@ -242,7 +242,7 @@ class _PatternSearch:
             pending, unmet = self._filter_unmet(pending, [move]), self._filter_unmet(unmet, [move])
         return unmet
 
-    def _drop(self, demand: Demand) -> None:
+    def _drop(self, demand: ReachDemand) -> None:
         """Ask no more for what no pattern gives; raise InfeasibleError if nothing is left to ask of a cell."""
         cell, direction, _ = demand
         down, up = self.levels.reach_down.copy(), self.levels.reach_up.copy()
@@ -254,7 +254,7 @@ class _PatternSearch:
             )
         self.levels = ProtectionLevels(down, up, self.levels.spread)
 
-    def _filter_unmet(self, demands: list[Demand], moves: list[CountArray]) -> list[Demand]:
+    def _filter_unmet(self, demands: list[ReachDemand], moves: list[CountArray]) -> list[ReachDemand]:
         """Return the demands that no move meets, as it is or the other way round where there is room."""
         for move in moves:
             back = bool((move[self.columns] <= self.room_down).all())
@@ -265,7 +265,7 @@ class _PatternSearch:
             ]
         return demands
 
-    def _find_free_moves(self, is_hidden: BoolArray, demands: list[Demand]) -> list[CountArray]:
+    def _find_free_moves(self, is_hidden: BoolArray, demands: list[ReachDemand]) -> list[CountArray]:
         """Return moves of cells that are hidden already, which meet some of the demands."""
         up, down = np.full(self.system.n_cells, -np.inf), np.full(self.system.n_cells, np.inf)
         for cell, direction, level in demands:
@@ -313,7 +313,7 @@ class _PatternSearch:
         return np.where(is_hidden[columns], _TINY * weights, weights) + _TINY
 
     def find_move(
-        self, is_hidden: BoolArray, demand: Demand, *, may_grow: bool = True, seconds: float = _SECONDS_PER_MOVE[0]
+        self, is_hidden: BoolArray, demand: ReachDemand, *, may_grow: bool = True, seconds: float = _SECONDS_PER_MOVE[0]
     ) -> CountArray | None:
         """Return the cheapest move, in units, that meets one demand; None if there is none.
 
@@ -321,7 +321,7 @@ class _PatternSearch:
         ----------
         is_hidden : array
             Cells that cost nothing any more.
-        demand : Demand
+        demand : ReachDemand
         may_grow : bool
             Whether cells that are shown may move.
         seconds : float
@@ -345,7 +345,7 @@ class _PatternSearch:
         return None
 
     def _solve_move(
-        self, is_hidden: BoolArray, demand: Demand, chosen: CountArray, *, seconds: float | None = None
+        self, is_hidden: BoolArray, demand: ReachDemand, chosen: CountArray, *, seconds: float | None = None
     ) -> FloatArray | None:
         """Return how far every cell moves, in units; whole numbers are looked for if so many seconds are given."""
         from scipy.optimize import Bounds, LinearConstraint

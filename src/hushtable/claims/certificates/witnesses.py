@@ -28,29 +28,29 @@ _AGREES: Final = "every witness agrees with what the tables show"
 _COVERS: Final = "the witnesses differ as far as asked in every cell that is asked about"
 CONDITIONS: Final = (_AGREES, _COVERS)
 
-Entries = Mapping[str, Any]
+WitnessEntries = Mapping[str, Any]
 Key = tuple[tuple[str, str], ...]
-Limits = tuple[Fraction | None, Fraction | None]
+ValueLimits = tuple[Fraction | None, Fraction | None]
 
 
 @dataclass(slots=True)
-class _PublishedCells:
+class _ShownCells:
     """What tables show: values, what marks allow, and the sums that hold."""
 
     shown: dict[Key, Fraction]
-    hidden: dict[Key, Limits]
+    hidden: dict[Key, ValueLimits]
     sums: list[tuple[Key, tuple[Key, ...]]]
     marked: set[Key]  # hidden by a mark, and not because there is no row
 
 
-def check(data: Any, entries: Entries, reading: Reading) -> Verdict:
+def check(data: Any, entries: WitnessEntries, reading: Reading) -> Verdict:
     """Check witnesses from the published tables."""
     del reading  # cells of tables are texts and numbers
     tables = list(data) if isinstance(data, (list, tuple)) else [data]
     return judge(tables, entries)[0]
 
 
-def judge(tables: Sequence[Any], entries: Entries) -> tuple[Verdict, tuple[Fraction, ...]]:
+def judge(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
     """Judge the witnesses of published tables; return the verdict and the values that the tables show."""
     try:
         return _check(tables, entries)
@@ -62,13 +62,13 @@ def judge(tables: Sequence[Any], entries: Entries) -> tuple[Verdict, tuple[Fract
         ) from None
 
 
-def _check(tables: Sequence[Any], entries: Entries) -> tuple[Verdict, tuple[Fraction, ...]]:
+def _check(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
     if len(tables) != len(entries["tables"]):
         raise InputError(
             f"the certificate is about {len(entries['tables'])} tables, and {len(tables)} were given.",
             hint="pass all of them, in their order.",
         )
-    cells = _PublishedCells({}, {}, [], set())
+    cells = _ShownCells({}, {}, [], set())
     failures: list[Failure] = []
     for table, told in zip(tables, entries["tables"], strict=True):
         failures += _read(table, told, entries["reader"], cells)
@@ -99,15 +99,13 @@ def _check(tables: Sequence[Any], entries: Entries) -> tuple[Verdict, tuple[Frac
     return _build_verdict(failures, cells, keys, n_asked=len(entries["asked"])), tuple(cells.shown.values())
 
 
-def _build_verdict(
-    failures: Sequence[Failure], cells: _PublishedCells, keys: Sequence[Key], n_asked: int = 0
-) -> Verdict:
+def _build_verdict(failures: Sequence[Failure], cells: _ShownCells, keys: Sequence[Key], n_asked: int = 0) -> Verdict:
     figures = {"n_shown": len(cells.shown), "n_hidden": len(keys), "n_asked": n_asked, "n_sums": len(cells.sums)}
     names = tuple(sorted({name for key in [*cells.shown, *keys] for name, _ in key}))
     return Verdict(CONDITIONS, tuple(failures), names, len(cells.shown) + len(keys), figures=figures)
 
 
-def _expand(entries: Entries, n_cells: int) -> Iterator[list[Fraction]]:
+def _expand(entries: WitnessEntries, n_cells: int) -> Iterator[list[Fraction]]:
     """Yield the values of every witness: the first is whole, each other one differs from it in some cells."""
     unit = 10 ** int(entries["decimals"])
     base = [Fraction(int(value), int(entries["base"]["denominator"]) * unit) for value in entries["base"]["values"]]
@@ -121,7 +119,7 @@ def _expand(entries: Entries, n_cells: int) -> Iterator[list[Fraction]]:
         yield values
 
 
-def _is_covered(reached: tuple[Fraction, Fraction] | None, ask: Entries, unit: int) -> bool:
+def _is_covered(reached: tuple[Fraction, Fraction] | None, ask: WitnessEntries, unit: int) -> bool:
     if reached is None:
         return False
     low, high = reached[0] * unit, reached[1] * unit
@@ -132,7 +130,7 @@ def _is_covered(reached: tuple[Fraction, Fraction] | None, ask: Entries, unit: i
     )
 
 
-def _find_disagreement(values: Mapping[Key, Fraction], cells: _PublishedCells, reader: Entries) -> str:
+def _find_disagreement(values: Mapping[Key, Fraction], cells: _ShownCells, reader: WitnessEntries) -> str:
     """Return what a witness contradicts; empty if nothing."""
     if reader["content"] == "counts" and any(value.denominator != 1 for value in values.values()):
         return "a count is no whole number"
@@ -147,7 +145,7 @@ def _find_disagreement(values: Mapping[Key, Fraction], cells: _PublishedCells, r
     return ""
 
 
-def _read(data: Any, told: Entries, reader: Entries, cells: _PublishedCells) -> list[Failure]:
+def _read(data: Any, told: WitnessEntries, reader: WitnessEntries, cells: _ShownCells) -> list[Failure]:
     """Read a table into the cells; return what contradicts an earlier one."""
     rows, names = _list_rows(data, told)
     labels = {name: list(dict.fromkeys(row[position] for row, _ in rows)) for position, name in enumerate(names)}
@@ -205,7 +203,7 @@ def _list_sums(
                 yield total, tuple(line)
 
 
-def _list_rows(data: Any, told: Entries) -> tuple[list[tuple[tuple[str, ...], str]], list[str]]:
+def _list_rows(data: Any, told: WitnessEntries) -> tuple[list[tuple[tuple[str, ...], str]], list[str]]:
     """Return the labels and the text of every cell, and the names of the dimensions."""
     if hasattr(data, "reset_index") and data.index.names[0] is not None:
         data = data.reset_index()
@@ -236,7 +234,7 @@ def _key(names: Sequence[str], labels: Sequence[str], totals: Mapping[str, str |
     return tuple(sorted((name, label) for name, label in zip(names, labels, strict=True) if label != totals[name]))
 
 
-def _least(reader: Entries) -> Fraction | None:
+def _least(reader: WitnessEntries) -> Fraction | None:
     if reader["negative"]:
         return None
     return Fraction(1 if reader["content"] == "counts" and reader["zeros"] == "shown" else 0)
@@ -249,7 +247,7 @@ def _parse(text: str) -> Fraction | None:
     return Fraction(text) if _NUMBER.fullmatch(text) else None
 
 
-def _limits(text: str) -> Limits:
+def _limits(text: str) -> ValueLimits:
     """Return what a mark says of the value that it hides."""
     below, between = _BELOW.fullmatch(text), _BETWEEN.fullmatch(text)
     if below:

@@ -39,7 +39,7 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Index:
+class NearestIndex:
     """Records of a table in a tree of boxes, for searches."""
 
     records: Records

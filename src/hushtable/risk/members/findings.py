@@ -31,7 +31,7 @@ _SHADOW_NOTE: Final = (
     "An attacker who can repeat the synthesis finds more: these figures are a lower bound of what the table tells."
 )
 
-Verdict = Literal["found", "not found", "cannot say"]
+MembershipVerdict = Literal["found", "not found", "cannot say"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class MembershipReach:
     """An area under the curve, and shares of leaking people at one in 100, one in 1,000 and no false alarms."""
 
     auc: float
@@ -138,9 +138,9 @@ class Membership(StatesFacts):
         How many people, non-members and records there are.
     drift : Drift
         How well people and non-members are told apart without the synthetic table.
-    most : Reach
+    most : MembershipReach
         What the attacks show if the synthetic table is a copy of the people.
-    least : Reach
+    least : MembershipReach
         The smallest leak that these numbers tell from none, with a power of 80 %.
     columns : tuple of ColumnHint
         The columns, those first whose values tell most.
@@ -161,8 +161,8 @@ class Membership(StatesFacts):
     attacks: tuple[MembershipAttack, ...]
     sizes: Sizes
     drift: Drift
-    most: Reach
-    least: Reach
+    most: MembershipReach
+    least: MembershipReach
     columns: tuple[ColumnHint, ...]
     groups: tuple[Subgroup, ...]
     equals: Equals
@@ -214,7 +214,7 @@ class Membership(StatesFacts):
         return self.best.p_value
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> MembershipVerdict:
         """What the attacks say: members are found, are not found, or nothing can be said."""
         if self.doubts:
             return "cannot say"

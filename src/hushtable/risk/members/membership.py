@@ -21,13 +21,13 @@ from hushtable.risk.members.findings import (
     Drift,
     Membership,
     MembershipAttack,
-    Reach,
+    MembershipReach,
     Scored,
     Sizes,
     Subgroup,
 )
 from hushtable.risk.members.participants import Participants, gather
-from hushtable.risk.members.scoring import ATTACKS, WITHOUT_REFERENCE, Attacker
+from hushtable.risk.members.scoring import ATTACKS, WITHOUT_REFERENCE, MembershipAttacker
 from hushtable.risk.members.statistics import (
     adjust_p_values,
     area_under_curve,
@@ -142,7 +142,7 @@ def membership(
     data = {"original": original, "synthetic": synthetic, "control": control, "reference": reference}
     who = gather(data, person, specs, n_records, rng)
     synthetic_codes = who.tables.synthetic.codes
-    attacker = Attacker(who.tables, who.targets, synthetic_codes, _limit_reference(who, rng), seed)
+    attacker = MembershipAttacker(who.tables, who.targets, synthetic_codes, _limit_reference(who, rng), seed)
     scores = _run_attacks(names, attacker, who.units)
     return Membership(
         _measure_attacks(scores, who, rng),
@@ -177,7 +177,7 @@ def _limit_reference(who: Participants, rng: np.random.Generator) -> CodeArray |
     return who.reference[:, np.sort(rng.permutation(who.reference.shape[1])[:_MAX_REFERENCE_RECORDS])]
 
 
-def _run_attacks(names: Sequence[str], attacker: Attacker, units: CountArray) -> dict[str, FloatArray]:
+def _run_attacks(names: Sequence[str], attacker: MembershipAttacker, units: CountArray) -> dict[str, FloatArray]:
     """Return the scores of all units by each attack that can be made: the highest of their rows."""
     scores = {}
     for name in names:
@@ -209,15 +209,15 @@ def _measure_attacks(
     return tuple(attacks)
 
 
-def _count_sizes(who: Participants, attacker: Attacker) -> Sizes:
+def _count_sizes(who: Participants, attacker: MembershipAttacker) -> Sizes:
     n_reference = 0 if attacker.reference is None else attacker.reference.shape[1]
     n_people, n_others = int(who.is_member.sum()), int((~who.is_member).sum())
     return Sizes(n_people, n_others, *who.n_persons, n_reference, attacker.synthetic.shape[1])
 
 
-def _least(who: Participants) -> Reach:
+def _least(who: Participants) -> MembershipReach:
     m, n = int(who.is_member.sum()), int((~who.is_member).sum())
-    return Reach(least_area(m, n), tuple(least_recognised(m, n, share) for share in FALSE_ALARMS))
+    return MembershipReach(least_area(m, n), tuple(least_recognised(m, n, share) for share in FALSE_ALARMS))
 
 
 def _measure_drift(who: Participants, rng: np.random.Generator) -> Drift:
@@ -229,7 +229,9 @@ def _measure_drift(who: Participants, rng: np.random.Generator) -> Drift:
     return Drift(area_under_curve(means[who.is_member], means[~who.is_member]))
 
 
-def _measure_most(names: Sequence[str], attacker: Attacker, who: Participants, rng: np.random.Generator) -> Reach:
+def _measure_most(
+    names: Sequence[str], attacker: MembershipAttacker, who: Participants, rng: np.random.Generator
+) -> MembershipReach:
     """Measure what the attacks show if the synthetic table is the people themselves, on some of them."""
     members, others = np.flatnonzero(who.is_member), np.flatnonzero(~who.is_member)
     chosen = np.concatenate([rng.permutation(each)[:_MAX_UNITS_OF_MOST] for each in (members, others)])
@@ -246,10 +248,12 @@ def _measure_most(names: Sequence[str], attacker: Attacker, who: Participants, r
     scores = _run_attacks(cheap, attacker.with_synthetic(who.targets[:, rows], copy), units).values()
     areas = [area_under_curve(each[is_member], each[~is_member]).value for each in scores]
     rates = [[recognise(each[is_member], each[~is_member], share).excess for share in FALSE_ALARMS] for each in scores]
-    return Reach(max(areas, default=math.nan), tuple(np.max(rates, axis=0).tolist()) if rates else (math.nan,) * 3)
+    return MembershipReach(
+        max(areas, default=math.nan), tuple(np.max(rates, axis=0).tolist()) if rates else (math.nan,) * 3
+    )
 
 
-def _find_columns(attacker: Attacker, who: Participants) -> tuple[ColumnHint, ...]:
+def _find_columns(attacker: MembershipAttacker, who: Participants) -> tuple[ColumnHint, ...]:
     """Return each column with how well the counts of its values tell members, the best first."""
     if attacker.reference is None:
         return ()
@@ -261,7 +265,7 @@ def _find_columns(attacker: Attacker, who: Participants) -> tuple[ColumnHint, ..
 
 
 def _measure_groups(
-    scores: Mapping[str, FloatArray], attacker: Attacker, who: Participants, rng: np.random.Generator
+    scores: Mapping[str, FloatArray], attacker: MembershipAttacker, who: Participants, rng: np.random.Generator
 ) -> tuple[Subgroup, ...]:
     """Compare people with non-members who are as far from others, with thresholds of their own.
 

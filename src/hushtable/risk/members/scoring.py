@@ -14,7 +14,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.risk.attacks.attack import Coded
-from hushtable.risk.members.coding import Index, Records, encode_by_distance, encode_by_surprisal, log_densities
+from hushtable.risk.members.coding import NearestIndex, Records, encode_by_distance, encode_by_surprisal, log_densities
 from hushtable.risk.members.participants import count_equal_rows
 
 _N_NEAR: Final = 5
@@ -25,7 +25,7 @@ _SEED_OF_DENSITY: Final = 0
 
 
 @dataclass(frozen=True)
-class Attacker:
+class MembershipAttacker:
     """What an attacker has: the records that may be members, the synthetic table, and a reference, perhaps none."""
 
     tables: Coded = field(repr=False)
@@ -39,9 +39,9 @@ class Attacker:
         """How many values each column has in all tables."""
         return self.tables.joint.widths
 
-    def with_synthetic(self, targets: CodeArray, synthetic: CodeArray) -> Attacker:
+    def with_synthetic(self, targets: CodeArray, synthetic: CodeArray) -> MembershipAttacker:
         """Return an attacker with the same reference who attacks other records by another table."""
-        return Attacker(self.tables, targets, synthetic, self.reference, self.seed)
+        return MembershipAttacker(self.tables, targets, synthetic, self.reference, self.seed)
 
     @cached_property
     def known(self) -> CodeArray:
@@ -60,13 +60,13 @@ class Attacker:
     def near_by_ranks(self) -> tuple[CountArray, FloatArray]:
         """The nearest synthetic records (n_targets, n_near) by ranks of numbers, and squared distances to them."""
         targets, synthetic, _ = self._by_ranks
-        return Index(synthetic).find_cheapest(targets, _N_NEAR)
+        return NearestIndex(synthetic).find_cheapest(targets, _N_NEAR)
 
     @cached_property
     def to_reference_by_ranks(self) -> FloatArray:
         """Squared distances to the nearest records of the reference by ranks of numbers."""
         targets, _, reference = self._by_ranks
-        return Index(reference).find_cheapest(targets, _N_NEAR)[1]
+        return NearestIndex(reference).find_cheapest(targets, _N_NEAR)[1]
 
     @cached_property
     def by_values(self) -> tuple[FloatArray, FloatArray | None]:
@@ -74,8 +74,10 @@ class Attacker:
         targets, synthetic, reference = encode_by_distance(
             self.tables, self.known, [self.targets, self.synthetic, self._other], "values"
         )
-        to_synthetic = Index(synthetic).find_cheapest(targets, 1)[1][:, 0]
-        return to_synthetic, None if self.reference is None else Index(reference).find_cheapest(targets, 1)[1][:, 0]
+        to_synthetic = NearestIndex(synthetic).find_cheapest(targets, 1)[1][:, 0]
+        return to_synthetic, None if self.reference is None else NearestIndex(reference).find_cheapest(targets, 1)[1][
+            :, 0
+        ]
 
     @cached_property
     def agreements(self) -> tuple[FloatArray, FloatArray | None]:
@@ -84,10 +86,10 @@ class Attacker:
             self.tables, self.known, [self.targets, self.synthetic, self._other]
         )
         total = targets.weights.sum(axis=1, dtype=float)
-        with_synthetic = total - Index(synthetic).find_cheapest(targets, 1)[1][:, 0]
+        with_synthetic = total - NearestIndex(synthetic).find_cheapest(targets, 1)[1][:, 0]
         if self.reference is None:
             return with_synthetic, None
-        with_reference = total - Index(reference).find_cheapest(targets, 1)[1][:, 0]
+        with_reference = total - NearestIndex(reference).find_cheapest(targets, 1)[1][:, 0]
         return np.asarray(with_synthetic), np.asarray(with_reference)
 
     @cached_property
@@ -165,13 +167,13 @@ def count_cells(
     return [np.bincount(key, minlength=n_keys)[keys[0]] for key in keys[1:]]
 
 
-def _score_ratio(attacker: Attacker) -> FloatArray:
+def _score_ratio(attacker: MembershipAttacker) -> FloatArray:
     to_synthetic, to_reference = attacker.by_values
     assert to_reference is not None
     return _compare_distances(to_synthetic, to_reference)
 
 
-def _score_ratio_of_ranks(attacker: Attacker) -> FloatArray:
+def _score_ratio_of_ranks(attacker: MembershipAttacker) -> FloatArray:
     return _compare_distances(attacker.near_by_ranks[1][:, 0], attacker.to_reference_by_ranks[:, 0])
 
 
@@ -180,19 +182,19 @@ def _compare_distances(to_synthetic: FloatArray, to_reference: FloatArray) -> Fl
     return np.asarray(logs[1] - logs[0])
 
 
-def _score_copies(attacker: Attacker) -> FloatArray:
+def _score_copies(attacker: MembershipAttacker) -> FloatArray:
     tables = [attacker.targets, attacker.synthetic, attacker._other]
     n_synthetic, n_reference = count_equal_rows(tables, attacker.widths)
     return np.asarray(np.log((n_synthetic + 0.5) / (n_reference + 0.5)))
 
 
-def _score_agreement(attacker: Attacker) -> FloatArray:
+def _score_agreement(attacker: MembershipAttacker) -> FloatArray:
     with_synthetic, with_reference = attacker.agreements
     assert with_reference is not None
     return with_synthetic - with_reference
 
 
-def _score_boosting(attacker: Attacker) -> FloatArray | None:
+def _score_boosting(attacker: MembershipAttacker) -> FloatArray | None:
     """Return the probability that a record is synthetic and not of the reference; None without scikit-learn."""
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier
@@ -208,7 +210,7 @@ def _score_boosting(attacker: Attacker) -> FloatArray | None:
         return np.asarray(learner.decision_function(attacker.targets.T))
 
 
-ATTACKS: Final[Mapping[str, Callable[[Attacker], FloatArray | None]]] = MappingProxyType(
+ATTACKS: Final[Mapping[str, Callable[[MembershipAttacker], FloatArray | None]]] = MappingProxyType(
     {
         "distance": lambda attacker: -attacker.by_values[0],
         "ratio": _score_ratio,
@@ -220,8 +222,8 @@ ATTACKS: Final[Mapping[str, Callable[[Attacker], FloatArray | None]]] = MappingP
         "agreement": _score_agreement,
         "agreement alone": lambda attacker: attacker.agreements[0],
         "boosting": _score_boosting,
-        "domias": Attacker.compare_densities,
-        "gen-lra": Attacker.explain_neighbours,
+        "domias": MembershipAttacker.compare_densities,
+        "gen-lra": MembershipAttacker.explain_neighbours,
     }
 )
 """Every attack by its name."""
