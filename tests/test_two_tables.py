@@ -18,8 +18,11 @@ from hushtable.tables import MismatchWarning
 N = 60
 SECOND = {"synthetic", "control", "outside", "second", "population", "earlier", "original", "held_out", "rows"}
 """Names of arguments that take a second table."""
-ARE_NO_TABLES = {"Partition", "Table", "Comparison", "Keys", "MinimalUniques", "Release.utility", "minimal_keys"}
-"""What has such a name for something else: rows by their positions, counts, a share of the records."""
+ARE_NO_TABLES = {
+    *("Partition", "Table", "Comparison", "Keys", "MinimalUniques", "Release.utility", "minimal_keys"),
+    *("Bootstrap", "Copula", "Independent", "Trees"),
+}
+"""What has such a name for something else: rows by their positions, counts, a share of the records, a table encoded."""
 
 
 def people() -> pl.DataFrame:

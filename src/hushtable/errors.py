@@ -185,7 +185,7 @@ def names_in(given: Any, what: str) -> tuple[str, ...]:
     return names
 
 
-def check_type(given: Any, kind: type, what: str, example: str) -> None:
+def check_type(given: Any, kind: type | tuple[type, ...], what: str, example: str) -> None:
     """Raise InputError if an argument is not of its type; None is always allowed."""
     if given is not None and not isinstance(given, kind):
         raise InputError(f"{what} was given as {type(given).__name__}.", hint=f"pass {example}.")

@@ -12,7 +12,7 @@ Loader:
 Splitter:
   control: {train_split_ratio: 0.7}
 Synthesizer:
-  copula: {method: default}
+  copula: {method: default, values: observed}
 Evaluator:
   singling-out: {method: mpuccs, n_cols: [1, 2], limit: {excess_risk: 0.05}}
 Reporter:

@@ -11,7 +11,7 @@ import pytest
 import hushtable as ht
 from hushtable.risk.attacks.attack import encode_tables
 from hushtable.risk.members import statistics
-from hushtable.risk.members.coding import NearestIndex, Records
+from hushtable.risk.members.coding import CodedRecords, NearestIndex
 from hushtable.risk.members.equal_cells import relative_f1
 from hushtable.risk.members.scoring import ATTACKS, MembershipAttacker
 from twins import naive_membership as naive
@@ -151,7 +151,7 @@ def test_scores_are_those_of_the_twin(seed):
 def test_the_cheapest_rows_are_found(n, n_near):
     rng = np.random.default_rng(n)
     cells = np.hstack([rng.normal(size=(n + 40, 2)), rng.integers(0, 4, (n + 40, 3))]).astype(np.float32)
-    records = Records(cells, rng.random((n + 40, 3)).astype(np.float32), 2)
+    records = CodedRecords(cells, rng.random((n + 40, 3)).astype(np.float32), 2)
     table, targets = records.take(np.arange(n)), records.take(np.arange(n, n + 40))
     near, costs = NearestIndex(table).find_cheapest(targets, n_near)
     gaps = ((targets.cells[:, None, :2].astype(float) - table.cells[None, :, :2]) ** 2).sum(axis=2)

@@ -11,7 +11,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.tabulation.auditing import ask_of_hidden, audit
-from hushtable.tabulation.cells import HIDDEN, SHOWN, Axis, CellTable, build_system
+from hushtable.tabulation.cells import HIDDEN, SHOWN, CellTable, Dimension, build_system
 from twins.cell_tables import all_tables, labels_of, values_by_cell, without_symmetries
 
 ZEROS_HIDDEN = ht.ReaderKnowledge(zeros="hidden")
@@ -20,7 +20,7 @@ ZEROS_HIDDEN = ht.ReaderKnowledge(zeros="hidden")
 def table_of(cells, is_hidden, shape):
     """Return the grid of a small table with margins, in code."""
     axes = tuple(
-        Axis(name, (*(f"{name}{place}" for place in range(size)), "Total"), ((size, tuple(range(size))),), size)
+        Dimension(name, (*(f"{name}{place}" for place in range(size)), "Total"), ((size, tuple(range(size))),), size)
         for name, size in zip("ghi", shape, strict=False)
     )
     nothing = np.full(len(cells), np.inf)

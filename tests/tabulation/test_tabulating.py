@@ -11,7 +11,7 @@ import pytest
 import hushtable as ht
 from command import run
 from hushtable.search import Budget, Clock
-from hushtable.tabulation.cells import SHOWN, Axis, CellTable, build_system
+from hushtable.tabulation.cells import SHOWN, CellTable, Dimension, build_system
 from hushtable.tabulation.suppressing import suppress
 from hushtable.tabulation.witnesses import ProtectionLevels
 from twins.cell_tables import all_tables, values_by_cell
@@ -31,7 +31,7 @@ def records_of(cells, shape):
 
 def system_of(cells, shape, knowledge=None):
     axes = tuple(
-        Axis(name, (*(f"{name}{place}" for place in range(size)), "Total"), ((size, tuple(range(size))),), size)
+        Dimension(name, (*(f"{name}{place}" for place in range(size)), "Total"), ((size, tuple(range(size))),), size)
         for name, size in zip("ghi", shape, strict=False)
     )
     nothing = np.full(len(cells), np.inf)

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from hushtable._types import CountArray, FloatArray
 from hushtable.kernels._jit import jit_bare, jit_inner
 
-Cells = NDArray[np.float32]
+CellValues = NDArray[np.float32]
 
 
 @jit_inner
-def _box_cost(target: Cells, weights: Cells, box: Cells, n_numbers: int, enough: float) -> float:
+def _box_cost(target: CellValues, weights: CellValues, box: CellValues, n_numbers: int, enough: float) -> float:
     """Return a lower bound of the costs of the rows in a box (2, n_columns): the least and the greatest cells."""
     cost = 0.0
     for j in range(target.size):
@@ -27,7 +27,7 @@ def _box_cost(target: Cells, weights: Cells, box: Cells, n_numbers: int, enough:
 
 
 @jit_inner
-def _row_cost(target: Cells, weights: Cells, row: Cells, n_numbers: int, enough: float) -> float:
+def _row_cost(target: CellValues, weights: CellValues, row: CellValues, n_numbers: int, enough: float) -> float:
     """Return what the cells cost in which a row differs from a target, or any cost from ``enough`` on."""
     cost = 0.0
     for j in range(n_numbers):
@@ -43,11 +43,11 @@ def _row_cost(target: Cells, weights: Cells, row: Cells, n_numbers: int, enough:
 
 @jit_bare
 def find_cheapest(
-    targets: Cells,
-    weights: Cells,
+    targets: CellValues,
+    weights: CellValues,
     n_numbers: int,
-    rows: Cells,
-    boxes: Cells,
+    rows: CellValues,
+    boxes: CellValues,
     stack: FloatArray,
     near: CountArray,
     costs: FloatArray,
@@ -96,7 +96,7 @@ def find_cheapest(
 
 @jit_bare
 def sum_log_kernels(
-    targets: Cells, weights: Cells, n_numbers: int, rows: Cells, scale: float, sums: FloatArray
+    targets: CellValues, weights: CellValues, n_numbers: int, rows: CellValues, scale: float, sums: FloatArray
 ) -> None:
     """Compute for every target the logarithm of the sum, over all rows, of exp(-cost / scale)."""
     for target in range(targets.shape[0]):

@@ -32,7 +32,7 @@ _MAX_LEVELS: Final = 32  # of a category that decide where trees split: the most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Levels:
+class ColumnLevels:
     """A coarsened column: level 0 is missing."""
 
     codes: CodeArray = field(repr=False)  # (n_records,)
@@ -40,13 +40,14 @@ class Levels:
     is_nominal: bool
 
 
-def coarsen_column(table: Table, j: int, sharing: Sharing) -> Levels:
+def coarsen_column(table: Table, j: int, sharing: Sharing) -> ColumnLevels:
     """Return the levels of a column, with those of its records: bins of numbers, and other values as they are."""
     column, codes = table.columns[j], np.repeat(table.codes[j], table.counts)
     ends = ends_of(table.codes[j], table.counts, column.n_values)
     begins = find_bins(sharing)[0] if column.is_measured and column.n_values else np.arange(column.n_values)
     levels = np.searchsorted(begins, codes, side="right")
-    return Levels(levels.astype(np.int32), np.concatenate([[0], ends[begins], ends[-1:]]), column.kind == "category")
+    level_begins = np.concatenate([[0], ends[begins], ends[-1:]])
+    return ColumnLevels(levels.astype(np.int32), level_begins, column.kind == "category")
 
 
 def draw_positions(
@@ -69,8 +70,8 @@ def draw_positions(
 
 
 def _draw_donors(
-    target: Levels,
-    before: Sequence[Levels],
+    target: ColumnLevels,
+    before: Sequence[ColumnLevels],
     drawn: CodeArray,
     weights: FloatArray,
     min_leaf: int,
@@ -126,7 +127,7 @@ def draw_from_nodes(leaves: CountArray, parents: CountArray, nodes: CountArray, 
     return np.asarray(by_leaf[begins[nodes] + np.minimum(shift, sizes[nodes] - 1)])
 
 
-def score_levels(levels: Levels) -> FloatArray:
+def score_levels(levels: ColumnLevels) -> FloatArray:
     """Return what a tree has to explain of each level, (n_levels, n_scores): squared errors are Gini for categories."""
     sizes = np.bincount(levels.codes, minlength=len(levels.begins) - 1)
     if levels.is_nominal:
@@ -139,7 +140,7 @@ def score_levels(levels: Levels) -> FloatArray:
     return np.stack([scores, is_missing * 1.0], axis=1)[:, : 1 + bool(sizes[0])]
 
 
-def rank_levels(levels: Levels, scores: FloatArray) -> CountArray:
+def rank_levels(levels: ColumnLevels, scores: FloatArray) -> CountArray:
     """Rank the levels of a column for splits: categories by the target's scores along the direction they vary most."""
     n_levels = len(levels.begins) - 1
     if not levels.is_nominal:

@@ -71,7 +71,7 @@ class ReaderKnowledge:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Axis:
+class Dimension:
     """A dimension of a table: its labels, and which label is the sum of which others (positions)."""
 
     name: str
@@ -85,7 +85,7 @@ class CellTable:
     """One table: a value for every combination of the labels of its axes, in C order."""
 
     name: str
-    axes: tuple[Axis, ...]
+    axes: tuple[Dimension, ...]
     values: CountArray  # in units of 10^-decimals; 0 where none is shown
     status: np.ndarray[Any, np.dtype[np.int8]]  # SHOWN, HIDDEN or ABSENT
     at_least: FloatArray  # what a mark such as "<5" says of a hidden cell; -inf and inf where it says nothing

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable.claims import Certificate
-from hushtable.errors import InputError, check_whole
+from hushtable.errors import InputError, check_type, check_whole, names_in
 from hushtable.search import Budget, Clock
 from hushtable.tabulation.attacks import Derivation, derive
 from hushtable.tabulation.auditing import (
@@ -29,7 +29,7 @@ from hushtable.tabulation.auditing import (
 )
 from hushtable.tabulation.cells import CellSystem, ReaderKnowledge, build_system
 from hushtable.tabulation.certifying import build_certificate
-from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchy
+from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
 from hushtable.wording import StatesFacts, careful
 
 _MAX_DERIVATIONS: Final = 20  # of exposed cells; each is a programme
@@ -228,13 +228,19 @@ def check_tables(
     (False, {'exposed': 2})
     """
     if threshold is not None:
-        check_whole("threshold", threshold, 2)
+        check_whole("threshold", threshold, 2, 2**53)
+    for what, given in (("value", value), ("across", across)):
+        check_type(given, str, what, f"the name of a column: {what}='n'")
+    check_type(budget, Budget, "budget", "ht.Budget(seconds=10)")
+    check_type(reader, ReaderKnowledge, "reader", "ht.ReaderKnowledge(zeros='hidden')")
+    check_type(total, (str, Mapping), "total", "a label, or a mapping of columns to labels")
     sources = list(data) if isinstance(data, (list, tuple)) else [data]
     if not sources:
         raise InputError("no table was given.", hint="pass a path, a dataframe, or a list of them.")
-    totals = {"": total} if isinstance(total, str) else dict(total)
-    trees = {name: read_hierarchy(each, name) for name, each in (hierarchies or {}).items()}
-    asked = TableReading(tuple(by), value, across, tuple(hidden), {k: v for k, v in totals.items() if k or v}, trees)
+    totals = {"": total} if isinstance(total, str) else dict(total or {})
+    names, marks = names_in(by, "by"), names_in(hidden, "hidden")
+    labels = {k: v for k, v in totals.items() if k or v}
+    asked = TableReading(names, value, across, marks, labels, read_hierarchies(hierarchies))
     found = [read_cell_table(each, asked, _name_of(each, place)) for place, each in enumerate(sources)]
     cell_tables = [table for table, _ in found]
     system = build_system(cell_tables, reader)

@@ -1,6 +1,6 @@
 """What a reader can deduce of hidden cells without solving a programme for each: exactly, in whole numbers.
 
-Three steps, until none finds more. ValueBounds go from cell to cell through the sums. Elimination finds cells that the sums
+Three steps, until none finds more. Bounds go from cell to cell through the sums. Elimination finds cells that the sums
 alone determine. One linear programme finds every bound that must be tight (Freund, Roundy and Todd, 1985): the largest
 number of cells that can be above their least value together, in a table of any size; its dual is checked in integers.
 """
@@ -34,7 +34,7 @@ class Deduction:
     Attributes
     ----------
     low, high : arrays
-        ValueBounds of every cell that follow from the sums; equal where the cell is determined.
+        Bounds of every cell that follow from the sums; equal where the cell is determined.
     is_complete : bool
         Whether every cell that is not determined can have two values, in fractions at least.
     is_proven : bool

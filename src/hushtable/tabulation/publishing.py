@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.claims import Certificate, HiddenCells, Verdict
-from hushtable.errors import InfeasibleError, InputError, check_choice
+from hushtable.errors import InfeasibleError, InputError, check_choice, check_type, names_in
 from hushtable.io import frames
 from hushtable.release import Destination, Edition, TableContent, write
 from hushtable.search import Budget, Clock
@@ -20,14 +20,14 @@ from hushtable.tabulation.cells import CellKey, CellSystem, CellTable, ReaderKno
 from hushtable.tabulation.certifying import build_certificate
 from hushtable.tabulation.checking import audit_system
 from hushtable.tabulation.deducing import deduce
-from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchy
+from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
 from hushtable.tabulation.suppressing import SuppressionPattern, suppress
 from hushtable.tabulation.tabulating import (
     TOTAL,
     CellRules,
     CellWeight,
     CountedTable,
-    RecordCells,
+    TabulatedRecords,
     check_dimensions,
     find_primary,
     protection_levels,
@@ -309,11 +309,16 @@ def tabulate(
     >>> tables.verify().passed
     True
     """
+    for what, given in (("value", value), ("person", person)):
+        check_type(given, str, what, f"the name of a column: {what}='n'")
+    check_type(rules, CellRules, "rules", "ht.CellRules(threshold=10)")
+    check_type(reader, ReaderKnowledge, "reader", "ht.ReaderKnowledge(zeros='hidden')")
+    check_type(budget, Budget, "budget", "ht.Budget(seconds=10)")
     rules = rules or CellRules()
     check_choice("weight", weight, ("count", "one", "log"))
     several = _list_tables(by)
     names = check_dimensions(several)
-    trees = {name: read_hierarchy(each, name) for name, each in (hierarchies or {}).items()}
+    trees = read_hierarchies(hierarchies)
     cells = read_records(data, names, value=value, person=person, hierarchies=trees)
     is_sum = value is not None
     n_largest = max(2, rules.dominance[0] if rules.dominance else 2)
@@ -343,8 +348,9 @@ def _list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str
     """Return the dimensions of each table."""
     if isinstance(by, str):
         return ((by,),)
-    single = [name for name in by if isinstance(name, str)]
-    return (tuple(single),) if single else tuple(tuple(names) for names in by)
+    if isinstance(by, (list, tuple)) and by and not any(isinstance(each, str) for each in by):
+        return tuple(names_in(names, "by") for names in by)
+    return (names_in(by, "by"),)
 
 
 def _name_count(names: Sequence[str]) -> str:
@@ -406,7 +412,7 @@ def _weigh(values: CountArray, weight: CellWeight) -> FloatArray:
     return np.log2(1 + amounts) if weight == "log" else np.maximum(amounts, 1.0)
 
 
-def _name_content(cells: RecordCells, person: str | None) -> str:
+def _name_content(cells: TabulatedRecords, person: str | None) -> str:
     if person is None:
         return "records"
     return "persons" if cells.counts_persons else "records of persons"

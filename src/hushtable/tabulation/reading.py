@@ -14,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray
-from hushtable.errors import InputError, check_columns, quote_names
+from hushtable.errors import InputError, check_columns, check_type, quote_names
 from hushtable.io import Frame, frames
-from hushtable.tabulation.cells import ABSENT, HIDDEN, SHOWN, Axis, CellTable, find_sums
+from hushtable.tabulation.cells import ABSENT, HIDDEN, SHOWN, CellTable, Dimension, find_sums
 
 TOTAL_WORDS: Final = frozenset(
     {
@@ -92,9 +92,9 @@ _BELOW: Final = re.compile(r"(<|≤|<=|under\s|below\s|unter\s)\s*(\d+)", re.IGN
 _BETWEEN: Final = re.compile(r"(\d+)\s*(?:-|–|to|bis)\s*(\d+)", re.IGNORECASE)
 _MAX_DECIMALS: Final = 6
 
-Number = tuple[int, int]  # an integer, and the decimals that it has
+CellNumber = tuple[int, int]  # an integer, and the decimals that it has
 ValueBounds = tuple[float, float]
-CellParser = Callable[[str, int], Number | ValueBounds | None]
+CellParser = Callable[[str, int], CellNumber | ValueBounds | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +177,13 @@ def _with_index(data: Any) -> Any:
     """Return a pandas frame with its named index as columns and mixed cells as text, as `crosstab` makes it."""
     if not hasattr(data, "reset_index"):
         return data
-    data = data.copy() if data.index.names[0] is None else data.reset_index()
+    try:
+        data = data.copy() if data.index.names[0] is None else data.reset_index()
+    except ValueError:
+        raise InputError("the index and a column have one name.", hint="rename the index.") from None
     data.columns = [" ".join(map(str, name)).strip() if isinstance(name, tuple) else str(name) for name in data.columns]
-    # Numbers beside marks are objects of several types.
-    for name in data.columns:
+    # Numbers beside marks are objects of several types. Columns of one name are refused where they are read.
+    for name in data.columns if data.columns.is_unique else ():
         if data[name].dtype == object:
             data[name] = ["" if cell is None else _format_cell(cell) for cell in data[name]]
     return data
@@ -200,7 +203,7 @@ def _build_parser(decimal: str, hidden: Sequence[str], name: str) -> CellParser:
     """Return what parses a cell: a number, the bounds that a mark says, or None for no value known."""
     marks = frozenset(mark.casefold() for mark in hidden) or HIDDEN_MARKS
 
-    def parse(text: str, row: int) -> Number | ValueBounds | None:
+    def parse(text: str, row: int) -> CellNumber | ValueBounds | None:
         if text.casefold() in marks:
             return None
         if text.casefold() in HIDDEN_MARKS and hidden:
@@ -224,7 +227,7 @@ def _build_parser(decimal: str, hidden: Sequence[str], name: str) -> CellParser:
     return parse
 
 
-def _parse_number(text: str, decimal: str) -> Number | None:
+def _parse_number(text: str, decimal: str) -> CellNumber | None:
     if _GROUPED[decimal].fullmatch(text):
         text = re.sub(r"['’\u00a0\u202f ]", "", text)
         text = text.replace(",", "") if decimal == "." else text.replace(".", "").replace(",", ".")
@@ -283,7 +286,7 @@ def _are_values(cells: Sequence[str], parse: CellParser) -> bool:
 
 
 def _fill(
-    name: str, labels: Mapping[str, list[str]], parsed: Sequence[Number | ValueBounds | None], reading: TableReading
+    name: str, labels: Mapping[str, list[str]], parsed: Sequence[CellNumber | ValueBounds | None], reading: TableReading
 ) -> tuple[CellTable, dict[str, str]]:
     """Put cells into the grid of their labels; return the table and the labels of its totals."""
     names = {dimension: list(dict.fromkeys(cells)) for dimension, cells in labels.items()}
@@ -312,7 +315,7 @@ def _fill(
         if (label := _find_total(dimension, each, position, grid, reading)) is not None
     }
     axes = tuple(
-        Axis(
+        Dimension(
             dimension,
             tuple(each),
             tuple(find_sums(each, totals.get(dimension), reading.hierarchies.get(dimension, {}))),
@@ -361,6 +364,12 @@ def _find_total(
         return None
     found = [label for code, label in enumerate(labels) if (2 * lines[0][code] == sums)[is_whole].all()]
     return found[0] if len(found) == 1 else None
+
+
+def read_hierarchies(given: Mapping[str, Any] | None) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return parents and children of each dimension that has a hierarchy."""
+    check_type(given, Mapping, "hierarchies", "a mapping of columns to hierarchies: {'region': 'regions.csv'}")
+    return {name: read_hierarchy(each, name) for name, each in (given or {}).items()}
 
 
 def read_hierarchy(source: Any, dimension: str) -> dict[str, tuple[str, ...]]:

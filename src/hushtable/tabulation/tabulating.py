@@ -14,14 +14,14 @@ from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_choice, check_columns, check_whole, quote_names
 from hushtable.io import frames
 from hushtable.tables import Table
-from hushtable.tabulation.cells import SHOWN, Axis, CellTable, find_sums
+from hushtable.tabulation.cells import SHOWN, CellTable, Dimension, find_sums
 
 _MAX_DECIMALS: Final = 4
 _MAX_CELLS: Final = 3_000_000
 
 TOTAL: Final = "Total"
 
-Level = Literal["exact", "upper"]
+AskedLevel = Literal["exact", "upper"]
 CellWeight = Literal["count", "one", "log"]
 
 
@@ -49,7 +49,7 @@ class CellRules:
     dominance: tuple[int, float] | None = None
     p: float | None = None
     sensitive: str | None = None
-    level: Level = "upper"
+    level: AskedLevel = "upper"
     safety: float = 10.0
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ class CountedTable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RecordCells:
+class TabulatedRecords:
     """Records, ready to be counted in tables."""
 
     labels: Mapping[str, tuple[tuple[str, ...], CountArray]]  # of each dimension: labels, and the code of every record
@@ -136,7 +136,7 @@ class RecordCells:
             at_rank = rank == place
             largest[place, cells[at_rank]] = amounts[order][at_rank]
 
-    def _build_axis(self, name: str) -> tuple[Axis, list[CountArray]]:
+    def _build_axis(self, name: str) -> tuple[Dimension, list[CountArray]]:
         """Return a dimension with its totals, and the label of every record on each level."""
         leaves, codes = self.labels[name]
         tree = self.parents.get(name, {})
@@ -149,7 +149,7 @@ class RecordCells:
             current = [parent_of.get(label, "") for label in current]
             levels.append(np.array([place.get(label, -1) for label in current], dtype=np.int64)[codes])
         levels.append(np.full(len(codes), place[TOTAL], dtype=np.int64))
-        return Axis(name, labels, tuple(find_sums(labels, TOTAL, tree)), place[TOTAL]), levels
+        return Dimension(name, labels, tuple(find_sums(labels, TOTAL, tree)), place[TOTAL]), levels
 
 
 def read_records(
@@ -159,7 +159,7 @@ def read_records(
     value: str | None = None,
     person: str | None = None,
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
-) -> RecordCells:
+) -> TabulatedRecords:
     """Read the records that tables are made of.
 
     Raises
@@ -168,7 +168,11 @@ def read_records(
         A label is that of totals, a value is missing or negative, or a hierarchy does not fit.
     """
     frame = frames.read(data).with_row_per_record()
-    check_columns([*dimensions, *filter(None, (value, person))], frame.columns, "columns of tables")
+    check_columns(
+        [*dimensions, *(name for name in (value, person) if name is not None)], frame.columns, "columns of tables"
+    )
+    if not frame.n_rows:
+        raise InputError("there are no records to count.", hint="give a table with at least one row.")
     table = Table.encode(frame, list(dimensions), {name: ColumnSpec("category") for name in dimensions})
     labels = {}
     for name, column, codes in zip(dimensions, table.columns, table.codes, strict=True):
@@ -189,7 +193,7 @@ def read_records(
     if value is not None:
         amounts, decimals = _read_amounts(frame, value)
     is_alone = _are_in_one_cell(labels, persons)
-    return RecordCells(labels, hierarchies or {}, amounts, decimals, persons, value is None and is_alone)
+    return TabulatedRecords(labels, hierarchies or {}, amounts, decimals, persons, value is None and is_alone)
 
 
 def _are_in_one_cell(labels: Mapping[str, tuple[tuple[str, ...], CountArray]], persons: CountArray) -> bool:

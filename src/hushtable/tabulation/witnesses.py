@@ -25,7 +25,7 @@ _ROOM: Final = 1000.0  # above the largest number that is shown
 _TOLERANCE: Final = 1e-6
 _GAP: Final = 0.05  # of an integer programme whose optimum nobody asks for
 
-Direction = Literal[1, -1]
+MoveDirection = Literal[1, -1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +69,8 @@ class WitnessSearch:
     witnesses: list[WitnessTable] = field(default_factory=list)
     low: FloatArray = field(init=False)  # the lowest and highest values in a witness, per cell of the system
     high: FloatArray = field(init=False)
-    blocked: dict[tuple[int, Direction], tuple[float, bool]] = field(default_factory=dict)  # optimum, proven by the LP
+    # The optimum, and whether the LP proves it.
+    blocked: dict[tuple[int, MoveDirection], tuple[float, bool]] = field(default_factory=dict)
     n_programmes: int = 0
     cells: CountArray = field(init=False)
     _matrix: Any = field(init=False)
@@ -126,7 +127,7 @@ class WitnessSearch:
             cell, directions = pending[0]
             self.push(cell, directions[0])
 
-    def _pending(self) -> list[tuple[int, list[Direction]]]:
+    def _pending(self) -> list[tuple[int, list[MoveDirection]]]:
         """Return the cells that lack a witness, each with the directions that may help."""
         found = []
         for cell in self.cells[~self.is_met[self.cells]].tolist():
@@ -135,16 +136,16 @@ class WitnessSearch:
                 found.append((cell, directions))
         return found
 
-    def _directions(self, cell: int) -> list[Direction]:
+    def _directions(self, cell: int) -> list[MoveDirection]:
         levels, low, high = self.levels, self.low[cell], self.high[cell]
-        directions: list[Direction] = []
+        directions: list[MoveDirection] = []
         if high < levels.reach_up[cell] or high - low < levels.spread[cell] or np.isinf(low):
             directions.append(1)
         if low > levels.reach_down[cell] or high - low < levels.spread[cell]:
             directions.append(-1)
         return directions
 
-    def push(self, cell: int, direction: Direction) -> None:
+    def push(self, cell: int, direction: MoveDirection) -> None:
         """Move one cell as far as it goes; what stops it is kept in ``blocked`` if it lacks something then."""
         objective = np.zeros(len(self.cells))
         objective[np.searchsorted(self.cells, cell)] = direction

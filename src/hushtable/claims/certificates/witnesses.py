@@ -29,7 +29,7 @@ _COVERS: Final = "the witnesses differ as far as asked in every cell that is ask
 CONDITIONS: Final = (_AGREES, _COVERS)
 
 WitnessEntries = Mapping[str, Any]
-Key = tuple[tuple[str, str], ...]
+LabelKey = tuple[tuple[str, str], ...]
 ValueLimits = tuple[Fraction | None, Fraction | None]
 
 
@@ -37,10 +37,10 @@ ValueLimits = tuple[Fraction | None, Fraction | None]
 class _ShownCells:
     """What tables show: values, what marks allow, and the sums that hold."""
 
-    shown: dict[Key, Fraction]
-    hidden: dict[Key, ValueLimits]
-    sums: list[tuple[Key, tuple[Key, ...]]]
-    marked: set[Key]  # hidden by a mark, and not because there is no row
+    shown: dict[LabelKey, Fraction]
+    hidden: dict[LabelKey, ValueLimits]
+    sums: list[tuple[LabelKey, tuple[LabelKey, ...]]]
+    marked: set[LabelKey]  # hidden by a mark, and not because there is no row
 
 
 def check(data: Any, entries: WitnessEntries, reading: Reading) -> Verdict:
@@ -78,7 +78,7 @@ def _check(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tup
     if set(keys) != set(cells.hidden):
         failures.append(Failure(f"{_AGREES}: it is about other cells than those that the tables hide"))
         return _build_verdict(failures, cells, keys), tuple(cells.shown.values())
-    ranges: dict[Key, tuple[Fraction, Fraction]] = {}
+    ranges: dict[LabelKey, tuple[Fraction, Fraction]] = {}
     for number, witness in enumerate(_expand(entries, len(keys))):
         values = dict(zip(keys, witness, strict=True))
         wrong = _find_disagreement(values, cells, entries["reader"])
@@ -99,7 +99,9 @@ def _check(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tup
     return _build_verdict(failures, cells, keys, n_asked=len(entries["asked"])), tuple(cells.shown.values())
 
 
-def _build_verdict(failures: Sequence[Failure], cells: _ShownCells, keys: Sequence[Key], n_asked: int = 0) -> Verdict:
+def _build_verdict(
+    failures: Sequence[Failure], cells: _ShownCells, keys: Sequence[LabelKey], n_asked: int = 0
+) -> Verdict:
     figures = {"n_shown": len(cells.shown), "n_hidden": len(keys), "n_asked": n_asked, "n_sums": len(cells.sums)}
     names = tuple(sorted({name for key in [*cells.shown, *keys] for name, _ in key}))
     return Verdict(CONDITIONS, tuple(failures), names, len(cells.shown) + len(keys), figures=figures)
@@ -130,7 +132,7 @@ def _is_covered(reached: tuple[Fraction, Fraction] | None, ask: WitnessEntries, 
     )
 
 
-def _find_disagreement(values: Mapping[Key, Fraction], cells: _ShownCells, reader: WitnessEntries) -> str:
+def _find_disagreement(values: Mapping[LabelKey, Fraction], cells: _ShownCells, reader: WitnessEntries) -> str:
     """Return what a witness contradicts; empty if nothing."""
     if reader["content"] == "counts" and any(value.denominator != 1 for value in values.values()):
         return "a count is no whole number"
@@ -184,7 +186,7 @@ def _list_sums(
     labels: Mapping[str, Sequence[str]],
     totals: Mapping[str, str | None],
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]],
-) -> Iterator[tuple[Key, tuple[Key, ...]]]:
+) -> Iterator[tuple[LabelKey, tuple[LabelKey, ...]]]:
     """Yield each total of a table with its parts."""
     for position, name in enumerate(names):
         children = hierarchies.get(name, {})
@@ -230,7 +232,7 @@ def _text(cell: object) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
 
 
-def _key(names: Sequence[str], labels: Sequence[str], totals: Mapping[str, str | None]) -> Key:
+def _key(names: Sequence[str], labels: Sequence[str], totals: Mapping[str, str | None]) -> LabelKey:
     return tuple(sorted((name, label) for name, label in zip(names, labels, strict=True) if label != totals[name]))
 
 

@@ -263,7 +263,7 @@ def _own_entries(words: str | os.PathLike[str] | Mapping[str, str]) -> Iterator[
         for word, topic in words.items():
             yield f"words[{word!r}]", str(word), str(topic)
         return
-    check_type(words, (str, os.PathLike), "words", '{"wiek": "age"}')  # type: ignore[arg-type]
+    check_type(words, (str, os.PathLike), "words", '{"wiek": "age"}')
     path = Path(words)
     try:
         text = read_text(path)

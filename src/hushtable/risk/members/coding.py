@@ -19,7 +19,7 @@ _SEED_OF_TREE: Final = 0  # a tree only changes how long a search takes
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class CodedRecords:
     """Records whose cells are compared: numbers by their square difference, others by whether they are equal."""
 
     cells: NDArray[np.float32] = field(repr=False)  # float32 (n_records, n_columns), numbers first
@@ -28,7 +28,7 @@ class Records:
     )  # float32 (n_records, n_columns - n_numbers): what a differing cell costs
     n_numbers: int
 
-    def take(self, rows: CountArray) -> Records:
+    def take(self, rows: CountArray) -> CodedRecords:
         """Return some of the records."""
         return replace(self, cells=self.cells[rows], weights=self.weights[rows])
 
@@ -42,7 +42,7 @@ class Records:
 class NearestIndex:
     """Records of a table in a tree of boxes, for searches."""
 
-    records: Records
+    records: CodedRecords
 
     @cached_property
     def _tree(self) -> tuple[CountArray, NDArray[np.float32], NDArray[np.float32]]:
@@ -50,7 +50,7 @@ class NearestIndex:
         rows = np.ascontiguousarray(self.records.cells[order])
         return order, rows, _bound_boxes(rows)
 
-    def find_cheapest(self, targets: Records, n_near: int) -> tuple[CountArray, FloatArray]:
+    def find_cheapest(self, targets: CodedRecords, n_near: int) -> tuple[CountArray, FloatArray]:
         """Find the records that cost each target least, the cheapest first, and what they cost."""
         order, rows, boxes = self._tree
         near = np.zeros((len(targets.cells), min(n_near, len(rows))), dtype=np.int64)
@@ -60,7 +60,7 @@ class NearestIndex:
         return order[near], costs
 
 
-def log_densities(targets: Records, records: Records, bandwidth: float) -> FloatArray:
+def log_densities(targets: CodedRecords, records: CodedRecords, bandwidth: float) -> FloatArray:
     """Return the logarithm of a Gaussian kernel density at each target, up to a constant that bandwidths share."""
     sums = np.empty(len(targets.cells))
     sum_log_kernels(targets.cells, targets.weights, targets.n_numbers, records.cells, 2 * bandwidth * bandwidth, sums)
@@ -69,7 +69,7 @@ def log_densities(targets: Records, records: Records, bandwidth: float) -> Float
 
 def encode_by_distance(
     tables: Coded, fitted: CodeArray, tables_codes: list[CodeArray], scaling: Literal["values", "ranks"]
-) -> list[Records]:
+) -> list[CodedRecords]:
     """Encode records for distances, fitted on some of them: numbers or their ranks, standardised; others differ by 1.
 
     A missing number is the median, and its absence a column of its own.
@@ -89,11 +89,11 @@ def encode_by_distance(
         cells = np.empty((codes.shape[1], len(columns)), dtype=np.float32)
         for j, column in enumerate(columns):
             cells[:, j] = column[i]
-        records.append(Records(cells, np.ones((len(cells), len(others)), dtype=np.float32), len(numbers)))
+        records.append(CodedRecords(cells, np.ones((len(cells), len(others)), dtype=np.float32), len(numbers)))
     return records
 
 
-def encode_by_surprisal(tables: Coded, fitted: CodeArray, tables_codes: list[CodeArray]) -> list[Records]:
+def encode_by_surprisal(tables: Coded, fitted: CodeArray, tables_codes: list[CodeArray]) -> list[CodedRecords]:
     """Encode records so that a differing cell costs the surprisal of its value among some records; -1 is a value."""
     n_fitted = fitted.shape[1]
     surprisals = []
@@ -104,7 +104,7 @@ def encode_by_surprisal(tables: Coded, fitted: CodeArray, tables_codes: list[Cod
     # Columns that tell most come first, so that a search leaves most rows after a few cells.
     order = np.argsort([-surprisals[j][codes + 1].mean() for j, codes in enumerate(fitted)], kind="stable")
     return [
-        Records(
+        CodedRecords(
             np.ascontiguousarray(codes[order].T, dtype=np.float32),
             np.ascontiguousarray(np.stack([surprisals[j][codes[j] + 1] for j in order], axis=1)),
             0,
@@ -126,7 +126,7 @@ def _standardise(scale: FloatArray, codes: CodeArray, scaling: Literal["values",
     return np.append(centred / (float(worth[known].std()) or 1.0), 0.0)
 
 
-def _order_by_boxes(records: Records) -> CountArray:
+def _order_by_boxes(records: CodedRecords) -> CountArray:
     """Order rows so that equal runs of them, halved again and again, lie in small boxes."""
     n_rows, n_columns = records.cells.shape
     rng = np.random.default_rng(_SEED_OF_TREE)
@@ -150,7 +150,7 @@ def _order_by_boxes(records: Records) -> CountArray:
     return order
 
 
-def _pair_costs(records: Records, j: int, rows: CountArray, others: CountArray) -> FloatArray:
+def _pair_costs(records: CodedRecords, j: int, rows: CountArray, others: CountArray) -> FloatArray:
     cells, n_numbers = records.cells[:, j], records.n_numbers
     if j < n_numbers:
         return np.asarray((cells[rows] - cells[others]) ** 2)

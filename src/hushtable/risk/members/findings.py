@@ -98,7 +98,7 @@ class Subgroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class MembershipSizes:
     """How many people and non-members were attacked, of how many; records of the reference and the synthetic table."""
 
     n_people: int
@@ -159,7 +159,7 @@ class Membership(StatesFacts):
     """
 
     attacks: tuple[MembershipAttack, ...]
-    sizes: Sizes
+    sizes: MembershipSizes
     drift: Drift
     most: MembershipReach
     least: MembershipReach

@@ -22,8 +22,8 @@ from hushtable.risk.members.findings import (
     Membership,
     MembershipAttack,
     MembershipReach,
+    MembershipSizes,
     Scored,
-    Sizes,
     Subgroup,
 )
 from hushtable.risk.members.participants import Participants, gather
@@ -209,10 +209,10 @@ def _measure_attacks(
     return tuple(attacks)
 
 
-def _count_sizes(who: Participants, attacker: MembershipAttacker) -> Sizes:
+def _count_sizes(who: Participants, attacker: MembershipAttacker) -> MembershipSizes:
     n_reference = 0 if attacker.reference is None else attacker.reference.shape[1]
     n_people, n_others = int(who.is_member.sum()), int((~who.is_member).sum())
-    return Sizes(n_people, n_others, *who.n_persons, n_reference, attacker.synthetic.shape[1])
+    return MembershipSizes(n_people, n_others, *who.n_persons, n_reference, attacker.synthetic.shape[1])
 
 
 def _least(who: Participants) -> MembershipReach:

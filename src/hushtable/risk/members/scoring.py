@@ -14,7 +14,13 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.risk.attacks.attack import Coded
-from hushtable.risk.members.coding import NearestIndex, Records, encode_by_distance, encode_by_surprisal, log_densities
+from hushtable.risk.members.coding import (
+    CodedRecords,
+    NearestIndex,
+    encode_by_distance,
+    encode_by_surprisal,
+    log_densities,
+)
 from hushtable.risk.members.participants import count_equal_rows
 
 _N_NEAR: Final = 5
@@ -49,7 +55,7 @@ class MembershipAttacker:
         return self.synthetic if self.reference is None else np.hstack([self.synthetic, self.reference])
 
     @cached_property
-    def _by_ranks(self) -> list[Records]:
+    def _by_ranks(self) -> list[CodedRecords]:
         return encode_by_distance(self.tables, self.known, [self.targets, self.synthetic, self._other], "ranks")
 
     @property
@@ -129,7 +135,7 @@ class MembershipAttacker:
         spread = math.sqrt(float(costs.sum(axis=1).mean()) / 2 / d) or 1.0
         return float(spread * (4 / (d + 2) / n) ** (1 / (d + 4)))
 
-    def _sample(self, records: Records) -> Records:
+    def _sample(self, records: CodedRecords) -> CodedRecords:
         rng = np.random.default_rng(_SEED_OF_DENSITY)
         return records.take(rng.permutation(len(records.cells))[:_MAX_DENSITY_RECORDS])
 
