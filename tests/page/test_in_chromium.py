@@ -91,7 +91,7 @@ def test_from_a_file_to_a_verified_release(browser, tmp_path, monkeypatch):
         assert asked
         for _ in asked:
             click(browser, "other")
-        browser.wait("document.querySelectorAll('aside .figures div').length === 4")
+        browser.wait("document.querySelectorAll('aside .figures div').length === 5")
         assert not desk.policy.with_role("ask")
 
         click(browser, "2 Groups")
@@ -123,7 +123,7 @@ def test_from_a_file_to_a_verified_release(browser, tmp_path, monkeypatch):
         shoot(browser, "sign")
         assert desk.written.is_verified
         assert complaints(browser) == []
-        loss, n_classes = desk.outcome.build_release.loss, desk.outcome.verdict.n_classes
+        loss, n_classes = desk.outcome.release.loss, desk.outcome.verdict.n_classes
 
     monkeypatch.chdir(tmp_path)
     told = done("anonymize", "aufnahmen.csv", "-p", "policy.yaml", "-o", "again.csv", "--json")

@@ -1,0 +1,101 @@
+"""What several screens are made of: forms and their fields, tables, bars, and links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from hushtable.page.desk import Desk
+from hushtable.page.markup import Html, concatenate_html, tag
+from hushtable.page.words import PageWords
+from hushtable.reporting import SharedText
+
+SCREENS: Final[Mapping[str, str]] = {
+    "columns": "Columns",
+    "groups": "Groups",
+    "choose": "Choose",
+    "look": "Look",
+    "sign": "Sign",
+}
+"""The screens in their order."""
+
+MAX_BARS: Final = 40
+_LONGEST_CELL: Final = 40  # characters
+
+
+def render_form(action: str, *children: Html | None, screen: str = "", auto: bool = False, **hidden: str | int) -> Html:
+    """Render a form; with ``auto``, it is sent when a field changes."""
+    if screen:
+        hidden["screen"] = screen
+    fields = [tag("input", type="hidden", name=name, value=str(each)) for name, each in hidden.items()]
+    return tag("form", *fields, *children, method="post", action=f"/do/{action}", data_auto=auto)
+
+
+def render_label(title: str, field: Html, note: str = "") -> Html:
+    """Render a field with its title, and a note below."""
+    return tag("label", tag("span", title), field, tag("small", note) if note else None)
+
+
+def render_select(name: str, options: Iterable[tuple[str, str]], chosen: str, **attributes: str) -> Html:
+    """Render a choice among options, each a value and its title."""
+    made = [tag("option", title, value=value, selected=value == chosen) for value, title in options]
+    return tag("select", *made, name=name, **attributes)
+
+
+def render_button(title: str, **attributes: str | bool) -> Html:
+    """Render a button that sends its form."""
+    return tag("button", title, type="submit", **attributes)
+
+
+def render_table(caption: str, titles: Iterable[str], rows: Iterable[Html]) -> Html:
+    """Render a table that scrolls in a region of its own."""
+    head = tag("tr", *(tag("th", title, scope="col") if title else tag("td") for title in titles))
+    table = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows))
+    return tag("div", table, class_="table", tabindex="0", role="region", aria_label=caption)
+
+
+def render_bar(share: float) -> Html:
+    """Render a share as a bar."""
+    rect = tag("rect", width=f"{max(0.5, 100 * share):.2f}", height="10")
+    return tag("svg", rect, class_="bar", viewBox="0 0 100 10", preserveAspectRatio="none", aria_hidden="true")
+
+
+def render_bars(shared: tuple[list[SharedText], int], title: str, words: PageWords) -> Html:
+    """Render the cells that enough people share, with a bar for the records of each."""
+    texts, n_others = shared
+    n_max = max([each.n_records for each in texts[:1]] or [1])
+    rows = [
+        tag(
+            "tr",
+            tag("th", each.text, scope="row"),
+            tag("td", words(f"{each.n_records:,}"), class_="number"),
+            tag("td", render_bar(each.n_records / n_max)),
+        )
+        for each in texts[:MAX_BARS]
+    ]
+    n_hidden = n_others + sum(each.n_records for each in texts[MAX_BARS:])
+    note = words(
+        "{n} records hold other cells, or none: too few people share them, or the list would be too long.",
+        n=f"{n_hidden:,}",
+    )
+    return concatenate_html(
+        render_table(title, (title, words("records"), ""), rows) if rows else None,
+        tag("p", note, class_="note") if n_hidden else None,
+    )
+
+
+def shorten_cell(text: str) -> str:
+    """Return a cell, cut off if it is long."""
+    return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+
+
+def render_next_link(screen: str, words: PageWords) -> Html:
+    """Render the link to the next screen."""
+    return tag("p", tag("a", f"{words('Next')}: {words(SCREENS[screen])}", href=f"/{screen}", class_="next"))
+
+
+def render_unknown_outcome(desk: Desk, words: PageWords) -> Html:
+    """Render why there is no outcome to look at."""
+    if not desk.is_decided:
+        return tag("p", words("Answer what is asked first."), " ", tag("a", words("Columns"), href="/columns"))
+    return tag("p", words("It is not known yet what the policy leads to."))
