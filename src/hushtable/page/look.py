@@ -15,10 +15,11 @@ from hushtable.page.parts import (
     render_select,
     render_unknown_outcome,
 )
+from hushtable.page.rows import render_rows
 from hushtable.page.words import PageWords
 
 
-def render_look(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
+def render_look(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
     """Render the screen of what a policy leads to."""
     outcome = desk.outcome
     if outcome is None:
@@ -44,6 +45,7 @@ def render_look(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         tag(
             "div", *(outcome.sections[each][words.language] for each in ("done", "utility") if each in outcome.sections)
         ),
+        render_rows(desk, words, query, "look"),
         tag("h3", words("What is published, by frequency")),
         *labels,
         tag("h3", words("What a model still learns")),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from hushtable.page.desk import Desk
+from hushtable.page.jobs import PageJob
 from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.words import PageWords
 from hushtable.reporting import SharedText
@@ -99,3 +100,16 @@ def render_unknown_outcome(desk: Desk, words: PageWords) -> Html:
     if not desk.is_decided:
         return tag("p", words("Answer what is asked first."), " ", tag("a", words("Columns"), href="/columns"))
     return tag("p", words("It is not known yet what the policy leads to."))
+
+
+def describe_seconds(seconds: float, words: PageWords) -> str:
+    """Return a span of time, roughly."""
+    if seconds < 90:
+        return words("{n} s", n=f"{max(1, round(seconds)):,}")
+    return words("{n} min", n=f"{round(seconds / 60):,}")
+
+
+def describe_time_left(job: PageJob | None, words: PageWords) -> str:
+    """Return how long a job still takes; empty where that is not known."""
+    left = None if job is None else job.seconds_left
+    return "" if left is None else words("about {time} left", time=describe_seconds(left, words))

@@ -10,7 +10,8 @@ from hushtable.anonymizers import METHODS, STYLES
 from hushtable.errors import HushError
 from hushtable.hierarchy import PROPOSED, Hierarchy
 from hushtable.io import FILE_KINDS
-from hushtable.page.actions import OWN_CUTS, RULES
+from hushtable.page.actions import RULES
+from hushtable.page.column_settings import OWN_CUTS
 from hushtable.page.column_table import render_columns
 from hushtable.page.desk import Desk
 from hushtable.page.look import render_look
@@ -18,6 +19,7 @@ from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.parts import (
     MAX_BARS as _MAX_BARS,
     SCREENS as SCREENS,
+    describe_time_left,
     render_bars as _render_bars,
     render_button as _render_button,
     render_form as _render_form,
@@ -27,9 +29,9 @@ from hushtable.page.parts import (
     render_table as _render_table,
     render_unknown_outcome as _render_unknown_outcome,
 )
+from hushtable.page.rows import render_rows
 from hushtable.page.words import PageWords
 from hushtable.policy import AdvisedChange, ComparedRun
-from hushtable.quality import HIGHEST_IMPORTANCE
 from hushtable.reporting import Quantity
 from hushtable.wording import LANGUAGES
 
@@ -142,8 +144,9 @@ def _render_notices(desk: Desk, words: PageWords, screen: str, fault: str) -> li
     if job is not None and not job.is_over:
         title = words(_JOBS[job.name])
         bar = tag("progress", f"{job.share:.0%}", max="1", value=f"{job.share:.3f}", id="progress", aria_label=title)
+        left = tag("span", describe_time_left(job, words), id="left")
         stop = _render_form("stop", tag("button", words("Stop"), type="submit"), screen=screen)
-        notices.append(tag("div", tag("p", f"{title} …"), bar, stop, class_="job", role="status"))
+        notices.append(tag("div", tag("p", f"{title} …"), bar, left, stop, class_="job", role="status"))
     elif job is not None and job.is_stopped:
         text = tag("p", words("It was stopped."))
         again = _render_form("again", tag("button", words("Go on"), type="submit"), screen=screen)
@@ -482,7 +485,6 @@ def _render_choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     return concatenate_html(
         tag("h3", words("Set k and what else is asked")),
         move,
-        _render_importance(desk, words),
         tag("h3", words("What to give up")),
         _render_advice(desk, words),
         tag("h3", words("Compare risk and loss")),
@@ -490,19 +492,6 @@ def _render_choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         _render_runs(desk, words),
         _render_next_link("look", words),
     )
-
-
-def _render_importance(desk: Desk, words: PageWords) -> Html:
-    policy, names = desk.rules(), desk.table().typed_frame.columns
-    numbers = [(str(number), str(number)) for number in range(1, HIGHEST_IMPORTANCE + 1)]
-    fields = [
-        _render_label(
-            name, _render_select(f"importance-{names.index(name)}", numbers, str(policy.importance.get(name, 1)))
-        )
-        for name in policy.quasi_identifiers
-    ]
-    form = _render_form("importance", tag("div", *fields, class_="fields"), _render_button(words("Set")))
-    return tag("details", tag("summary", words("How important each column is, from 1 to 5")), form)
 
 
 def _render_advice(desk: Desk, words: PageWords) -> Html:
@@ -578,7 +567,7 @@ def _render_run(index: int, row: ComparedRun, words: PageWords, *, is_knee: bool
 # 5. Sign.
 
 
-def _render_sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
+def _render_sign(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
     outcome = desk.outcome
     if outcome is None:
         return _render_unknown_outcome(desk, words)
@@ -628,6 +617,7 @@ def _render_sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         files,
         _render_conditions(desk, words),
         _render_obstacles(desk, words),
+        render_rows(desk, words, query, "sign"),
         tag("h3", words("Write")),
         tag("p", words("The release is written with its manifest, codebook and report, and verified.")),
         write,

@@ -28,6 +28,7 @@ from urllib.parse import parse_qs, urlsplit
 from hushtable.errors import HushError
 from hushtable.page.actions import ACTIONS, FormFields
 from hushtable.page.desk import Desk
+from hushtable.page.parts import describe_time_left
 from hushtable.page.screens import SCREENS, render_page
 from hushtable.page.words import PageWords
 from hushtable.reporting import page_style
@@ -260,6 +261,7 @@ class _Handler(BaseHTTPRequestHandler):
             "busy": desk.jobs.is_busy,
             "job": "" if job is None else job.name,
             "share": 0.0 if job is None else job.share,
+            "left": describe_time_left(job, self._words()),
         }
         self._send_answer(HTTPStatus.OK, json.dumps(state), "application/json")
 
@@ -285,7 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
             except OSError as error:
                 fault = f"a file could not be read or written: {error.strerror}."
         if fault:
-            self._send_screen(_screen_of(path), {}, fault, HTTPStatus.UNPROCESSABLE_ENTITY)
+            self._send_screen(_screen_of(path), fields.first_values(), fault, HTTPStatus.UNPROCESSABLE_ENTITY)
         else:
             self._redirect_to(location)
 
@@ -308,7 +310,7 @@ class _Handler(BaseHTTPRequestHandler):
         self, screen: str, query: Mapping[str, str], fault: str = "", status: HTTPStatus = HTTPStatus.OK
     ) -> None:
         desk = self.server.desk
-        words = PageWords(desk.language or choose_language(self.headers.get("Accept-Language", "")))
+        words = self._words()
         with desk.lock, use_language(words.language):
             desk.reread_policy()
             desk.start_search()
@@ -316,6 +318,9 @@ class _Handler(BaseHTTPRequestHandler):
                 desk, screen, query, words, style=_read_styles(), script=_read_asset("page.js"), fault=fault
             )
         self._send_answer(status, shown, "text/html; charset=utf-8")
+
+    def _words(self) -> PageWords:
+        return PageWords(self.server.desk.language or choose_language(self.headers.get("Accept-Language", "")))
 
     def _redirect_to(self, place: str, headers: Mapping[str, str] | None = None) -> None:
         self._send_answer(HTTPStatus.SEE_OTHER, "", "text/plain; charset=utf-8", {"Location": place, **(headers or {})})
@@ -342,7 +347,6 @@ _SCREEN_OF: Final[Mapping[str, str]] = {
     "move": "choose",
     "compare": "choose",
     "choose": "choose",
-    "importance": "choose",
     "advise": "choose",
     "follow": "choose",
     "target": "look",

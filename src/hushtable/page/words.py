@@ -25,11 +25,18 @@ _PHRASES: Final[Mapping[str, str]] = {
     "cells label": "labels",
     "cells set": "sets of values",
     "cells central": "one value in the middle",
+    "kind integer": "whole number",
+    "kind decimal": "decimal number",
+    "kind date": "date",
+    "kind datetime": "date and time",
+    "kind time": "time of a day",
+    "kind ordered": "ordered category",
+    "kind category": "category",
     "method mondrian": "mondrian: fine cuts",
     "method full_domain": "full_domain: one unit a column",
     "method local_recoding": "local_recoding: groups of similar records",
 }
-"""What names of rules, recodings and methods are in words."""
+"""What names of kinds, rules, recodings and methods are in words."""
 
 
 class PageWords:
