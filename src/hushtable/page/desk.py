@@ -218,6 +218,8 @@ class Desk:
         self._ladders: dict[tuple[str, str], Hierarchy] = {}
         self._shared: dict[tuple[Any, ...], tuple[list[SharedText], int]] = {}
         self.code_counts: dict[tuple[str, str, str | None], tuple[int, int]] = {}  # records and people of a code
+        # What is published of a column, with the outcome and the policy that it was asked of.
+        self._published: dict[str, tuple[tuple[str, str, str], tuple[list[SharedText], int]]] = {}
         self._persons: tuple[str | None, CodeArray | None] | None = None
 
     @property
@@ -613,10 +615,14 @@ class Desk:
     def find_published_cells(self, name: str) -> tuple[list[SharedText], int] | None:
         """Return what the last outcome publishes of a column, without labels that list what few people share."""
         known = None if self.outcome is None else self.outcome.labels.get(name)
-        if known is None:
+        if self.outcome is None or known is None:
             return None
-        few = self._find_rare_values(name)
-        return [each._replace(text="…") if few & _values_in_label(each.text) else each for each in known[0]], known[1]
+        key = name, self.outcome.text, self.policy_text
+        if name not in self._published or self._published[name][0] != key:
+            few = self._find_rare_values(name)
+            shown = [each._replace(text="…") if few & _values_in_label(each.text) else each for each in known[0]]
+            self._published[name] = key, (shown, known[1])
+        return self._published[name][1]
 
     def persons_of_rows(self) -> CodeArray | None:
         """Return whose record each row is."""
@@ -719,7 +725,7 @@ class Desk:
             if made is not None:
                 self.looked, file, text, self._proposal, self._coded = made
                 self._ladders, self._shared, self._persons, self._settled = {}, {}, None, ""
-                self.code_counts = {}
+                self.code_counts, self._published = {}, {}
                 self.outcome = self.comparison = self.advice = self.written = self.policy = None
                 self.policy_text = self.policy_fault = self.target = ""
                 self.curve = {}

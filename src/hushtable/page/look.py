@@ -42,10 +42,10 @@ def render_look(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
         if (each := desk.find_published_cells(name)) is not None
     ]
     return concatenate_html(
+        render_rows(desk, words, query, "look"),
         tag(
             "div", *(outcome.sections[each][words.language] for each in ("done", "utility") if each in outcome.sections)
         ),
-        render_rows(desk, words, query, "look"),
         tag("h3", words("What is published, by frequency")),
         *labels,
         tag("h3", words("What a model still learns")),
