@@ -42,7 +42,7 @@ NEEDED = {
     "compare": ("ks", "suppressions"),
     "choose": ("run",),
     "follow": ("change",),
-    "importance": ("importance-0", "importance-99", "importance-x"),
+    "columns": ("role-0", "kind-1", "importance-1", "ladder-2", "round-5", "odd-3", "code-1-0", "find", "of", "page"),
     "accept": ("column", "reason"),
     "target": ("column",),
     "write": ("name", "overwrite"),
@@ -69,6 +69,8 @@ def sent(random: randoms.Random) -> tuple[str, str, dict[str, str | None], str]:
                 *("/", "/state", "/enter", "/enter?token=x", "//evil.example", "/../etc/passwd", "/%2e%2e/secret.csv"),
                 *("/columns?" + "a=b&" * 30, "*", "http://evil.example/", "/do/role", "/people.csv", "/\xff"),
                 f"/groups?column={quote(random.choice(ODD))}",
+                f"/look?sort={quote(random.choice(ODD))}&class={quote(random.choice(ODD))}&page={random.choice('012x')}",
+                f"/columns?find={quote(random.choice(ODD))}&page={quote(random.choice(ODD))}",
             )
         )
         method = "GET" if random.random() < 0.7 else random.choice(METHODS)
@@ -107,6 +109,12 @@ def _value(random: randoms.Random, name: str, oddness: float) -> str:
         "language": ("de", "en"),
         "format": ("%d.%m.%Y",),
         "highest_risk": ("0", "50"),
+        "role-0": ("identifier", "other"),
+        "kind-1": ("", "integer", "category"),
+        "importance-1": "123",
+        "ladder-2": ("cuts", "units", "auto"),
+        "round-5": ("", "2"),
+        "page": "12",
     }
     return random.choice(fitting.get(name, ODD))
 

@@ -38,7 +38,7 @@ def place(desk, name):
 def test_advice_is_followed_by_a_button_and_importance_is_set(ward):
     desk = ward.server.desk
     before, name = desk.policy_text, desk.rules().quasi_identifiers[0]
-    ward.do("importance", **{f"importance-{desk.looked.typed_frame.columns.index(name)}": "3"})
+    ward.do("columns", **{f"importance-{desk.looked.typed_frame.columns.index(name)}": "3"})
     ward.settle()
     assert desk.rules().importance == {name: 3}
     ward.do("advise")
@@ -151,9 +151,9 @@ def test_a_role_takes_with_it_what_speaks_of_the_column(ward):
     assert not any("Diagnose" in model.needs.sensitive for model in desk.policy.models)
     ward.do("role", column=place(desk, "Diagnose"), role="sensitive")
     assert any("Diagnose" in model.needs.sensitive for model in desk.policy.models)
-    ward.do("round", column=place(desk, "Diagnose"), step="100")
-    assert desk.policy.rounding["Diagnose"].round == 100
-    assert "is no number" in fault_in(ward.do("round", column=place(desk, "Diagnose"), step="wide"))
+    ward.do("columns", **{f"round-{place(desk, 'Kreatinin')}": "0.5"})
+    assert desk.policy.rounding["Kreatinin"].round == 0.5
+    assert "is no number" in fault_in(ward.do("columns", **{f"round-{place(desk, 'Kreatinin')}": "wide"}))
     ward.do("role", column=place(desk, "Diagnose"), role="leave out")
     assert desk.policy.left_out == ("Diagnose",)
     for _ in range(2):
@@ -332,7 +332,7 @@ def test_odd_cells_are_asked_about_by_form_and_answered_once(tmp_path, answer):
         assert "is no answer" in visitor.do("odd_cells", column=0, answer="refuse")
         visitor.do("odd_cells", column=0, answer=answer)
         assert desk.rules().columns["Geburtsdatum"].odd_cells == answer
-        assert "odd cells" not in visitor.get("/columns")
+        assert "What are the odd cells" not in visitor.get("/columns")
 
 
 def test_another_table_has_a_policy_of_its_own(tmp_path):

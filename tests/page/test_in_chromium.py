@@ -103,7 +103,7 @@ def test_from_a_file_to_a_signed_release(browser, tmp_path, monkeypatch):
         assert asked
         for _ in asked:
             click(browser, "other")
-        browser.wait("document.querySelector('aside .figures')")
+        browser.wait("document.querySelectorAll('aside .figures div').length === 5")
         assert not desk.policy.with_role("ask")
 
         click(browser, "2 Groups")
@@ -220,6 +220,38 @@ def test_the_keyboard_alone_is_enough(browser, ward):
     browser.wait(f"{QUIET} && document.querySelector('aside pre').innerText.includes('k: 7')")
     # What had the focus has it again.
     assert browser.js("document.activeElement.id") == "k"
+
+
+def test_rows_are_sorted_and_filtered_by_keyboard(browser, ward):
+    browser.goto(f"{ward.server.origin}/look")
+    browser.js("document.querySelectorAll('.rows thead tr + tr a')[2].focus()")
+    browser.press("Enter")
+    browser.wait("document.readyState === 'complete' && document.querySelector('.rows [aria-sort=ascending]')")
+    assert browser.js("location.search") == "?sort=before-1"
+    browser.js("document.getElementById('class').focus()")
+    put(browser, "class", "1")
+    browser.press("Enter")
+    browser.wait(f"{QUIET} && location.search.includes('class=1')")
+    shown = browser.js("[...document.querySelectorAll('.rows tbody th a')].map(each => each.innerText)")
+    assert set(shown) == {"1"}
+    assert complaints(browser) == []
+
+
+def test_columns_are_set_at_once_by_keyboard(browser, ward):
+    desk = ward.server.desk
+    browser.goto(f"{ward.server.origin}/columns")
+    for field, value in (("importance-4", "4"), ("importance-5", "2")):
+        put(browser, field, value)
+        browser.js(f"document.getElementById({field!r}).dispatchEvent(new Event('input', {{bubbles: true}}))")
+    browser.js("document.getElementById('apply').focus()")
+    last = desk.versions.last
+    browser.press("Enter")
+    browser.wait(f"{QUIET} && document.querySelector('aside pre').innerText.includes('importance')")
+    assert desk.rules().importance == {"PLZ": 4, "Wohnort": 2}
+    assert desk.versions.last == last + 1
+    assert browser.js("document.activeElement.id") == "apply"
+    ward.do("undo")
+    ward.settle()
 
 
 def test_other_sites_get_nothing(browser, ward):

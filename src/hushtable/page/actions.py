@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from hushtable.anonymizers import METHODS, STYLES
 from hushtable.columns import ROLES
 from hushtable.errors import InputError
 from hushtable.hierarchy import PROPOSED
+from hushtable.page.column_settings import OWN_CUTS, change_columns
 from hushtable.page.desk import Desk
 from hushtable.page.ladders import with_group, with_joined, with_moved, with_name, without_level, write_ladder
 from hushtable.page.writing import Signature, write_release
 from hushtable.policy import ComparedRun, Policy, plain_yaml, policy_of_run
 from hushtable.wording import LANGUAGES
 
-OWN_CUTS: Final = "cuts"
 RULES: Final[Mapping[str, str]] = {
     OWN_CUTS: "",
     "auto": "",
@@ -111,13 +112,19 @@ def _set_role(desk: Desk, fields: FormFields) -> str:
     return "/columns"
 
 
-def _set_rounding(desk: Desk, fields: FormFields) -> str:
-    name, text = desk.column_at(fields.integer("column")), fields.text("step", "")
-    step = None if text == "" else plain_yaml.parse(text, "step", InputError)[0]
-    if step is not None and (type(step) not in (int, float) or step <= 0):
-        raise InputError("the step is no number above 0.", hint="type for instance 100, or nothing to keep numbers.")
-    desk.change_policy(desk.rules().with_entries({("columns", name, "round"): step}))
-    return "/columns"
+def _set_columns(desk: Desk, fields: FormFields) -> str:
+    answers: dict[str, dict[str, str]] = {}
+    for field in fields.names():
+        part, position, place = [*field.split("-"), "", ""][:3]
+        if part in ("role", "kind", "importance", "ladder", "round", "odd", "code") and position:
+            name = desk.column_at(_parse_integer(position, "column"))
+            answers.setdefault(name, {})[f"{part}-{place}" if place else part] = fields.text(field)
+    changed = change_columns(desk, answers)
+    if changed != desk.rules():
+        desk.change_policy(changed)
+    page = "1" if fields.text("go", "") == "find" else fields.text("turn", "") or fields.text("page", "1")
+    asked = {"find": fields.text("find", ""), "of": fields.text("of", ""), "page": page}
+    return f"/columns?{urlencode({name: text for name, text in asked.items() if text})}"
 
 
 def _set_format(desk: Desk, fields: FormFields) -> str:
@@ -295,18 +302,6 @@ def _choose_run(desk: Desk, fields: FormFields) -> str:
     return "/choose"
 
 
-def _set_importance(desk: Desk, fields: FormFields) -> str:
-    importance = dict(desk.rules().importance)
-    for field in fields.names():
-        head, _, position_text = field.partition("-")
-        if head == "importance" and position_text.isdigit():
-            name = desk.column_at(_parse_integer(position_text, field))
-            importance[name] = fields.integer(field)
-    entries = {name: number for name, number in importance.items() if number != 1}
-    desk.change_policy(desk.rules().with_entries({("importance",): entries}))
-    return "/choose"
-
-
 def _start_advice(desk: Desk, _: FormFields) -> str:
     desk.start_advice()
     return "/choose"
@@ -379,7 +374,7 @@ ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {
     "role": _set_role,
     "format": _set_format,
     "odd_cells": _set_odd_cells,
-    "round": _set_rounding,
+    "columns": _set_columns,
     "person": _set_person,
     "hierarchy": _set_rule,
     "label": _rename_group,
@@ -390,7 +385,6 @@ ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {
     "move": _set_requirements,
     "compare": _start_comparison,
     "choose": _choose_run,
-    "importance": _set_importance,
     "advise": _start_advice,
     "follow": _follow_advice,
     "accept": _accept_column,

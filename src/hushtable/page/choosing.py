@@ -18,7 +18,6 @@ from hushtable.page.parts import (
 )
 from hushtable.page.words import PageWords
 from hushtable.policy import AdvisedChange, ComparedRun
-from hushtable.quality import HIGHEST_IMPORTANCE
 from hushtable.reporting import Quantity
 
 _METHODS: Final = ("mondrian", "full_domain", "local_recoding")
@@ -125,7 +124,6 @@ def render_choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     return concatenate_html(
         tag("h3", words("Set k and what else is asked")),
         move,
-        _render_importance(desk, words),
         tag("h3", words("What to give up")),
         _render_advice(desk, words),
         tag("h3", words("Compare risk and loss")),
@@ -133,19 +131,6 @@ def render_choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         _render_runs(desk, words),
         render_next_link("look", words),
     )
-
-
-def _render_importance(desk: Desk, words: PageWords) -> Html:
-    policy, names = desk.rules(), desk.table().typed_frame.columns
-    numbers = [(str(number), str(number)) for number in range(1, HIGHEST_IMPORTANCE + 1)]
-    fields = [
-        render_label(
-            name, render_select(f"importance-{names.index(name)}", numbers, str(policy.importance.get(name, 1)))
-        )
-        for name in policy.quasi_identifiers
-    ]
-    form = render_form("importance", tag("div", *fields, class_="fields"), render_button(words("Set")))
-    return tag("details", tag("summary", words("How important each column is, from 1 to 5")), form)
 
 
 def _render_advice(desk: Desk, words: PageWords) -> Html:

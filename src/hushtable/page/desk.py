@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import RLock
+from time import monotonic
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -22,8 +23,18 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, frames
 from hushtable.page.jobs import Jobs, PageJob
 from hushtable.page.markup import Html, without_styles
+from hushtable.page.row_guard import GuardedRows, PeopleCounter, guard_rows
 from hushtable.page.versions import PolicyVersions
-from hushtable.policy import Advice, AdvisedChange, Comparison, Policy, compare, propose_policy
+from hushtable.policy import (
+    Advice,
+    AdvisedChange,
+    Comparison,
+    Policy,
+    compare,
+    find_likely_missing_codes,
+    propose_policy,
+)
+from hushtable.quality import Quality
 from hushtable.release import Release, SignOff
 from hushtable.reporting import (
     Report,
@@ -44,6 +55,7 @@ FEWEST_PEOPLE: Final = 5
 _DEFAULT_K: Final = 5
 _REMOVED_ROLES: Final = ("identifier", "leave out")
 _MAX_VALUES: Final = 20_000  # values of a column that is shown: of more, hardly one is shared by enough people
+_MAX_KEPT: Final = 30  # kept columns in rows before and after
 _POLICY_NAME: Final = "policy.yaml"
 
 
@@ -78,6 +90,8 @@ class FirstLook:
         Of the file, when it was read.
     odd_cells : mapping of column to OddCells
         Cells that are not of the kind of nearly all others, of which nobody had decided.
+    missing_codes : mapping of column to (mapping of str to int)
+        Likely codes of missing values, and their records.
     """
 
     path: Path
@@ -87,6 +101,7 @@ class FirstLook:
     risk: SaidSection = field(repr=False)
     snapshot: Snapshot = field(repr=False)
     odd_cells: Mapping[str, OddCells] = field(repr=False)
+    missing_codes: Mapping[str, Mapping[str, int]] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,13 +119,14 @@ class PolicyOutcome:
     report : Report
     sections : mapping of str to (mapping of language to Html)
         Of the report, by name.
-    set_ncp : float
-        In [0, 1].
-    max_cells : int
-        The most distinct cells of a column.
+    quality : Quality
     n_suppressed : int
     labels : mapping of column to (list of SharedText, int)
         What it publishes of each quasi-identifier, as far as enough people share it, and the records of all else.
+    rows : GuardedRows, optional
+        Rows before and after; None where the rows that were protected are not those of the table.
+    seconds : float
+        How long the search took.
     """
 
     text: str
@@ -119,10 +135,21 @@ class PolicyOutcome:
     verdict: Verdict = field(repr=False)
     report: Report = field(repr=False)
     sections: Mapping[str, SaidSection] = field(repr=False)
-    set_ncp: float
-    max_cells: int
+    quality: Quality = field(repr=False)
     n_suppressed: int
     labels: Mapping[str, tuple[list[SharedText], int]] = field(repr=False)
+    rows: GuardedRows | None = field(repr=False)
+    seconds: float
+
+    @property
+    def set_ncp(self) -> float:
+        """The loss, in [0, 1]."""
+        return self.quality.set_ncp
+
+    @property
+    def max_cells(self) -> int:
+        """The most distinct cells of a column."""
+        return max((each.n_cells for each in self.quality.cells.values()), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +221,15 @@ class Desk:
         self._coded: dict[tuple[str, str], CodedCells] = {}
         self._ladders: dict[tuple[str, str], Hierarchy] = {}
         self._shared: dict[tuple[Any, ...], tuple[list[SharedText], int]] = {}
+        self.code_counts: dict[tuple[str, str, str | None], tuple[int, int]] = {}  # records and people of a code
+        # What is published of a column, with the outcome and the policy that it was asked of.
+        self._published: dict[str, tuple[tuple[str, str, str], tuple[list[SharedText], int]]] = {}
         self._persons: tuple[str | None, CodeArray | None] | None = None
 
     @property
     def k(self) -> int:
         """The largest k that the policy asks for."""
-        models = () if self.policy is None else self.policy.models
-        return max((int(getattr(model, "k", 1)) for model in models), default=1)
+        return 1 if self.policy is None else _largest_k(self.policy)
 
     @property
     def min_people(self) -> int:
@@ -475,7 +504,7 @@ class Desk:
         if key not in self._shared:
             texts, records = coded.column.texts(), self.table().typed_frame.records
             self._shared[key] = find_shared_texts(
-                coded.codes, texts, records, self._persons_of_rows(), min_people=self.min_people
+                coded.codes, texts, records, self.persons_of_rows(), min_people=self.min_people
             )
         return self._shared[key]
 
@@ -498,7 +527,7 @@ class Desk:
         assert coded is not None
         codes = np.append(ladder.level_codes[level], np.int32(-1))[coded.codes].astype(np.int32)
         shared, n_others = find_shared_texts(
-            codes, ladder.labels[level], records, self._persons_of_rows(), min_people=self.min_people
+            codes, ladder.labels[level], records, self.persons_of_rows(), min_people=self.min_people
         )
         if level == 0:
             return shared, n_others
@@ -563,12 +592,16 @@ class Desk:
     def find_published_cells(self, name: str) -> tuple[list[SharedText], int] | None:
         """Return what the last outcome publishes of a column, without labels that list what few people share."""
         known = None if self.outcome is None else self.outcome.labels.get(name)
-        if known is None:
+        if self.outcome is None or known is None:
             return None
-        few = self._find_rare_values(name)
-        return [each._replace(text="…") if few & _values_in_label(each.text) else each for each in known[0]], known[1]
+        key = name, self.outcome.text, self.policy_text
+        if name not in self._published or self._published[name][0] != key:
+            few = self._find_rare_values(name)
+            shown = [each._replace(text="…") if few & _values_in_label(each.text) else each for each in known[0]]
+            self._published[name] = key, (shown, known[1])
+        return self._published[name][1]
 
-    def _persons_of_rows(self) -> CodeArray | None:
+    def persons_of_rows(self) -> CodeArray | None:
         """Return whose record each row is."""
         person = self.rules().person
         if self._persons is None or self._persons[0] != person:
@@ -640,7 +673,8 @@ class Desk:
             coded = _encode_column(typed_frame, column, spec)
             if coded is not None:
                 cells_by_column[column.name, repr(spec)] = coded
-        looked = FirstLook(path, frame, typed_frame, roles, risk, snapshot, odd)
+        codes = {column.name: find_likely_missing_codes(typed_frame, column) for column in roles.columns}
+        looked = FirstLook(path, frame, typed_frame, roles, risk, snapshot, odd, codes)
         return looked, file, None if existing is not None else text, proposal, cells_by_column
 
     def _read_by_policy(self, path: Path, policy: Policy | None) -> Frame:
@@ -681,6 +715,7 @@ class Desk:
             if made is not None:
                 self.looked, file, text, self._proposal, self._coded = made
                 self._ladders, self._shared, self._persons, self._halted, self.visited = {}, {}, None, {}, {}
+                self.code_counts, self._published = {}, {}
                 self.outcome = self.comparison = self.advice = self.written = self.policy = None
                 self.policy_text = self.policy_fault = self.target = ""
                 self.curve = {}
@@ -710,10 +745,35 @@ class Desk:
         job.tell(0.8)
         sections = {each.name: _render_in_languages(each) for each in full_report.sections}
         job.tell(0.9)
-        labels, quality = self._find_shared_labels(release, policy), release.quality
-        max_cells = max((each.n_cells for each in quality.cells.values()), default=0)
-        figures = quality.set_ncp, max_cells, release.n_suppressed
-        return PolicyOutcome(text, policy, release, verdict, full_report, sections, *figures, labels)
+        labels, rows = self._find_shared_labels(release, policy), self._guard_rows(release, policy)
+        seconds = monotonic() - job.started_at
+        figures = release.quality, release.n_suppressed
+        return PolicyOutcome(text, policy, release, verdict, full_report, sections, *figures, labels, rows, seconds)
+
+    def _guard_rows(self, release: Release, policy: Policy) -> GuardedRows | None:
+        """Decide what rows may show of a release; None if its rows are not those of the table."""
+        frame = self.table().typed_frame
+        if len(release.partition.labels) != frame.n_rows:
+            return None
+
+        def encode(name: str) -> tuple[tuple[str | None, ...], CodeArray]:
+            spec = policy.columns[name].spec
+            coded = self._coded.get((name, repr(spec)))
+            if coded is None:
+                table = Table.encode(frame.with_specs({name: spec}), [name])
+                coded = CodedCells(table.columns[0], table.codes[0])
+            return tuple(coded.column.texts()), coded.codes
+
+        hidden = (*release.quasi_identifiers, *release.pseudonymized)
+        # Of columns with too many values hardly a cell may be shown.
+        kept = [
+            name
+            for name in release.columns
+            if name not in hidden and (name, repr(policy.columns[name].spec)) in self._coded
+        ]
+        people = PeopleCounter(frame.records, persons_of_rows(frame, policy.person))
+        min_people = max(_largest_k(policy), FEWEST_PEOPLE)
+        return guard_rows(release, kept[:_MAX_KEPT], encode, people, min_people)
 
     def _find_shared_labels(self, release: Release, policy: Policy) -> Mapping[str, tuple[list[SharedText], int]]:
         """Count the published cells of every quasi-identifier that enough people share."""
@@ -721,11 +781,9 @@ class Desk:
         rows: Any = slice(None) if edition.rows is None else edition.rows
         persons = persons_of_rows(release.source.frame(), policy.person)
         whose = None if persons is None else persons[rows]
-        k = max((int(getattr(model, "k", 1)) for model in policy.models), default=1)
+        min_people = max(_largest_k(policy), FEWEST_PEOPLE)
         return {
-            name: find_shared_texts(
-                each.codes[rows], each.texts, records[rows], whose, min_people=max(k, FEWEST_PEOPLE)
-            )
+            name: find_shared_texts(each.codes[rows], each.texts, records[rows], whose, min_people=min_people)
             for name, each in edition.rewritten.items()
         }
 
@@ -739,6 +797,10 @@ class Desk:
                 self.finish_job(job)
 
         return done
+
+
+def _largest_k(policy: Policy) -> int:
+    return max((int(getattr(model, "k", 1)) for model in policy.models), default=1)
 
 
 def _render_in_languages(section: Section) -> SaidSection:

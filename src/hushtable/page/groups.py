@@ -9,7 +9,8 @@ import numpy as np
 
 from hushtable.errors import HushError
 from hushtable.hierarchy import PROPOSED, Hierarchy
-from hushtable.page.actions import OWN_CUTS, RULES
+from hushtable.page.actions import RULES
+from hushtable.page.column_settings import OWN_CUTS
 from hushtable.page.desk import Desk
 from hushtable.page.ladders import measure_levels
 from hushtable.page.markup import Html, concatenate_html, tag

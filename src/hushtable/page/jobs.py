@@ -42,6 +42,12 @@ class PageJob:
     started_at: float = field(default_factory=monotonic)
     stop_requested: Event = field(default_factory=Event, repr=False)
 
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the job still takes, if the rest goes as fast; None as long as little is done."""
+        spent = monotonic() - self.started_at
+        return spent * (1 - self.share) / self.share if self.share > 0.05 and spent > 1 else None
+
     def tell(self, share: float) -> None:
         """Set the share that is done; raises StoppedError if the job should stop."""
         self.share = max(self.share, min(1.0, share))

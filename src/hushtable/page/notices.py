@@ -9,7 +9,7 @@ from typing import Final
 
 from hushtable.page.desk import Desk
 from hushtable.page.markup import Html, concatenate_html, tag
-from hushtable.page.parts import JOBS, render_form
+from hushtable.page.parts import JOBS, describe_time_left, render_form
 from hushtable.page.words import PageWords
 
 _FORM: Final = re.compile(r'<form method="post" action="/do/(\w+)"[^>]*>((?:<input type="hidden"[^>]*>)*)')
@@ -91,8 +91,9 @@ def _render_job(desk: Desk, words: PageWords, screen: str) -> list[Html]:
     if job is not None and not job.is_over:
         title = words(JOBS[job.name])
         bar = tag("progress", f"{job.share:.0%}", max="1", value=f"{job.share:.3f}", id="progress", aria_label=title)
+        left = tag("span", describe_time_left(job, words), id="left")
         stop = render_form("stop", tag("button", words("Stop"), type="submit"), screen=screen)
-        notices.append(tag("div", tag("p", f"{title} …"), bar, stop, class_="job", role="status"))
+        notices.append(tag("div", tag("p", f"{title} …"), bar, left, stop, class_="job", role="status"))
     elif desk.halt == "":
         text = words("It was stopped. It is not known what this policy leads to.")
         again = render_form("again", tag("button", words("Go on"), type="submit"), screen=screen)

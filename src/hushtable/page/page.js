@@ -55,6 +55,10 @@
     event.preventDefault();
     const form = event.target;
     const body = new URLSearchParams(new FormData(form, event.submitter));
+    if (form.method === "get") {
+      load(`${form.getAttribute("action")}?${body}`, {}, true).catch(ended);
+      return;
+    }
     posts += 1;
     document.body.setAttribute("aria-busy", "true");
     load(form.action, { method: "POST", body }, true).catch(ended).finally(() => {
@@ -107,7 +111,7 @@
       const now = await (await fetch("/state")).json();
       failures = 0;
       const bar = document.getElementById("progress");
-      if (bar && now.busy) { bar.value = now.share; }
+      if (bar && now.busy) { bar.value = now.share; document.getElementById("left").textContent = now.left; }
       const changed = now.version !== state.version || now.busy !== state.busy || now.job !== state.job;
       // What is being typed is not taken away.
       if (changed && !posts && !typed) { await load(location.href, {}, false); }

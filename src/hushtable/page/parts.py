@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from hushtable.page.desk import Desk
+from hushtable.page.jobs import PageJob
 from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.words import PageWords
 from hushtable.reporting import SharedText
@@ -30,6 +31,7 @@ JOBS: Final[Mapping[str, str]] = {
 """What a job is called while it goes on."""
 
 MAX_BARS: Final = 40
+_LONGEST_CELL: Final = 40  # characters
 
 
 def render_form(
@@ -100,6 +102,11 @@ def render_bars(shared: tuple[list[SharedText], int], title: str, words: PageWor
     )
 
 
+def shorten_cell(text: str) -> str:
+    """Return a cell, cut off if it is long."""
+    return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+
+
 def render_next_link(screen: str, words: PageWords) -> Html:
     """Render the way to the next screen."""
     return tag("p", tag("a", f"{words('Next')}: {words(SCREENS[screen])}", href=f"/{screen}", class_="next"))
@@ -116,3 +123,16 @@ def render_unknown_outcome(desk: Desk, words: PageWords) -> Html:
     return concatenate_html(
         tag("p", words(error)) if error else None, tag("p", tag("a", words("Choose other conditions"), href="/choose"))
     )
+
+
+def describe_seconds(seconds: float, words: PageWords) -> str:
+    """Return a span of time, roughly."""
+    if seconds < 90:
+        return words("{n} s", n=f"{max(1, round(seconds)):,}")
+    return words("{n} min", n=f"{round(seconds / 60):,}")
+
+
+def describe_time_left(job: PageJob | None, words: PageWords) -> str:
+    """Return how long a job still takes; empty where that is not known."""
+    left = None if job is None else job.seconds_left
+    return "" if left is None else words("about {time} left", time=describe_seconds(left, words))

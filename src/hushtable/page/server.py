@@ -28,7 +28,7 @@ from urllib.parse import parse_qs, urlsplit
 from hushtable.errors import HushError
 from hushtable.page.actions import ACTIONS, FormFields
 from hushtable.page.desk import Desk
-from hushtable.page.parts import SCREENS
+from hushtable.page.parts import SCREENS, describe_time_left
 from hushtable.page.screens import render_page
 from hushtable.page.words import PageWords
 from hushtable.reporting import page_style
@@ -261,6 +261,7 @@ class _Handler(BaseHTTPRequestHandler):
             "busy": desk.jobs.is_busy,
             "job": "" if job is None else job.name,
             "share": 0.0 if job is None else job.share,
+            "left": describe_time_left(job, self._words()),
         }
         self._send_answer(HTTPStatus.OK, json.dumps(state), "application/json")
 
@@ -310,7 +311,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _send_screen(self, screen: str, query: Mapping[str, str], fault: str = "", action: str = "") -> None:
         """Send a screen, or again the one whose form was refused."""
         desk = self.server.desk
-        words = PageWords(desk.language or choose_language(self.headers.get("Accept-Language", "")))
+        words = self._words()
         with desk.lock, use_language(words.language):
             desk.reread_policy()
             desk.start_search()
@@ -326,6 +327,9 @@ class _Handler(BaseHTTPRequestHandler):
             )
         status = HTTPStatus.UNPROCESSABLE_ENTITY if fault else HTTPStatus.OK
         self._send_answer(status, shown, "text/html; charset=utf-8")
+
+    def _words(self) -> PageWords:
+        return PageWords(self.server.desk.language or choose_language(self.headers.get("Accept-Language", "")))
 
     def _redirect_to(self, place: str, headers: Mapping[str, str] | None = None) -> None:
         self._send_answer(HTTPStatus.SEE_OTHER, "", "text/plain; charset=utf-8", {"Location": place, **(headers or {})})
@@ -356,7 +360,6 @@ _SCREEN_OF: Final[Mapping[str, str]] = {
     "move": "choose",
     "compare": "choose",
     "choose": "choose",
-    "importance": "choose",
     "advise": "choose",
     "follow": "choose",
     "target": "look",

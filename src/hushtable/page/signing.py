@@ -10,6 +10,7 @@ from hushtable.page.desk import Desk, PolicyOutcome
 from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.objections import Objections, find_objections, find_steps_left
 from hushtable.page.parts import render_button, render_form, render_label, render_select, render_unknown_outcome
+from hushtable.page.rows import render_rows
 from hushtable.page.words import PageWords
 from hushtable.page.writing import mark_of
 from hushtable.release import AUDIENCES, NO_SIGNATURE, read_sign_off, sign_off_path
@@ -24,6 +25,7 @@ def render_sign(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
     return concatenate_html(
         _render_written(desk, words),
         _render_objections(desk, objections, words),
+        render_rows(desk, words, query, "sign"),
         tag("h3", words("Write and sign")),
         _render_form(desk, outcome, objections, words, query),
         _render_conditions(desk, words),

@@ -25,6 +25,13 @@ _PHRASES: Final[Mapping[str, str]] = {
     "cells label": "labels",
     "cells set": "sets of values",
     "cells central": "one value in the middle",
+    "kind integer": "whole number",
+    "kind decimal": "decimal number",
+    "kind date": "date",
+    "kind datetime": "date and time",
+    "kind time": "time of a day",
+    "kind ordered": "ordered category",
+    "kind category": "category",
     "method mondrian": "mondrian: fine cuts",
     "method full_domain": "full_domain: one unit a column",
     "method local_recoding": "local_recoding: groups of similar records",
@@ -37,7 +44,7 @@ _PHRASES: Final[Mapping[str, str]] = {
         "Mend this line in the program that the table comes from, and open the file again."
     ),
 }
-"""What names of rules, recodings and methods are in words, and what hints for the command say on a page."""
+"""What names of kinds, rules, recodings and methods are in words, and what hints for the command say on a page."""
 
 
 class PageWords:

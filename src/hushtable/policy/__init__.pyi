@@ -14,7 +14,7 @@ from .limits import (
     mpuccs_figures as mpuccs_figures,
 )
 from .policy import Policy as Policy
-from .proposal import propose_policy as propose_policy
+from .proposal import find_likely_missing_codes as find_likely_missing_codes, propose_policy as propose_policy
 from .protecting import anonymize as anonymize
 from .schema import (
     DIALECT as DIALECT,

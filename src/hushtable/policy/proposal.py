@@ -262,7 +262,7 @@ def _render_column(frame: Frame, column: ProposedRole, undecided: Mapping[str, O
     # Imported here: only a written policy needs it.
     from hushtable.policy.dating import Dating, describe_century, propose_dating
 
-    codes = _missing_codes(frame, column)
+    codes = find_likely_missing_codes(frame, column)
     if codes:
         frame = frame.with_specs({column.name: ColumnSpec(missing_values=tuple(codes))})
     is_read = column.role not in ("identifier", "other")
@@ -378,7 +378,7 @@ def _propose_step(frame: Frame, column: ProposedRole) -> ProposedStep | None:
     return propose_step(table.columns[0], table.codes[0], table.counts, ExposureLimit().rate)
 
 
-def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
+def find_likely_missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
     """Return likely missing-value codes of a published column, without values that few people share."""
     if column.role == "identifier" or not column.n_distinct or column.topic == PROSE:
         return {}
