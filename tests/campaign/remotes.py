@@ -90,7 +90,9 @@ def _in_parts_too(random: Random, folder: Path, outcome: Outcome) -> Callable[[R
         if why_not_in_parts(asked) is None:
             outcome.count("records: in parts")
             shutil.copytree(folder / "in", folder / "parts")
-            few = mock.patch.multiple(in_parts, _FEWEST=random.choice([8, 30]), _N_CLASSES=10**9)
+            few = mock.patch.multiple(
+                in_parts, _MAX_RECORDS_PER_WORKER=random.choice([8, 30]), _N_CLASSES_FOR_WORKERS=10**9
+            )
             with few, outcome.guarded("in parts"):
                 parts, workers = sorted((folder / "parts").iterdir()), Here(random.randrange(99))
                 theirs = protect_in_parts(parts, rows.cells.names, asked, workers).release

@@ -34,7 +34,7 @@ ValueLimits = tuple[Fraction | None, Fraction | None]
 
 
 @dataclass(slots=True)
-class _ShownCells:
+class _TableCells:
     """What tables show: values, what marks allow, and the sums that hold."""
 
     shown: dict[LabelKey, Fraction]
@@ -68,7 +68,7 @@ def _check(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tup
             f"the certificate is about {len(entries['tables'])} tables, and {len(tables)} were given.",
             hint="pass all of them, in their order.",
         )
-    cells = _ShownCells({}, {}, [], set())
+    cells = _TableCells({}, {}, [], set())
     failures: list[Failure] = []
     for table, told in zip(tables, entries["tables"], strict=True):
         failures += _read(table, told, entries["reader"], cells)
@@ -100,7 +100,7 @@ def _check(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tup
 
 
 def _build_verdict(
-    failures: Sequence[Failure], cells: _ShownCells, keys: Sequence[LabelKey], n_asked: int = 0
+    failures: Sequence[Failure], cells: _TableCells, keys: Sequence[LabelKey], n_asked: int = 0
 ) -> Verdict:
     figures = {"n_shown": len(cells.shown), "n_hidden": len(keys), "n_asked": n_asked, "n_sums": len(cells.sums)}
     names = tuple(sorted({name for key in [*cells.shown, *keys] for name, _ in key}))
@@ -132,7 +132,7 @@ def _is_covered(reached: tuple[Fraction, Fraction] | None, ask: WitnessEntries, 
     )
 
 
-def _find_disagreement(values: Mapping[LabelKey, Fraction], cells: _ShownCells, reader: WitnessEntries) -> str:
+def _find_disagreement(values: Mapping[LabelKey, Fraction], cells: _TableCells, reader: WitnessEntries) -> str:
     """Return what a witness contradicts; empty if nothing."""
     if reader["content"] == "counts" and any(value.denominator != 1 for value in values.values()):
         return "a count is no whole number"
@@ -147,7 +147,7 @@ def _find_disagreement(values: Mapping[LabelKey, Fraction], cells: _ShownCells, 
     return ""
 
 
-def _read(data: Any, told: WitnessEntries, reader: WitnessEntries, cells: _ShownCells) -> list[Failure]:
+def _read(data: Any, told: WitnessEntries, reader: WitnessEntries, cells: _TableCells) -> list[Failure]:
     """Read a table into the cells; return what contradicts an earlier one."""
     rows, names = _list_rows(data, told)
     labels = {name: list(dict.fromkeys(row[position] for row, _ in rows)) for position, name in enumerate(names)}
