@@ -2,6 +2,7 @@
 
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,13 @@ def test_copies_are_found_and_strangers_are_not():
     assert len(listed) >= 45
     assert np.mean(listed < 50) >= 0.85
     assert "row" not in str(tenth.to_dict())
+
+
+def test_members_who_are_told_by_their_scores_only_are_not_said_to_be_recognised():
+    found = tell(ORIGINAL, ORIGINAL, CONTROL)
+    weak = replace(found.attacks[0].recognitions[1], low=0.0)
+    attacks = [replace(each, recognitions=(weak,) * 3) for each in found.attacks]
+    assert replace(found, attacks=tuple(attacks)).facts[0].endswith("recognises anybody is not sure.")
 
 
 def test_values_that_are_copied_cell_by_cell_are_found():

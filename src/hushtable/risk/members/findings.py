@@ -27,6 +27,7 @@ ATTACKS_VERSION: Final = 1
 _MAX_P: Final = 0.05
 _MIN_OTHERS_FOR_A_THOUSANDTH: Final = 1_000
 _MAX_COLUMNS_NAMED: Final = 3
+_LEAST_SHARE_TOLD: Final = 0.0005  # which is 0.1 of 100 people
 _SHADOW_NOTE: Final = (
     "An attacker who can repeat the synthesis finds more: these figures are a lower bound of what the table tells."
 )
@@ -247,17 +248,25 @@ class Membership(StatesFacts):
                 f"Membership was not found (leaks below {self._describe_least()} could not have been seen). The attack "
                 f"that finds most is {best.name}: {figures}.",
             )
-        attack, recognition = self.strongest
-        n_accused = "1 in 1,000" if recognition.false_alarms == 0.001 else "1 in 100"
         hints = [each.name for each in self.columns if each.auc.low > 0.5][:_MAX_COLUMNS_NAMED]
         return (
-            careful(
+            self._state_recognised(),
+            f"The attack that finds most is {best.name}: {figures}.",
+            *([f"The values of {join_names(hints)} tell most of who is in the table."] if hints else []),
+        )
+
+    def _state_recognised(self) -> str:
+        attack, recognition = self.strongest
+        n_accused = "1 in 1,000" if recognition.false_alarms == 0.001 else "1 in 100"
+        if recognition.low >= _LEAST_SHARE_TOLD:
+            return careful(
                 "Membership was found by at least one attack: of 100 people in the table, an attacker who accuses "
                 f"{n_accused} outsiders wrongly recognises at least {100 * recognition.low:.1f} (95 %), by "
                 f"{attack.name}."
-            ),
-            f"The attack that finds most is {best.name}: {figures}.",
-            *([f"The values of {join_names(hints)} tell most of who is in the table."] if hints else []),
+            )
+        return careful(
+            "Membership was found by at least one attack: members score higher than others. That an attacker who "
+            f"accuses {n_accused} outsiders wrongly recognises anybody is not sure."
         )
 
     def _describe_least(self) -> str:
