@@ -16,7 +16,7 @@ import pytest
 
 from chromium import PROGRAM, Browser
 from command import done
-from served_page import SEARCHING, hospital, served
+from served_page import SEARCHING, hospital, place, served
 
 AXE = Path(os.environ.get("HUSHTABLE_AXE", Path(__file__).parents[2] / ".node/node_modules/axe-core/axe.min.js"))
 SHOTS = os.environ.get("HUSHTABLE_SHOTS")
@@ -160,7 +160,7 @@ def test_from_a_file_to_a_signed_release(browser, tmp_path, monkeypatch):
 
 def test_a_cell_is_dragged_to_another_group_and_back_undoes_nothing(browser, ward):
     desk = ward.server.desk
-    column = desk.looked.typed_frame.columns.index("PLZ")
+    column = place(desk, "PLZ")
     browser.goto(ward.server.url)
     browser.goto(f"{ward.server.origin}/groups?column={column}")
     before = desk.policy_text
