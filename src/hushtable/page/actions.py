@@ -7,10 +7,9 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from hushtable.anonymizers import METHODS, STYLES
-from hushtable.columns import ROLES
 from hushtable.errors import InputError
 from hushtable.hierarchy import PROPOSED
-from hushtable.page.column_settings import OWN_CUTS, change_columns
+from hushtable.page.column_settings import OWN_CUTS, change_columns, change_role
 from hushtable.page.desk import Desk
 from hushtable.page.ladders import with_group, with_joined, with_moved, with_name, without_level, write_ladder
 from hushtable.page.writing import Signature, write_release
@@ -105,10 +104,7 @@ def _open_table(desk: Desk, fields: FormFields) -> str:
 
 def _set_role(desk: Desk, fields: FormFields) -> str:
     name = desk.column_at(fields.integer("column"))
-    role, _, action = fields.text("role").partition(":")
-    if role not in ROLES or action not in ("", "pseudonym", "fresh"):
-        raise InputError(f"{role!r} is no role.", hint=f"choose among {', '.join(ROLES)}.")
-    desk.change_policy(desk.with_role(name, role, action or None))
+    desk.change_policy(change_role(desk, name, fields.text("role")))
     return "/columns"
 
 
@@ -137,10 +133,8 @@ def _set_format(desk: Desk, fields: FormFields) -> str:
 
 
 def _set_odd_cells(desk: Desk, fields: FormFields) -> str:
-    name, answer = desk.column_at(fields.integer("column")), fields.text("answer")
-    if answer not in ("missing", "text"):
-        raise InputError(f"{answer!r} is no answer.", hint="choose missing or text.")
-    desk.change_policy(desk.rules().with_entries({("columns", name, "odd_cells"): answer}))
+    name = desk.column_at(fields.integer("column"))
+    desk.change_policy(change_columns(desk, {name: {"odd": fields.text("answer")}}))
     return "/columns"
 
 

@@ -52,8 +52,12 @@ from hushtable.wording import LANGUAGES, use_language
 FEWEST_PEOPLE: Final = 5
 """How many people must share a cell that is shown, where the policy asks for fewer."""
 
-_DEFAULT_K: Final = 5
-_REMOVED_ROLES: Final = ("identifier", "leave out")
+REMOVED_ROLES: Final = ("identifier", "leave out")
+"""Roles whose cells are not published as they are."""
+
+DEFAULT_K: Final = 5
+"""What k is proposed."""
+
 _MAX_VALUES: Final = 20_000  # values of a column that is shown: of more, hardly one is shared by enough people
 _MAX_KEPT: Final = 30  # kept columns in rows before and after
 _POLICY_NAME: Final = "policy.yaml"
@@ -215,7 +219,7 @@ class Desk:
         self.version = 0
         self.language = ""
         self._policy_file = policy
-        self._proposal: Mapping[str, Any] = {}
+        self.proposal: Mapping[str, Any] = {}  # the entries of columns that were proposed
         self._halted: dict[str, str] = {}  # policies whose search was stopped, or their errors
         self._sought = ""
         self._coded: dict[tuple[str, str], CodedCells] = {}
@@ -254,7 +258,7 @@ class Desk:
             return []
         columns = self.policy.columns
         of_policy = [
-            name for name in self.looked.odd_cells if name in columns and columns[name].role not in _REMOVED_ROLES
+            name for name in self.looked.odd_cells if name in columns and columns[name].role not in REMOVED_ROLES
         ]
         return [name for name in of_policy if columns[name].odd_cells in (None, "refuse")]
 
@@ -493,7 +497,7 @@ class Desk:
     def find_shared_cells(self, name: str) -> tuple[list[SharedText], int] | None:
         """Return the cells of a column that enough people share; None if no cells may be shown."""
         coded = self.column_values(name)
-        if coded is None or self.rules().columns[name].role in _REMOVED_ROLES:
+        if coded is None or self.rules().columns[name].role in REMOVED_ROLES:
             return None
         return self._find_shared_texts(name, coded)
 
@@ -539,46 +543,6 @@ class Desk:
             each._replace(text=f"… ({sizes[each.code]})") if few & _values_in_label(each.text, ends=ends) else each
             for each in shared
         ], n_others
-
-    def with_role(self, name: str, role: str, action: str | None = None) -> Policy:
-        """Return the policy with another role of a column, without what says nothing beside it."""
-        policy = self.rules()
-        entries = {
-            each: column if isinstance(column, dict) else {"role": column}
-            for each, column in policy.to_dict()["columns"].items()
-        }
-        before, first = entries[name], self._proposal.get(name, {})
-        judged = ("quasi-identifier", "sensitive", "ask")
-        kept = first if role in judged and before["role"] not in judged and first.get("role") in judged else before
-        rounding = ("round", "digits", "top", "bottom")
-        useless = {
-            "identifier": ("hierarchy", "kind", "order", *rounding),
-            "leave out": ("hierarchy", "kind", "order", "separator", "odd_cells", "label", *rounding),
-            "quasi-identifier": rounding,
-            "other": ("hierarchy", "order"),
-        }.get(role, ())
-        entries[name] = {key: each for key, each in kept.items() if key not in (*useless, "action")} | {"role": role}
-        if role == "identifier" and action in ("pseudonym", "fresh"):
-            entries[name]["action"] = action
-        models = [model for model in policy.models if role == "sensitive" or name not in model.needs.sensitive]
-        proposal = next(each for each in self.table().roles.columns if each.name == name)
-        # Of numbers and dates hardly two records share one: a model would say nothing.
-        is_judged = proposal.n_distinct > 1 and proposal.kind in ("category", "ordered")
-        if role == "sensitive" and before["role"] != role and is_judged:
-            models.append({"distinct-l-diversity": {"l": 2, "sensitive": name}})
-        changes: dict[Any, Any] = {("columns",): entries, ("models",): models or [{"k-anonymity": _DEFAULT_K}]}
-        if role != "quasi-identifier":
-            current = policy.to_dict()
-            for part, option in (("loss", "weights"), ("method", "grid")):
-                changes |= _without_column(current.get(part), part, option, name)
-            if name in policy.importance:
-                changes["importance",] = {each: n for each, n in policy.importance.items() if each != name}
-        is_hidden = role == "leave out" or (role == "identifier" and action != "pseudonym")
-        if name in policy.accept and (is_hidden or role not in ("other", "sensitive", "identifier")):
-            changes["accept",] = {each: why for each, why in policy.accept.items() if each != name}
-        if policy.person == name and role not in ("identifier", "other"):
-            changes["person",] = None
-        return policy.with_entries(changes)
 
     def _find_rare_values(self, name: str) -> set[str | None]:
         """Return the values of a column that too few people share."""
@@ -662,7 +626,7 @@ class Desk:
             # A policy needs a quasi-identifier: without any, the user decides about every column.
             asked = (replace(each, role="ask") if each.role == "other" else each for each in roles.columns)
             roles = replace(roles, columns=tuple(asked))
-        text = propose_policy(typed_frame, roles, k=_DEFAULT_K, source=path.name, run=None, undecided=odd)
+        text = propose_policy(typed_frame, roles, k=DEFAULT_K, source=path.name, run=None, undecided=odd)
         first = Policy.parse(text).to_dict()["columns"]
         proposal = {name: entry if isinstance(entry, dict) else {"role": entry} for name, entry in first.items()}
         policy, cells_by_column = existing or Policy.parse(text), {}
@@ -713,7 +677,7 @@ class Desk:
     def _store_table(self, job: PageJob, made: Any) -> None:
         with self.lock:
             if made is not None:
-                self.looked, file, text, self._proposal, self._coded = made
+                self.looked, file, text, self.proposal, self._coded = made
                 self._ladders, self._shared, self._persons, self._halted, self.visited = {}, {}, None, {}, {}
                 self.code_counts, self._published = {}, {}
                 self.outcome = self.comparison = self.advice = self.written = self.policy = None
@@ -829,15 +793,3 @@ def _values_in_label(label: str, *, ends: bool = False) -> set[str | None]:
     if cell.form == "set":
         return set(cell.members)
     return {cell.ends.low, cell.ends.high} if ends and cell.ends is not None else set()
-
-
-def _without_column(entry: Any, part: str, option: str, name: str) -> dict[Any, Any]:
-    """Return the entry of a loss or method without its option for one column; empty if it has none."""
-    if not isinstance(entry, Mapping):
-        return {}
-    changed = {
-        kind: {**options, option: {each: said for each, said in options[option].items() if each != name}}
-        for kind, options in entry.items()
-        if isinstance(options, Mapping) and name in options.get(option, {})
-    }
-    return {(part,): changed} if changed else {}
