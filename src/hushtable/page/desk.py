@@ -8,22 +8,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import RLock
-from time import monotonic
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
 from hushtable import engines
 from hushtable._types import CodeArray
-from hushtable.claims import Verdict
-from hushtable.columns import Column, ColumnSpec, OddCells, cells
+from hushtable.columns import ColumnSpec, OddCells, cells
 from hushtable.discover import ProposedRole, Roles, find_quasi_identifiers
 from hushtable.errors import ColumnError, HushError, InputError, PolicyError
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, frames
 from hushtable.page.jobs import Jobs, PageJob
-from hushtable.page.markup import Html, without_styles
-from hushtable.page.row_guard import GuardedRows, PeopleCounter, guard_rows
+from hushtable.page.outcome import (
+    CodedCells,
+    PolicyOutcome,
+    SaidSection,
+    encode_column,
+    fewest_people,
+    find_outcome,
+    largest_k,
+    render_in_languages,
+)
 from hushtable.page.versions import PolicyVersions
 from hushtable.policy import (
     Advice,
@@ -34,23 +40,14 @@ from hushtable.policy import (
     find_likely_missing_codes,
     propose_policy,
 )
-from hushtable.quality import Quality
-from hushtable.release import Release, SignOff
+from hushtable.release import SignOff
 from hushtable.reporting import (
-    Report,
-    Section,
     SharedText,
     find_shared_texts,
     persons_of_rows,
-    render_section,
     report,
 )
 from hushtable.risk.assess import assess
-from hushtable.tables import Table
-from hushtable.wording import LANGUAGES, use_language
-
-FEWEST_PEOPLE: Final = 5
-"""How many people must share a cell that is shown, where the policy asks for fewer."""
 
 REMOVED_ROLES: Final = ("identifier", "leave out")
 """Roles whose cells are not published as they are."""
@@ -59,20 +56,7 @@ DEFAULT_K: Final = 5
 """What k is proposed."""
 
 _MAX_VALUES: Final = 20_000  # values of a column that is shown: of more, hardly one is shared by enough people
-_MAX_KEPT: Final = 30  # kept columns in rows before and after
 _POLICY_NAME: Final = "policy.yaml"
-
-
-SaidSection: TypeAlias = Mapping[str, Html]
-"""A section of a report as HTML, by language."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CodedCells:
-    """A column's values and the code of every row."""
-
-    column: Column
-    codes: CodeArray = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,54 +90,6 @@ class FirstLook:
     snapshot: Snapshot = field(repr=False)
     odd_cells: Mapping[str, OddCells] = field(repr=False)
     missing_codes: Mapping[str, Mapping[str, int]] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PolicyOutcome:
-    """The outcome of a policy.
-
-    Attributes
-    ----------
-    text : str
-        The policy.
-    policy : Policy
-    release : Release
-    verdict : Verdict
-        Judged from the published cells.
-    report : Report
-    sections : mapping of str to (mapping of language to Html)
-        Of the report, by name.
-    quality : Quality
-    n_suppressed : int
-    labels : mapping of column to (list of SharedText, int)
-        What it publishes of each quasi-identifier, as far as enough people share it, and the records of all else.
-    rows : GuardedRows, optional
-        Rows before and after; None where the rows that were protected are not those of the table.
-    seconds : float
-        How long the search took.
-    """
-
-    text: str
-    policy: Policy
-    release: Release = field(repr=False)
-    verdict: Verdict = field(repr=False)
-    report: Report = field(repr=False)
-    sections: Mapping[str, SaidSection] = field(repr=False)
-    quality: Quality = field(repr=False)
-    n_suppressed: int
-    labels: Mapping[str, tuple[list[SharedText], int]] = field(repr=False)
-    rows: GuardedRows | None = field(repr=False)
-    seconds: float
-
-    @property
-    def set_ncp(self) -> float:
-        """The loss, in [0, 1]."""
-        return self.quality.set_ncp
-
-    @property
-    def max_cells(self) -> int:
-        """The most distinct cells of a column."""
-        return max((each.n_cells for each in self.quality.cells.values()), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,12 +169,12 @@ class Desk:
     @property
     def k(self) -> int:
         """The largest k that the policy asks for."""
-        return 1 if self.policy is None else _largest_k(self.policy)
+        return 1 if self.policy is None else largest_k(self.policy)
 
     @property
     def min_people(self) -> int:
         """How many people must share a cell that is shown."""
-        return max(self.k, FEWEST_PEOPLE)
+        return fewest_people(self.rules())
 
     @property
     def is_decided(self) -> bool:
@@ -373,7 +309,12 @@ class Desk:
         if self.jobs.is_busy and job is not None and (job.name != "protecting" or self._sought == text):
             return
         self._sought = text
-        self.jobs.start("protecting", lambda job: self._protect_table(job, policy, text), self._outcome_callback(text))
+
+        def work(job: PageJob) -> PolicyOutcome:
+            frame, typed = self._read_frame(policy), self.table().typed_frame
+            return find_outcome(job, policy, text, frame, typed_frame=typed, coded=self._coded, key=self.key)
+
+        self.jobs.start("protecting", work, self._outcome_callback(text))
 
     def start_comparison(self, ks: Sequence[int], shares: Sequence[float], methods: Sequence[str]) -> None:
         """Compare the policy with other settings, as a job."""
@@ -388,7 +329,7 @@ class Desk:
             found = compare(frame, policy, k=ks, suppression=shares, method=methods or None, key=key, progress=progress)
             told = report(found)
             first, runs = told.sections[0], told.section("runs")
-            return found, _render_in_languages(replace(runs, blocks=(*first.blocks, *runs.blocks)))
+            return found, render_in_languages(replace(runs, blocks=(*first.blocks, *runs.blocks)))
 
         def done(job: PageJob, made: tuple[Comparison, SaidSection] | None) -> None:
             with self.lock:
@@ -488,7 +429,7 @@ class Desk:
         key = (name, repr(spec))
         if key not in self._coded:
             proposal = next(each for each in looked.roles.columns if each.name == name)
-            found = _encode_column(looked.typed_frame, proposal, spec)
+            found = _encode_shown_column(looked.typed_frame, proposal, spec)
             if found is None:
                 return None
             self._coded[key] = found
@@ -634,7 +575,7 @@ class Desk:
             if column.name not in policy.columns or column.role == "identifier":
                 continue
             spec = policy.columns[column.name].spec
-            coded = _encode_column(typed_frame, column, spec)
+            coded = _encode_shown_column(typed_frame, column, spec)
             if coded is not None:
                 cells_by_column[column.name, repr(spec)] = coded
         codes = {column.name: find_likely_missing_codes(typed_frame, column) for column in roles.columns}
@@ -672,7 +613,7 @@ class Desk:
             return {}
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
         risk = assess(frame, quasi_identifiers=knowable, sensitive=sensitive, person=roles.person)
-        return _render_in_languages(report(risk).sections[0])
+        return render_in_languages(report(risk).sections[0])
 
     def _store_table(self, job: PageJob, made: Any) -> None:
         with self.lock:
@@ -699,58 +640,6 @@ class Desk:
                         self.find_shared_cells(name)
             self.finish_job(job)
 
-    def _protect_table(self, job: PageJob, policy: Policy, text: str) -> PolicyOutcome:
-        frame = self._read_frame(policy)
-        key = self.key if policy.pseudonymized else None
-        release = policy.protect(frame, key=key, progress=job.progress_of_part(0.0, 0.6), engine="memory")
-        verdict = release.verify()
-        job.tell(0.7)
-        full_report = report(release, policy=policy, verdict=verdict)
-        job.tell(0.8)
-        sections = {each.name: _render_in_languages(each) for each in full_report.sections}
-        job.tell(0.9)
-        labels, rows = self._find_shared_labels(release, policy), self._guard_rows(release, policy)
-        seconds = monotonic() - job.started_at
-        figures = release.quality, release.n_suppressed
-        return PolicyOutcome(text, policy, release, verdict, full_report, sections, *figures, labels, rows, seconds)
-
-    def _guard_rows(self, release: Release, policy: Policy) -> GuardedRows | None:
-        """Decide what rows may show of a release; None if its rows are not those of the table."""
-        frame = self.table().typed_frame
-        if len(release.partition.labels) != frame.n_rows:
-            return None
-
-        def encode(name: str) -> tuple[tuple[str | None, ...], CodeArray]:
-            spec = policy.columns[name].spec
-            coded = self._coded.get((name, repr(spec)))
-            if coded is None:
-                table = Table.encode(frame.with_specs({name: spec}), [name])
-                coded = CodedCells(table.columns[0], table.codes[0])
-            return tuple(coded.column.texts()), coded.codes
-
-        hidden = (*release.quasi_identifiers, *release.pseudonymized)
-        # Of columns with too many values hardly a cell may be shown.
-        kept = [
-            name
-            for name in release.columns
-            if name not in hidden and (name, repr(policy.columns[name].spec)) in self._coded
-        ]
-        people = PeopleCounter(frame.records, persons_of_rows(frame, policy.person))
-        min_people = max(_largest_k(policy), FEWEST_PEOPLE)
-        return guard_rows(release, kept[:_MAX_KEPT], encode, people, min_people)
-
-    def _find_shared_labels(self, release: Release, policy: Policy) -> Mapping[str, tuple[list[SharedText], int]]:
-        """Count the published cells of every quasi-identifier that enough people share."""
-        edition, records = release.edition, release.source.records
-        rows: Any = slice(None) if edition.rows is None else edition.rows
-        persons = persons_of_rows(release.source.frame(), policy.person)
-        whose = None if persons is None else persons[rows]
-        min_people = max(_largest_k(policy), FEWEST_PEOPLE)
-        return {
-            name: find_shared_texts(each.codes[rows], each.texts, records[rows], whose, min_people=min_people)
-            for name, each in edition.rewritten.items()
-        }
-
     def _outcome_callback(self, text: str) -> Callable[[PageJob, PolicyOutcome | None], None]:
         def done(job: PageJob, made: PolicyOutcome | None) -> None:
             with self.lock:
@@ -763,28 +652,14 @@ class Desk:
         return done
 
 
-def _largest_k(policy: Policy) -> int:
-    return max((int(getattr(model, "k", 1)) for model in policy.models), default=1)
-
-
-def _render_in_languages(section: Section) -> SaidSection:
-    """Render a section in every language, because the reader may change the language."""
-    said = {}
-    for language in LANGUAGES:
-        with use_language(language):
-            said[language] = without_styles(render_section(section))
-    return said
-
-
-def _encode_column(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:
+def _encode_shown_column(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:
     """Encode a column; None if it has too many values to show, or the spec does not fit."""
     if not 0 < proposal.n_distinct <= _MAX_VALUES:
         return None
     try:
-        table = Table.encode(frame.with_specs({proposal.name: spec}), [proposal.name])
+        return encode_column(frame, proposal.name, spec)
     except ColumnError:
         return None
-    return CodedCells(table.columns[0], table.codes[0])
 
 
 def _values_in_label(label: str, *, ends: bool = False) -> set[str | None]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hushtable.page.desk import REMOVED_ROLES, Desk, PolicyOutcome
+from hushtable.page.desk import REMOVED_ROLES, Desk
+from hushtable.page.outcome import PolicyOutcome
 from hushtable.release import Exposure
 from hushtable.wording import CAREFUL
 

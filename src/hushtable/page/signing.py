@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from datetime import date
 
 from hushtable.errors import VerificationError
-from hushtable.page.desk import Desk, PolicyOutcome
+from hushtable.page.desk import Desk
 from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.objections import Objections, find_objections, find_steps_left
+from hushtable.page.outcome import PolicyOutcome
 from hushtable.page.parts import render_button, render_form, render_label, render_select, render_unknown_outcome
 from hushtable.page.rows import render_rows
 from hushtable.page.words import PageWords
