@@ -123,8 +123,7 @@ def _render_acceptance(desk: Desk, words: PageWords) -> Html:
 def _render_form(
     desk: Desk, outcome: PolicyOutcome, objections: Objections, words: PageWords, query: Mapping[str, str]
 ) -> Html:
-    """Render the form; what was typed in it stays where it was refused, and a grey button says why it is grey."""
-    left = find_steps_left(desk, objections)
+    """Render the form; what was typed in it stays where it was refused."""
     fields = {
         "name": desk.release_name(),
         "person": desk.written.signed.person if desk.written is not None and desk.written.signed is not None else "",
@@ -136,7 +135,6 @@ def _render_form(
     note = words("needed, because something speaks against signing") if objections.doubts else ""
     comment = tag("textarea", fields["comment"], name="comment", id="comment", rows="3")
     replace_box = tag("input", type="checkbox", name="overwrite", value="yes", id="overwrite")
-    reasons = tag("ul", *(tag("li", words(each)) for each in left), id="why-grey")
     return render_form(
         "write",
         tag(
@@ -154,26 +152,27 @@ def _render_form(
         ),
         render_label(words("Comment"), comment, note),
         tag("p", words(NO_SIGNATURE), class_="note"),
-        tag("div", tag("p", words("The button is grey because this is left to do:")), reasons, class_="told")
-        if left
-        else None,
-        # Enter presses the first button: grey, it does nothing.
-        tag(
-            "div",
-            render_button(
-                words("Write, verify and sign"),
-                name="sign",
-                value="yes",
-                id="sign",
-                class_="main",
-                disabled=bool(left),
-                **({"aria_describedby": "why-grey"} if left else {}),
-            ),
-            render_button(words("Write without signing"), disabled=desk.is_stale, class_="quiet"),
-            class_="buttons",
-        ),
+        *_render_buttons(desk, find_steps_left(desk, objections), words),
         seen=mark_of(outcome),
     )
+
+
+def _render_buttons(desk: Desk, left: list[str], words: PageWords) -> tuple[Html | None, Html]:
+    """Render the buttons; if something is left to do before signing, one is grey, and above them stands why."""
+    reasons = tag("ul", *(tag("li", words(each)) for each in left), id="why-grey")
+    why = tag("div", tag("p", words("The button is grey because this is left to do:")), reasons, class_="told")
+    sign = render_button(
+        words("Write, verify and sign"),
+        name="sign",
+        value="yes",
+        id="sign",
+        class_="main",
+        disabled=bool(left),
+        **({"aria_describedby": "why-grey"} if left else {}),
+    )
+    write = render_button(words("Write without signing"), disabled=desk.is_stale, class_="quiet")
+    # Enter presses the first button: grey, it does nothing.
+    return why if left else None, tag("div", sign, write, class_="buttons")
 
 
 def _render_input(name: str, fields: Mapping[str, str], **attributes: str | bool) -> Html:
