@@ -228,7 +228,7 @@ def test_groups_that_the_policy_refuses_leave_no_file(tmp_path, monkeypatch):
     monkeypatch.setattr(actions, "_change_hierarchy", refuse)
     desk = SimpleNamespace(versions=PolicyVersions(tmp_path / "policy.yaml"))
     with pytest.raises(InputError, match="refused"):
-        actions._write_groups(desk, 0, "Station", [["a", "b"]])
+        actions._write_groups(desk, "Station", [["a", "b"]])
     assert not [*tmp_path.rglob("*.csv")]
 
 
