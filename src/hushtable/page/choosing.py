@@ -10,6 +10,7 @@ from hushtable.page.desk import Desk
 from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.parts import (
     render_button,
+    render_fields,
     render_form,
     render_label,
     render_next_link,
@@ -50,8 +51,7 @@ def _render_requirements(desk: Desk, words: PageWords) -> Html:
     highest_risk = _render_percent("highest_risk", limits.highest_risk or 0)
     return render_form(
         "move",
-        tag(
-            "div",
+        render_fields(
             render_label(words("k: people who look alike"), k),
             render_label(
                 words("may be left out, in % of the records"), _render_percent("suppression", limits.suppression)
@@ -66,7 +66,6 @@ def _render_requirements(desk: Desk, words: PageWords) -> Html:
                 tag("span", words("Add the smallest and the largest value of each cell as columns")),
                 class_="box",
             ),
-            class_="fields",
         ),
         render_button(words("Set")),
     )
@@ -104,12 +103,10 @@ def _render_comparison_form(desk: Desk, words: PageWords) -> Html:
     shares = ", ".join(dict.fromkeys(f"{100 * (row.suppression or 0):g}" for row in rows)) or "0, 1, 5"
     return render_form(
         "compare",
-        tag(
-            "div",
+        render_fields(
             render_label(words("values of k"), tag("input", name="ks", value=ks, id="ks")),
             render_label(words("left out, in %"), tag("input", name="suppressions", value=shares, id="suppressions")),
             tag("fieldset", tag("legend", words("methods")), tag("div", *boxes, class_="boxes")),
-            class_="fields",
         ),
         render_button(words("Compare")),
     )

@@ -14,6 +14,7 @@ from hushtable.page.parts import (
     describe_seconds,
     render_bar,
     render_button,
+    render_fields,
     render_form,
     render_label,
     render_next_link,
@@ -86,13 +87,11 @@ def _render_search(desk: Desk, words: PageWords, query: Mapping[str, str], *, n_
     field = tag("input", name="find", type="search", value=value, id="find", autocomplete="off", spellcheck="false")
     roles = [("", words("every role")), *((role, words(role)) for role in ROLES), ("ask", words("to be decided"))]
     n_columns = len(desk.table().typed_frame.columns)
-    return tag(
-        "div",
+    return render_fields(
         render_label(words("Find columns by name"), field),
         render_label(words("Only of role"), render_select("of", roles, query.get("of", ""), id="of")),
         render_button(words("Find"), name="go", value="find"),
         tag("p", words("{n} of {m} columns", n=f"{n_shown:,}", m=f"{n_columns:,}"), class_="note"),
-        class_="fields",
     )
 
 

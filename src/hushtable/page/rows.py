@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from hushtable._types import CodeArray
 from hushtable.page.desk import Desk
 from hushtable.page.markup import Html, concatenate_html, tag
-from hushtable.page.parts import render_button, render_label, shorten_cell
+from hushtable.page.parts import render_button, render_fields, render_label, shorten_cell
 from hushtable.page.row_guard import GuardedColumn, GuardedRows, ShownCells
 from hushtable.page.words import PageWords
 
@@ -128,12 +128,10 @@ def _render_filter(asked: RowsQuery, rows: GuardedRows, screen: str, words: Page
     box = tag("input", type="checkbox", name="kept", value="1", checked=asked.with_kept, id="kept")
     return tag(
         "form",
-        tag(
-            "div",
+        render_fields(
             render_label(words("Class"), field, note),
             tag("label", box, tag("span", words("Kept columns, too")), class_="box"),
             render_button(words("Show rows")),
-            class_="fields",
         ),
         method="get",
         action=f"/{screen}",

@@ -10,7 +10,14 @@ from hushtable.page.desk import Desk
 from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.objections import Objections, find_objections, find_steps_left
 from hushtable.page.outcome import PolicyOutcome
-from hushtable.page.parts import render_button, render_form, render_label, render_select, render_unknown_outcome
+from hushtable.page.parts import (
+    render_button,
+    render_fields,
+    render_form,
+    render_label,
+    render_select,
+    render_unknown_outcome,
+)
 from hushtable.page.rows import render_rows
 from hushtable.page.words import PageWords
 from hushtable.page.writing import mark_of
@@ -106,12 +113,10 @@ def _render_acceptance(desk: Desk, words: PageWords) -> Html:
     reason = tag("input", name="reason", required=True, autocomplete="off")
     vouch = render_form(
         "accept",
-        tag(
-            "div",
+        render_fields(
             render_label(words("Column"), render_select("column", options, "")),
             render_label(words("Why nobody knows it"), reason),
             render_button(words("Accept")),
-            class_="fields",
         ),
     )
     said = words("Give the column another role, or say why nobody knows it:")
@@ -137,18 +142,14 @@ def _render_form(
     replace_box = tag("input", type="checkbox", name="overwrite", value="yes", id="overwrite")
     return render_form(
         "write",
-        tag(
-            "div",
+        render_fields(
             render_label(words("File"), _render_input("name", fields, required=True)),
             tag("label", replace_box, tag("span", words("Replace files of this name")), class_="box"),
-            class_="fields",
         ),
-        tag(
-            "div",
+        render_fields(
             render_label(words("Your name"), _render_input("person", fields, autocomplete="name")),
             render_label(words("Date"), _render_input("date", fields, type="date")),
             render_label(words("Who may receive it"), render_select("audience", audiences, fields["audience"])),
-            class_="fields",
         ),
         render_label(words("Comment"), comment, note),
         tag("p", words(NO_SIGNATURE), class_="note"),
