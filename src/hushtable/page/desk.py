@@ -14,7 +14,7 @@ import numpy as np
 
 from hushtable import engines
 from hushtable._types import CodeArray
-from hushtable.columns import ColumnSpec, OddCells, cells
+from hushtable.columns import ColumnSpec, OddCells
 from hushtable.discover import ProposedRole, Roles, find_quasi_identifiers
 from hushtable.errors import ColumnError, HushError, InputError, PolicyError
 from hushtable.hierarchy import Hierarchy
@@ -30,6 +30,7 @@ from hushtable.page.outcome import (
     largest_k,
     render_in_languages,
 )
+from hushtable.page.row_guard import has_ends_of_data, shows_ends_of_data, values_named_in
 from hushtable.page.versions import PolicyVersions
 from hushtable.policy import (
     Advice,
@@ -476,33 +477,41 @@ class Desk:
         )
         if level == 0:
             return shared, n_others
-        ends = getattr(ladder.rule, "name", "") in ("frequency", "runs")
-        sizes = np.bincount(ladder.level_codes[level])
+        sizes, with_ends = np.bincount(ladder.level_codes[level]), has_ends_of_data(ladder)
         few = self._find_rare_values(name)
-        # A label that lists values, or ends at some that the data chose, would show what few people share.
+
+        # A label that lists values, or ends at some that the data chose, would show what few people share; a group may
+        # have the name of a value that is in it.
+        def is_rare(text: str) -> bool:
+            return not few.isdisjoint(values_named_in(text, with_ends=with_ends) - {text})
+
         return [
-            each._replace(text=f"… ({sizes[each.code]})") if few & _values_in_label(each.text, ends=ends) else each
-            for each in shared
+            each._replace(text=f"… ({sizes[each.code]})") if is_rare(each.text) else each for each in shared
         ], n_others
 
-    def _find_rare_values(self, name: str) -> set[str | None]:
+    def _find_rare_values(self, name: str) -> set[str]:
         """Return the values of a column that too few people share."""
-        coded = self.column_values(name)
-        if coded is None:
-            return set()
+        coded = self.column_values(name) or encode_column(
+            self.table().typed_frame, name, self.rules().columns[name].spec
+        )
         found, _ = self._find_shared_texts(name, coded)
-        few: set[str | None] = set(coded.column.texts())
-        return few - {each.text for each in found}
+        return set(coded.column.texts()) - {each.text for each in found}
 
     def find_published_cells(self, name: str) -> tuple[list[SharedText], int] | None:
-        """Return what the last outcome publishes of a column, without labels that list what few people share."""
+        """Return what the last outcome publishes of a column, without labels that name what few people share."""
         known = None if self.outcome is None else self.outcome.labels.get(name)
         if self.outcome is None or known is None:
             return None
         key = name, self.outcome.text, self.policy_text
         if name not in self._published or self._published[name][0] != key:
-            few = self._find_rare_values(name)
-            shown = [each._replace(text="…") if few & _values_in_label(each.text) else each for each in known[0]]
+            try:
+                few = self._find_rare_values(name)
+            except ColumnError:
+                # It cannot be read as the policy says now.
+                return None
+            with_ends = shows_ends_of_data(self.outcome.release, name)
+            labels = [(each, values_named_in(each.text, with_ends=with_ends)) for each in known[0]]
+            shown = [each if few.isdisjoint(named) else each._replace(text="…") for each, named in labels]
             self._published[name] = key, (shown, known[1])
         return self._published[name][1]
 
@@ -660,11 +669,3 @@ def _encode_shown_column(frame: Frame, proposal: ProposedRole, spec: ColumnSpec)
         return encode_column(frame, proposal.name, spec)
     except ColumnError:
         return None
-
-
-def _values_in_label(label: str, *, ends: bool = False) -> set[str | None]:
-    """Return the values that a label names, with the ends of an interval or without."""
-    cell = cells.parse_cell(label)
-    if cell.form == "set":
-        return set(cell.members)
-    return {cell.ends.low, cell.ends.high} if ends and cell.ends is not None else set()
