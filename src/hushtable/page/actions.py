@@ -12,6 +12,7 @@ from hushtable.hierarchy import PROPOSED, Hierarchy
 from hushtable.page.column_settings import OWN_CUTS, change_columns, change_role
 from hushtable.page.desk import Desk
 from hushtable.page.ladders import with_group, with_joined, with_moved, with_name, without_level, write_ladder
+from hushtable.page.parts import SCREENS
 from hushtable.page.writing import Signature, write_release
 from hushtable.policy import ComparedRun, Policy, plain_yaml, policy_of_run
 from hushtable.wording import LANGUAGES
@@ -360,7 +361,7 @@ def _set_language(desk: Desk, fields: FormFields) -> str:
 
 def _path_of_screen(fields: FormFields) -> str:
     screen = fields.text("screen", "columns")
-    return f"/{screen}" if screen in ("columns", "groups", "choose", "look", "sign", "open") else "/columns"
+    return f"/{screen}" if screen in (*SCREENS, "open") else "/columns"
 
 
 ACTIONS: Final[Mapping[str, Action]] = {

@@ -52,9 +52,7 @@ def read_settings(desk: Desk, name: str) -> Settings:
 
 def kind_of(desk: Desk, name: str) -> str:
     """Return the kind of a column: as the policy says, else as its cells tell."""
-    return desk.rules().columns[name].kind or next(
-        each.kind for each in desk.table().roles.columns if each.name == name
-    )
+    return desk.rules().columns[name].kind or desk.table().proposal_of(name).kind
 
 
 def find_codes(desk: Desk, name: str) -> dict[str, int]:
@@ -151,7 +149,7 @@ _USELESS_ENTRIES: Final[Mapping[str, tuple[str, ...]]] = {
 
 def _can_be_judged(desk: Desk, name: str) -> bool:
     """Whether a model can ask for different values of a column; of numbers and dates, hardly two records share one."""
-    proposal = next(each for each in desk.table().roles.columns if each.name == name)
+    proposal = desk.table().proposal_of(name)
     return proposal.n_distinct > 1 and proposal.kind in ("category", "ordered")
 
 

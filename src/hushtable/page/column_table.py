@@ -171,7 +171,7 @@ def _name_field(part: str, position: int) -> str:
 def _render_facts(form: _ColumnForm) -> Html:
     """Render what is known of a column."""
     words = form.words
-    proposal = next(each for each in form.desk.table().roles.columns if each.name == form.name)
+    proposal = form.desk.table().proposal_of(form.name)
     counts = words("{n} distinct, {m} missing", n=f"{proposal.n_distinct:,}", m=f"{proposal.n_missing:,}")
     samples = render_samples(form.desk.find_shared_cells(form.name), words)
     return concatenate_html(
@@ -205,7 +205,7 @@ def _render_kind(form: _ColumnForm) -> Html | None:
     if "kind" not in form.values:
         return None
     words = form.words
-    read = next(each.kind for each in form.desk.table().roles.columns if each.name == form.name)
+    read = form.desk.table().proposal_of(form.name).kind
     kinds = [kind for kind in KINDS if kind != "ordered" or form.values["kind"] == "ordered"]
     options = [("", words("read: {kind}", kind=words(f"kind {read}")))]
     options += [(kind, words(f"kind {kind}")) for kind in kinds]

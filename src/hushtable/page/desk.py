@@ -92,6 +92,10 @@ class FirstLook:
     odd_cells: Mapping[str, OddCells] = field(repr=False)
     missing_codes: Mapping[str, Mapping[str, int]] = field(repr=False)
 
+    def proposal_of(self, name: str) -> ProposedRole:
+        """Return what was proposed of a column."""
+        return next(each for each in self.roles.columns if each.name == name)
+
 
 @dataclass(frozen=True, slots=True)
 class ReleaseOnDisk:
@@ -429,7 +433,7 @@ class Desk:
         spec = self.rules().columns[name].spec
         key = (name, repr(spec))
         if key not in self._coded:
-            proposal = next(each for each in looked.roles.columns if each.name == name)
+            proposal = looked.proposal_of(name)
             found = _encode_shown_column(looked.typed_frame, proposal, spec)
             if found is None:
                 return None
