@@ -91,7 +91,7 @@ class Visitor:
         desk = self.settle()
         assert not desk.fault
         for column in desk.policy.with_role("ask"):
-            self.do("role", column=desk.looked.typed_frame.columns.index(column), role=role)
+            self.do("role", column=place(desk, column), role=role)
         return self.settle()
 
     def settle(self) -> Desk:
@@ -116,6 +116,11 @@ def served(folder: Path, **options: object) -> Iterator[Visitor]:
             thread.join()
             desk.jobs.stop()
             desk.jobs.wait(SEARCHING)
+
+
+def place(desk: Desk, name: str) -> int:
+    """Return the place of a column: forms hold places, and no names."""
+    return desk.looked.typed_frame.columns.index(name)
 
 
 def fault_in(text: str) -> str:

@@ -6,20 +6,7 @@ import re
 import polars as pl
 import pytest
 
-from served_page import fault_in, hospital, served
-
-
-@pytest.fixture(scope="module")
-def ward(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("ward")
-    hospital(folder / "aufnahmen.csv", 150)
-    with served(folder) as visitor:
-        visitor.open("aufnahmen.csv")
-        yield visitor
-
-
-def place(desk, name):
-    return desk.looked.typed_frame.columns.index(name)
+from served_page import fault_in, place, served
 
 
 def test_several_changes_are_one_step_and_one_search(ward):

@@ -16,29 +16,16 @@ from hushtable.page.jobs import Jobs
 from hushtable.page.ladders import with_group, with_name, write_ladder
 from hushtable.page.versions import PolicyVersions
 from hushtable.page.words import PageWords
-from served_page import fault_in, hospital, served
+from served_page import fault_in, place, served
 
 WORD = "Zq7Xcanary"
 KNOWN = "Yp3Wcanary"
 
 
-@pytest.fixture(scope="module")
-def ward(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("ward")
-    hospital(folder / "aufnahmen.csv", 200)
-    with served(folder) as visitor:
-        visitor.open("aufnahmen.csv")
-        yield visitor
-
-
-def place(desk, name):
-    return desk.looked.typed_frame.columns.index(name)
-
-
 def test_advice_is_followed_by_a_button_and_importance_is_set(ward):
     desk = ward.server.desk
     before, name = desk.policy_text, desk.rules().quasi_identifiers[0]
-    ward.do("columns", **{f"importance-{desk.looked.typed_frame.columns.index(name)}": "3"})
+    ward.do("columns", **{f"importance-{place(desk, name)}": "3"})
     ward.settle()
     assert desk.rules().importance == {name: 3}
     ward.do("advise")
@@ -241,7 +228,7 @@ def test_groups_that_the_policy_refuses_leave_no_file(tmp_path, monkeypatch):
     monkeypatch.setattr(actions, "_change_hierarchy", refuse)
     desk = SimpleNamespace(versions=PolicyVersions(tmp_path / "policy.yaml"))
     with pytest.raises(InputError, match="refused"):
-        actions._write_groups(desk, 0, "Station", [["a", "b"]])
+        actions._write_groups(desk, "Station", [["a", "b"]])
     assert not [*tmp_path.rglob("*.csv")]
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from chromium import PROGRAM, Browser
 from command import done
-from served_page import SEARCHING, hospital, served
+from served_page import SEARCHING, hospital, place, served
 
 AXE = Path(os.environ.get("HUSHTABLE_AXE", Path(__file__).parents[2] / ".node/node_modules/axe-core/axe.min.js"))
 SHOTS = os.environ.get("HUSHTABLE_SHOTS")
@@ -160,7 +160,7 @@ def test_from_a_file_to_a_signed_release(browser, tmp_path, monkeypatch):
 
 def test_a_cell_is_dragged_to_another_group_and_back_undoes_nothing(browser, ward):
     desk = ward.server.desk
-    column = desk.looked.typed_frame.columns.index("PLZ")
+    column = place(desk, "PLZ")
     browser.goto(ward.server.url)
     browser.goto(f"{ward.server.origin}/groups?column={column}")
     before = desk.policy_text
@@ -226,7 +226,7 @@ def test_rows_are_sorted_and_filtered_by_keyboard(browser, ward):
     browser.goto(f"{ward.server.origin}/look")
     browser.js("document.querySelectorAll('.rows thead tr + tr a')[2].focus()")
     browser.press("Enter")
-    browser.wait("document.readyState === 'complete' && document.querySelector('.rows [aria-sort=ascending]')")
+    browser.wait("document.querySelector('.rows [aria-sort=ascending]')?.innerText.includes('before')")
     assert browser.js("location.search") == "?sort=before-1"
     browser.js("document.getElementById('class').focus()")
     put(browser, "class", "1")
@@ -234,6 +234,27 @@ def test_rows_are_sorted_and_filtered_by_keyboard(browser, ward):
     browser.wait(f"{QUIET} && location.search.includes('class=1')")
     shown = browser.js("[...document.querySelectorAll('.rows tbody th a')].map(each => each.innerText)")
     assert set(shown) == {"1"}
+    assert complaints(browser) == []
+
+
+def test_what_is_typed_on_sign_stays_while_rows_are_sorted_filtered_and_turned_back(browser, ward):
+    browser.goto(f"{ward.server.origin}/sign")
+    for field, value in (("person", "Dr. Ada Muster"), ("comment", "Under contract.")):
+        put(browser, field, value)
+    browser.js("document.querySelectorAll('.rows thead tr + tr a')[2].click()")
+    browser.wait("document.querySelector('.rows [aria-sort=ascending]')?.innerText.includes('before')")
+    assert browser.js("document.activeElement.id") == "rows"
+    put(browser, "class", "1")
+    click(browser, "Show rows")
+    browser.wait("location.search.includes('class=1')")
+    browser.js("history.back()")
+    browser.wait("location.search === '?sort=before-1' && document.querySelector('.rows [aria-sort=ascending]')")
+    assert browser.js("document.getElementById('person').value") == "Dr. Ada Muster"
+    assert browser.js("document.getElementById('comment').value") == "Under contract."
+    # To another screen, back is a whole page.
+    click(browser, "1 Columns")
+    browser.js("history.back()")
+    browser.wait("location.pathname === '/sign' && document.querySelector('.rows')")
     assert complaints(browser) == []
 
 

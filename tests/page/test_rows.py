@@ -204,3 +204,16 @@ def test_masks_are_those_of_the_definition(has_persons):
         assert found == slowly_chosen(codes, groups, alike, bundles, persons, n)
         n_shown += sum(found)
     assert n_shown
+
+
+def test_what_is_published_by_frequency_ends_at_no_rare_value_either(tmp_path):
+    ages = ["481516"] * 3 + [str(480000 + i % 7) for i in range(57)]
+    pl.DataFrame({"age": ages, "sex": [*"fm"] * 30}).write_csv(tmp_path / "people.csv")
+    text = "columns: {age: quasi-identifier, sex: quasi-identifier}\nmodels: [k-anonymity: 20]\n"
+    (tmp_path / "policy.yaml").write_text(f"{text}method: {{mondrian: {{recoding: tight}}}}\n", encoding="utf-8")
+    with served(tmp_path) as visitor:
+        desk = visitor.open("people.csv")
+        assert any("481516" in each.text for each in desk.outcome.labels["age"][0])
+        published, _ = desk.find_published_cells("age")
+        assert published
+        assert not any("481516" in each.text for each in published)

@@ -177,6 +177,19 @@ def test_several_tables_are_one_problem_and_one_file(tmp_path):
     assert not {"rules", "cost", "bound", "n_primary"} & set(told)
 
 
+@pytest.mark.parametrize("change", [{"asked": None}, {"asked": [3]}, {"tables": ["x"]}, {"tables": [{"by": ["g"]}]}])
+def test_a_damaged_manifest_is_said_to_be_not_readable(tmp_path, change):
+    people = ht.datasets.people(n=400, seed=3)
+    ht.tabulate(people, by=["sex", "education"], rules=ht.CellRules(40)).write(tmp_path / "t.csv")
+    path = tmp_path / "t.csv.manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["claim"]["witnesses"] |= change
+    path.write_text(json.dumps(manifest))
+    told = run("verify", str(tmp_path / "t.csv"))
+    assert told.code == 2
+    assert "the certificate of witnesses is not readable" in told.err
+
+
 def test_a_release_that_shows_a_cell_more_is_refused():
     people = ht.datasets.people(n=400, seed=3)
     made = ht.tabulate(people, by=["sex", "education"], rules=ht.CellRules(40))

@@ -30,6 +30,11 @@ class HiddenCells(SpeaksOfNobody):
             check_whole("threshold", self.threshold, 1)
         if not isinstance(self.witnesses, Mapping) or not self.witnesses.get("tables"):
             raise InputError("no witnesses were given.", hint="they are made by hushtable tables, or check.")
+        with witnesses.refuse_unreadable():
+            # A manifest may hold anything: what the claim reads itself is read now.
+            self._list_asked()
+            if not all(isinstance(name, str) for name in self.columns):
+                raise TypeError
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -65,12 +70,7 @@ class HiddenCells(SpeaksOfNobody):
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a published table from the table alone; ``original`` plays no part."""
         del original
-        asked = {**self.witnesses, "asks_all": True}
-        # What must be reached is the claim's word, not that of the witnesses.
-        asked["asked"] = [
-            {"cell": ask["cell"], "spread": 1, "reach_down": None, "reach_up": self.threshold}
-            for ask in self.witnesses["asked"]
-        ]
+        asked = {**self.witnesses, "asks_all": True, "asked": self._list_asked()}
         verdict, shown = witnesses.judge([data] * len(self.witnesses["tables"]), asked)
         if self.threshold is None:
             return verdict
@@ -79,6 +79,13 @@ class HiddenCells(SpeaksOfNobody):
         return Verdict(
             self.conditions, (*small, *verdict.failures), verdict.columns, verdict.n_records, figures=verdict.figures
         )
+
+    def _list_asked(self) -> list[WitnessEntries]:
+        """Return what the witnesses must reach in each cell: the claim says it, and not they."""
+        return [
+            {"cell": ask["cell"], "spread": 1, "reach_down": None, "reach_up": self.threshold}
+            for ask in self.witnesses["asked"]
+        ]
 
     def to_dict(self) -> dict[str, object]:
         """Return the threshold and the witnesses."""

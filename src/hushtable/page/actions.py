@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlencode
 
 from hushtable.anonymizers import METHODS, STYLES
-from hushtable.columns import ROLES
 from hushtable.errors import InputError
-from hushtable.hierarchy import PROPOSED
-from hushtable.page.column_settings import OWN_CUTS, change_columns
+from hushtable.hierarchy import PROPOSED, Hierarchy
+from hushtable.page.column_settings import OWN_CUTS, change_columns, change_role
 from hushtable.page.desk import Desk
 from hushtable.page.ladders import with_group, with_joined, with_moved, with_name, without_level, write_ladder
+from hushtable.page.parts import SCREENS
 from hushtable.page.writing import Signature, write_release
 from hushtable.policy import ComparedRun, Policy, plain_yaml, policy_of_run
 from hushtable.wording import LANGUAGES
@@ -80,6 +80,10 @@ class FormFields:
         return list(self._given)
 
 
+Action: TypeAlias = Callable[[Desk, FormFields], str]
+"""What a form does; it returns the screen to show."""
+
+
 def _parse_integer(text: str, name: str) -> int:
     text = text.strip()
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
@@ -105,10 +109,7 @@ def _open_table(desk: Desk, fields: FormFields) -> str:
 
 def _set_role(desk: Desk, fields: FormFields) -> str:
     name = desk.column_at(fields.integer("column"))
-    role, _, action = fields.text("role").partition(":")
-    if role not in ROLES or action not in ("", "pseudonym", "fresh"):
-        raise InputError(f"{role!r} is no role.", hint=f"choose among {', '.join(ROLES)}.")
-    desk.change_policy(desk.with_role(name, role, action or None))
+    desk.change_policy(change_role(desk, name, fields.text("role")))
     return "/columns"
 
 
@@ -137,10 +138,8 @@ def _set_format(desk: Desk, fields: FormFields) -> str:
 
 
 def _set_odd_cells(desk: Desk, fields: FormFields) -> str:
-    name, answer = desk.column_at(fields.integer("column")), fields.text("answer")
-    if answer not in ("missing", "text"):
-        raise InputError(f"{answer!r} is no answer.", hint="choose missing or text.")
-    desk.change_policy(desk.rules().with_entries({("columns", name, "odd_cells"): answer}))
+    name = desk.column_at(fields.integer("column"))
+    desk.change_policy(change_columns(desk, {name: {"odd": fields.text("answer")}}))
     return "/columns"
 
 
@@ -194,50 +193,47 @@ def _change_hierarchy(desk: Desk, name: str, entry: Any) -> None:
     desk.change_policy(changed)
 
 
-def _rename_group(desk: Desk, fields: FormFields) -> str:
-    place, name, ladder = _require_ladder(desk, fields)
-    rows = with_name(ladder, fields.integer("level"), fields.integer("group"), fields.text("name"))
-    return _write_groups(desk, place, name, rows)
+def _change_groups(make_rows: Callable[[Hierarchy, int, FormFields], list[list[str]]]) -> Action:
+    """Return what changes a level of a column's groups, and writes the lines of all of them to a new file."""
+
+    def change(desk: Desk, fields: FormFields) -> str:
+        position = fields.integer("column")
+        name = desk.column_at(position)
+        ladder = desk.ladder(name)
+        if ladder is None:
+            raise InputError("the column has no groups.", hint="choose a rule first.")
+        _write_groups(desk, name, make_rows(ladder, fields.integer("level"), fields))
+        return f"/groups?column={position}"
+
+    return change
 
 
-def _merge_groups(desk: Desk, fields: FormFields) -> str:
-    place, name, ladder = _require_ladder(desk, fields)
-    rows = with_group(ladder, fields.integer("level"), _read_nodes(fields), fields.text("name"))
-    return _write_groups(desk, place, name, rows)
+def _rename_group(ladder: Hierarchy, level: int, fields: FormFields) -> list[list[str]]:
+    return with_name(ladder, level, fields.integer("group"), fields.text("name"))
 
 
-def _move_groups(desk: Desk, fields: FormFields) -> str:
-    place, name, ladder = _require_ladder(desk, fields)
+def _merge_groups(ladder: Hierarchy, level: int, fields: FormFields) -> list[list[str]]:
+    return with_group(ladder, level, _read_nodes(fields), fields.text("name"))
+
+
+def _move_groups(ladder: Hierarchy, level: int, fields: FormFields) -> list[list[str]]:
     into = None if (chosen := fields.text("into")) == "new" else _parse_integer(chosen, "into")
-    nodes, new_name = _read_nodes(fields), fields.text("name", "")
-    return _write_groups(desk, place, name, with_moved(ladder, fields.integer("level"), nodes, into, new_name))
+    return with_moved(ladder, level, _read_nodes(fields), into, fields.text("name", ""))
 
 
-def _join_groups(desk: Desk, fields: FormFields) -> str:
-    place, name, ladder = _require_ladder(desk, fields)
-    rows = with_joined(ladder, fields.integer("level"), _read_nodes(fields), fields.text("name"))
-    return _write_groups(desk, place, name, rows)
+def _join_groups(ladder: Hierarchy, level: int, fields: FormFields) -> list[list[str]]:
+    return with_joined(ladder, level, _read_nodes(fields), fields.text("name"))
 
 
-def _drop_level(desk: Desk, fields: FormFields) -> str:
-    place, name, ladder = _require_ladder(desk, fields)
-    return _write_groups(desk, place, name, without_level(ladder, fields.integer("level")))
+def _drop_level(ladder: Hierarchy, level: int, _: FormFields) -> list[list[str]]:
+    return without_level(ladder, level)
 
 
 def _read_nodes(fields: FormFields) -> set[int]:
     return {_parse_integer(each, "group") for each in fields.texts("group")}
 
 
-def _require_ladder(desk: Desk, fields: FormFields) -> tuple[int, str, Any]:
-    position = fields.integer("column")
-    name = desk.column_at(position)
-    ladder = desk.ladder(name)
-    if ladder is None:
-        raise InputError("the column has no groups.", hint="choose a rule first.")
-    return position, name, ladder
-
-
-def _write_groups(desk: Desk, position: int, name: str, rows: list[list[str]]) -> str:
+def _write_groups(desk: Desk, name: str, rows: list[list[str]]) -> None:
     assert desk.versions is not None
     folder = desk.versions.file.parent
     entry = write_ladder(rows, name, folder)
@@ -246,7 +242,6 @@ def _write_groups(desk: Desk, position: int, name: str, rows: list[list[str]]) -
     finally:
         if entry not in (desk.versions.text or ""):
             (folder / entry).unlink(missing_ok=True)
-    return f"/groups?column={position}"
 
 
 def _set_requirements(desk: Desk, fields: FormFields) -> str:
@@ -366,10 +361,10 @@ def _set_language(desk: Desk, fields: FormFields) -> str:
 
 def _path_of_screen(fields: FormFields) -> str:
     screen = fields.text("screen", "columns")
-    return f"/{screen}" if screen in ("columns", "groups", "choose", "look", "sign", "open") else "/columns"
+    return f"/{screen}" if screen in (*SCREENS, "open") else "/columns"
 
 
-ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {
+ACTIONS: Final[Mapping[str, Action]] = {
     "open": _open_table,
     "role": _set_role,
     "format": _set_format,
@@ -377,11 +372,11 @@ ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {
     "columns": _set_columns,
     "person": _set_person,
     "hierarchy": _set_rule,
-    "label": _rename_group,
-    "group": _merge_groups,
-    "regroup": _move_groups,
-    "join": _join_groups,
-    "drop_level": _drop_level,
+    "label": _change_groups(_rename_group),
+    "group": _change_groups(_merge_groups),
+    "regroup": _change_groups(_move_groups),
+    "join": _change_groups(_join_groups),
+    "drop_level": _change_groups(_drop_level),
     "move": _set_requirements,
     "compare": _start_comparison,
     "choose": _choose_run,
@@ -396,4 +391,4 @@ ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {
     "again": _restart_search,
     "language": _set_language,
 }
-"""Every form of the page by its name; what each returns is the screen to show."""
+"""Every form of the page by its name."""

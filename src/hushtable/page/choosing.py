@@ -10,6 +10,7 @@ from hushtable.page.desk import Desk
 from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.parts import (
     render_button,
+    render_fields,
     render_form,
     render_label,
     render_next_link,
@@ -27,110 +28,93 @@ def render_choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     """Render what can be set, advised and compared."""
     if not desk.is_decided:
         return tag("p", words("Answer what is asked first."), " ", tag("a", words("Columns"), href="/columns"))
-    policy = desk.rules()
-    names = desk.table().typed_frame.columns
-    style = getattr(policy.method, "recoding", "")
+    return concatenate_html(
+        tag("h3", words("Set k and what else is asked")),
+        _render_requirements(desk, words),
+        tag("h3", words("What to give up")),
+        _render_advice(desk, words),
+        tag("h3", words("Compare risk and loss")),
+        _render_comparison_form(desk, words),
+        _render_runs(desk, words),
+        render_next_link("look", words),
+    )
+
+
+def _render_requirements(desk: Desk, words: PageWords) -> Html:
+    """Render the form of what is asked of every group, and of how cells are written."""
+    policy, style = desk.rules(), getattr(desk.rules().method, "recoding", "")
     limits = policy.limits
-    values = [
-        render_label(
-            words("different values of {name} in each group, at least", name=name),
-            tag(
-                "input",
-                type="number",
-                name=f"values-{names.index(name)}",
-                min="1",
-                max="1000",
-                value=str(_least_values(desk, name)),
-                id=f"values-{names.index(name)}",
-            ),
-            words("1: nothing is asked"),
-        )
-        for name in policy.with_role("sensitive")
-    ]
+    k = tag("input", type="number", name="k", min="1", max="1000000", value=str(desk.k), id="k", required=True)
+    methods = [(each, _name_method(each, words)) for each in _list_methods(desk)]
     styles = [(style, style)] if style not in STYLES else []
     styles += [(each, words(f"cells {each}")) for each in STYLES]
-    methods = dict.fromkeys((*_METHODS, policy.method.name))
-    move = render_form(
+    highest_risk = _render_percent("highest_risk", limits.highest_risk or 0)
+    return render_form(
         "move",
-        tag(
-            "div",
+        render_fields(
+            render_label(words("k: people who look alike"), k),
             render_label(
-                words("k: people who look alike"),
-                tag("input", type="number", name="k", min="1", max="1000000", value=str(desk.k), id="k", required=True),
+                words("may be left out, in % of the records"), _render_percent("suppression", limits.suppression)
             ),
-            render_label(
-                words("may be left out, in % of the records"),
-                tag(
-                    "input",
-                    name="suppression",
-                    value=f"{100 * limits.suppression:g}",
-                    inputmode="decimal",
-                    id="suppression",
-                ),
-            ),
-            render_label(
-                words("method"),
-                render_select(
-                    "method", [(each, _name_method(each, words)) for each in methods], policy.method.name, id="method"
-                ),
-            ),
+            render_label(words("method"), render_select("method", methods, policy.method.name, id="method")),
             render_label(words("how cells are written"), render_select("recoding", styles, style, id="recoding")),
-            render_label(
-                words("highest risk allowed, in %"),
-                tag(
-                    "input",
-                    name="highest_risk",
-                    value=f"{100 * (limits.highest_risk or 0):g}",
-                    inputmode="decimal",
-                    id="highest-risk",
-                ),
-                words("0: no limit"),
-            ),
-            *values,
+            render_label(words("highest risk allowed, in %"), highest_risk, words("0: no limit")),
+            *(_render_least_values(desk, name, words) for name in policy.with_role("sensitive")),
             tag(
                 "label",
                 tag("input", type="checkbox", name="bounds", value="yes", checked=policy.writing.bounds),
                 tag("span", words("Add the smallest and the largest value of each cell as columns")),
                 class_="box",
             ),
-            class_="fields",
         ),
         render_button(words("Set")),
     )
+
+
+def _render_percent(name: str, share: float) -> Html:
+    id_ = name.replace("_", "-")
+    return tag("input", name=name, value=f"{100 * share:g}", inputmode="decimal", id=id_)
+
+
+def _render_least_values(desk: Desk, name: str, words: PageWords) -> Html:
+    """Render how many values of a sensitive column each group must have."""
+    field, value = f"values-{desk.table().typed_frame.columns.index(name)}", str(_least_values(desk, name))
+    return render_label(
+        words("different values of {name} in each group, at least", name=name),
+        tag("input", type="number", name=field, min="1", max="1000", value=value, id=field),
+        words("1: nothing is asked"),
+    )
+
+
+def _render_comparison_form(desk: Desk, words: PageWords) -> Html:
+    """Render the form of the settings to compare, as they were compared last."""
     boxes = [
         tag(
             "label",
-            tag("input", type="checkbox", name="method", value=each, checked=each == policy.method.name),
+            tag("input", type="checkbox", name="method", value=each, checked=each == desk.rules().method.name),
             tag("span", _name_method(each, words)),
             class_="box",
         )
-        for each in methods
+        for each in _list_methods(desk)
         if each in METHODS
     ]
     rows = () if desk.comparison is None else desk.comparison.rows
     ks = ", ".join(dict.fromkeys(str(row.k) for row in rows)) or "2, 3, 5, 10, 20"
     shares = ", ".join(dict.fromkeys(f"{100 * (row.suppression or 0):g}" for row in rows)) or "0, 1, 5"
-    ask = render_form(
+    return render_form(
         "compare",
-        tag(
-            "div",
+        render_fields(
             render_label(words("values of k"), tag("input", name="ks", value=ks, id="ks")),
             render_label(words("left out, in %"), tag("input", name="suppressions", value=shares, id="suppressions")),
             tag("fieldset", tag("legend", words("methods")), tag("div", *boxes, class_="boxes")),
-            class_="fields",
         ),
         render_button(words("Compare")),
     )
-    return concatenate_html(
-        tag("h3", words("Set k and what else is asked")),
-        move,
-        tag("h3", words("What to give up")),
-        _render_advice(desk, words),
-        tag("h3", words("Compare risk and loss")),
-        ask,
-        _render_runs(desk, words),
-        render_next_link("look", words),
-    )
+
+
+def _list_methods(desk: Desk) -> list[str]:
+    """List the methods that can be chosen, that of the policy among them."""
+    return list(dict.fromkeys((*_METHODS, desk.rules().method.name)))
 
 
 def _render_advice(desk: Desk, words: PageWords) -> Html:

@@ -10,7 +10,7 @@ import numpy as np
 from hushtable.columns import KINDS, ROLES
 from hushtable.errors import InputError
 from hushtable.hierarchy import PROPOSED
-from hushtable.page.desk import Desk
+from hushtable.page.desk import DEFAULT_K, REMOVED_ROLES, Desk
 from hushtable.policy import Policy, plain_yaml
 from hushtable.quality import HIGHEST_IMPORTANCE
 
@@ -33,7 +33,7 @@ def read_settings(desk: Desk, name: str) -> Settings:
     column = policy.columns[name]
     role = column.role if column.action in (None, "remove") else f"{column.role}:{column.action}"
     settings = {"role": "" if role == "ask" else role}
-    if column.role in ("identifier", "leave out"):
+    if column.role in REMOVED_ROLES:
         return settings
     settings["kind"] = column.kind or ""
     if column.role == "quasi-identifier":
@@ -52,9 +52,7 @@ def read_settings(desk: Desk, name: str) -> Settings:
 
 def kind_of(desk: Desk, name: str) -> str:
     """Return the kind of a column: as the policy says, else as its cells tell."""
-    return desk.rules().columns[name].kind or next(
-        each.kind for each in desk.table().roles.columns if each.name == name
-    )
+    return desk.rules().columns[name].kind or desk.table().proposal_of(name).kind
 
 
 def find_codes(desk: Desk, name: str) -> dict[str, int]:
@@ -96,7 +94,7 @@ def change_columns(desk: Desk, answers: Mapping[str, Settings]) -> Policy:
             # Codes are numbered by what is said of them now.
             codes = dict(enumerate(find_codes(desk, name)))
             if role:
-                desk.policy = _with_role(desk, name, role)
+                desk.policy = change_role(desk, name, role)
             able = read_settings(desk, name)
             changed = {part: entry for part, entry in changed.items() if part in able}
             entries = _change_entries(desk, name, changed, codes)
@@ -108,11 +106,81 @@ def change_columns(desk: Desk, answers: Mapping[str, Settings]) -> Policy:
         desk.policy = before
 
 
-def _with_role(desk: Desk, name: str, answer: str) -> Policy:
+def change_role(desk: Desk, name: str, answer: str) -> Policy:
+    """Return the policy with another role of a column, as its form says it, without what says nothing beside it.
+
+    Raises
+    ------
+    InputError
+        It is no role.
+    """
     role, _, action = answer.partition(":")
     if role not in ROLES or action not in ("", "pseudonym", "fresh"):
         raise InputError(f"{answer!r} is no role.", hint=f"choose among {', '.join(ROLES)}.")
-    return desk.with_role(name, role, action or None)
+    policy = desk.rules()
+    current = policy.to_dict()
+    entries = {
+        each: entry if isinstance(entry, dict) else {"role": entry} for each, entry in current["columns"].items()
+    }
+    before, first = entries[name], desk.proposal.get(name, {})
+    is_first = before["role"] not in _JUDGED_ROLES and first.get("role") in _JUDGED_ROLES and role in _JUDGED_ROLES
+    useless = (*_USELESS_ENTRIES.get(role, ()), "action")
+    entries[name] = {key: each for key, each in (first if is_first else before).items() if key not in useless}
+    entries[name] |= {"role": role}
+    if role == "identifier" and action:
+        entries[name]["action"] = action
+    models = [model for model in policy.models if role == "sensitive" or name not in model.needs.sensitive]
+    if role == "sensitive" and before["role"] != role and _can_be_judged(desk, name):
+        models.append({"distinct-l-diversity": {"l": 2, "sensitive": name}})
+    changes = {("columns",): entries, ("models",): models or [{"k-anonymity": DEFAULT_K}]}
+    return policy.with_entries({**changes, **_forget_column(policy, current, name, role, action)})
+
+
+_JUDGED_ROLES: Final = ("quasi-identifier", "sensitive", "ask")
+_ROUNDING: Final = ("round", "digits", "top", "bottom")
+_USELESS_ENTRIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "identifier": ("hierarchy", "kind", "order", *_ROUNDING),
+    "leave out": ("hierarchy", "kind", "order", "separator", "odd_cells", "label", *_ROUNDING),
+    "quasi-identifier": _ROUNDING,
+    "other": ("hierarchy", "order"),
+}
+"""Entries of a column that say nothing beside its role."""
+
+
+def _can_be_judged(desk: Desk, name: str) -> bool:
+    """Whether a model can ask for different values of a column; of numbers and dates, hardly two records share one."""
+    proposal = desk.table().proposal_of(name)
+    return proposal.n_distinct > 1 and proposal.kind in ("category", "ordered")
+
+
+def _forget_column(
+    policy: Policy, current: Mapping[str, object], name: str, role: str, action: str
+) -> dict[object, object]:
+    """Return what no longer holds elsewhere in a policy if a column has a role, by its place there."""
+    changes: dict[object, object] = {}
+    if role != "quasi-identifier":
+        for part, option in (("loss", "weights"), ("method", "grid")):
+            changes |= _without_column(current.get(part), part, option, name)
+        if name in policy.importance:
+            changes["importance",] = {each: n for each, n in policy.importance.items() if each != name}
+    is_hidden = role == "leave out" or (role == "identifier" and action != "pseudonym")
+    if name in policy.accept and (is_hidden or role not in ("other", "sensitive", "identifier")):
+        changes["accept",] = {each: why for each, why in policy.accept.items() if each != name}
+    if policy.person == name and role not in ("identifier", "other"):
+        changes["person",] = None
+    return changes
+
+
+def _without_column(entry: object, part: str, option: str, name: str) -> dict[object, object]:
+    """Return the entry of a loss or method without its option for one column; empty if it has none."""
+    if not isinstance(entry, Mapping):
+        return {}
+    changed = {
+        kind: {**options, option: {each: said for each, said in options[option].items() if each != name}}
+        for kind, options in entry.items()
+        if isinstance(options, Mapping) and name in options.get(option, {})
+    }
+    return {(part,): changed} if changed else {}
 
 
 def _change_entries(desk: Desk, name: str, changed: Settings, codes: Mapping[int, str]) -> dict[object, object]:

@@ -14,6 +14,7 @@ from hushtable.page.parts import (
     describe_seconds,
     render_bar,
     render_button,
+    render_fields,
     render_form,
     render_label,
     render_next_link,
@@ -86,13 +87,11 @@ def _render_search(desk: Desk, words: PageWords, query: Mapping[str, str], *, n_
     field = tag("input", name="find", type="search", value=value, id="find", autocomplete="off", spellcheck="false")
     roles = [("", words("every role")), *((role, words(role)) for role in ROLES), ("ask", words("to be decided"))]
     n_columns = len(desk.table().typed_frame.columns)
-    return tag(
-        "div",
+    return render_fields(
         render_label(words("Find columns by name"), field),
         render_label(words("Only of role"), render_select("of", roles, query.get("of", ""), id="of")),
         render_button(words("Find"), name="go", value="find"),
         tag("p", words("{n} of {m} columns", n=f"{n_shown:,}", m=f"{n_columns:,}"), class_="note"),
-        class_="fields",
     )
 
 
@@ -172,7 +171,7 @@ def _name_field(part: str, position: int) -> str:
 def _render_facts(form: _ColumnForm) -> Html:
     """Render what is known of a column."""
     words = form.words
-    proposal = next(each for each in form.desk.table().roles.columns if each.name == form.name)
+    proposal = form.desk.table().proposal_of(form.name)
     counts = words("{n} distinct, {m} missing", n=f"{proposal.n_distinct:,}", m=f"{proposal.n_missing:,}")
     samples = render_samples(form.desk.find_shared_cells(form.name), words)
     return concatenate_html(
@@ -206,7 +205,7 @@ def _render_kind(form: _ColumnForm) -> Html | None:
     if "kind" not in form.values:
         return None
     words = form.words
-    read = next(each.kind for each in form.desk.table().roles.columns if each.name == form.name)
+    read = form.desk.table().proposal_of(form.name).kind
     kinds = [kind for kind in KINDS if kind != "ordered" or form.values["kind"] == "ordered"]
     options = [("", words("read: {kind}", kind=words(f"kind {read}")))]
     options += [(kind, words(f"kind {kind}")) for kind in kinds]

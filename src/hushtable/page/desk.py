@@ -8,22 +8,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import RLock
-from time import monotonic
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
 from hushtable import engines
 from hushtable._types import CodeArray
-from hushtable.claims import Verdict
-from hushtable.columns import Column, ColumnSpec, OddCells, cells
+from hushtable.columns import ColumnSpec, OddCells
 from hushtable.discover import ProposedRole, Roles, find_quasi_identifiers
 from hushtable.errors import ColumnError, HushError, InputError, PolicyError
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, frames
 from hushtable.page.jobs import Jobs, PageJob
-from hushtable.page.markup import Html, without_styles
-from hushtable.page.row_guard import GuardedRows, PeopleCounter, guard_rows
+from hushtable.page.outcome import (
+    CodedCells,
+    PolicyOutcome,
+    SaidSection,
+    encode_column,
+    fewest_people,
+    find_outcome,
+    largest_k,
+    render_in_languages,
+)
+from hushtable.page.row_guard import has_ends_of_data, shows_ends_of_data, values_named_in
 from hushtable.page.versions import PolicyVersions
 from hushtable.policy import (
     Advice,
@@ -34,41 +41,23 @@ from hushtable.policy import (
     find_likely_missing_codes,
     propose_policy,
 )
-from hushtable.quality import Quality
-from hushtable.release import Release, SignOff
+from hushtable.release import SignOff
 from hushtable.reporting import (
-    Report,
-    Section,
     SharedText,
     find_shared_texts,
     persons_of_rows,
-    render_section,
     report,
 )
 from hushtable.risk.assess import assess
-from hushtable.tables import Table
-from hushtable.wording import LANGUAGES, use_language
 
-FEWEST_PEOPLE: Final = 5
-"""How many people must share a cell that is shown, where the policy asks for fewer."""
+REMOVED_ROLES: Final = ("identifier", "leave out")
+"""Roles whose cells are not published as they are."""
 
-_DEFAULT_K: Final = 5
-_REMOVED_ROLES: Final = ("identifier", "leave out")
+DEFAULT_K: Final = 5
+"""What k is proposed."""
+
 _MAX_VALUES: Final = 20_000  # values of a column that is shown: of more, hardly one is shared by enough people
-_MAX_KEPT: Final = 30  # kept columns in rows before and after
 _POLICY_NAME: Final = "policy.yaml"
-
-
-SaidSection: TypeAlias = Mapping[str, Html]
-"""A section of a report as HTML, by language."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CodedCells:
-    """A column's values and the code of every row."""
-
-    column: Column
-    codes: CodeArray = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,53 +92,9 @@ class FirstLook:
     odd_cells: Mapping[str, OddCells] = field(repr=False)
     missing_codes: Mapping[str, Mapping[str, int]] = field(repr=False)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PolicyOutcome:
-    """The outcome of a policy.
-
-    Attributes
-    ----------
-    text : str
-        The policy.
-    policy : Policy
-    release : Release
-    verdict : Verdict
-        Judged from the published cells.
-    report : Report
-    sections : mapping of str to (mapping of language to Html)
-        Of the report, by name.
-    quality : Quality
-    n_suppressed : int
-    labels : mapping of column to (list of SharedText, int)
-        What it publishes of each quasi-identifier, as far as enough people share it, and the records of all else.
-    rows : GuardedRows, optional
-        Rows before and after; None where the rows that were protected are not those of the table.
-    seconds : float
-        How long the search took.
-    """
-
-    text: str
-    policy: Policy
-    release: Release = field(repr=False)
-    verdict: Verdict = field(repr=False)
-    report: Report = field(repr=False)
-    sections: Mapping[str, SaidSection] = field(repr=False)
-    quality: Quality = field(repr=False)
-    n_suppressed: int
-    labels: Mapping[str, tuple[list[SharedText], int]] = field(repr=False)
-    rows: GuardedRows | None = field(repr=False)
-    seconds: float
-
-    @property
-    def set_ncp(self) -> float:
-        """The loss, in [0, 1]."""
-        return self.quality.set_ncp
-
-    @property
-    def max_cells(self) -> int:
-        """The most distinct cells of a column."""
-        return max((each.n_cells for each in self.quality.cells.values()), default=0)
+    def proposal_of(self, name: str) -> ProposedRole:
+        """Return what was proposed of a column."""
+        return next(each for each in self.roles.columns if each.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +160,7 @@ class Desk:
         self.version = 0
         self.language = ""
         self._policy_file = policy
-        self._proposal: Mapping[str, Any] = {}
+        self.proposal: Mapping[str, Any] = {}  # the entries of columns that were proposed
         self._halted: dict[str, str] = {}  # policies whose search was stopped, or their errors
         self._sought = ""
         self._coded: dict[tuple[str, str], CodedCells] = {}
@@ -229,12 +174,12 @@ class Desk:
     @property
     def k(self) -> int:
         """The largest k that the policy asks for."""
-        return 1 if self.policy is None else _largest_k(self.policy)
+        return 1 if self.policy is None else largest_k(self.policy)
 
     @property
     def min_people(self) -> int:
         """How many people must share a cell that is shown."""
-        return max(self.k, FEWEST_PEOPLE)
+        return fewest_people(self.rules())
 
     @property
     def is_decided(self) -> bool:
@@ -254,7 +199,7 @@ class Desk:
             return []
         columns = self.policy.columns
         of_policy = [
-            name for name in self.looked.odd_cells if name in columns and columns[name].role not in _REMOVED_ROLES
+            name for name in self.looked.odd_cells if name in columns and columns[name].role not in REMOVED_ROLES
         ]
         return [name for name in of_policy if columns[name].odd_cells in (None, "refuse")]
 
@@ -369,7 +314,12 @@ class Desk:
         if self.jobs.is_busy and job is not None and (job.name != "protecting" or self._sought == text):
             return
         self._sought = text
-        self.jobs.start("protecting", lambda job: self._protect_table(job, policy, text), self._outcome_callback(text))
+
+        def work(job: PageJob) -> PolicyOutcome:
+            frame, typed = self._read_frame(policy), self.table().typed_frame
+            return find_outcome(job, policy, text, frame, typed_frame=typed, coded=self._coded, key=self.key)
+
+        self.jobs.start("protecting", work, self._outcome_callback(text))
 
     def start_comparison(self, ks: Sequence[int], shares: Sequence[float], methods: Sequence[str]) -> None:
         """Compare the policy with other settings, as a job."""
@@ -384,7 +334,7 @@ class Desk:
             found = compare(frame, policy, k=ks, suppression=shares, method=methods or None, key=key, progress=progress)
             told = report(found)
             first, runs = told.sections[0], told.section("runs")
-            return found, _render_in_languages(replace(runs, blocks=(*first.blocks, *runs.blocks)))
+            return found, render_in_languages(replace(runs, blocks=(*first.blocks, *runs.blocks)))
 
         def done(job: PageJob, made: tuple[Comparison, SaidSection] | None) -> None:
             with self.lock:
@@ -483,8 +433,8 @@ class Desk:
         spec = self.rules().columns[name].spec
         key = (name, repr(spec))
         if key not in self._coded:
-            proposal = next(each for each in looked.roles.columns if each.name == name)
-            found = _encode_column(looked.typed_frame, proposal, spec)
+            proposal = looked.proposal_of(name)
+            found = _encode_shown_column(looked.typed_frame, proposal, spec)
             if found is None:
                 return None
             self._coded[key] = found
@@ -493,7 +443,7 @@ class Desk:
     def find_shared_cells(self, name: str) -> tuple[list[SharedText], int] | None:
         """Return the cells of a column that enough people share; None if no cells may be shown."""
         coded = self.column_values(name)
-        if coded is None or self.rules().columns[name].role in _REMOVED_ROLES:
+        if coded is None or self.rules().columns[name].role in REMOVED_ROLES:
             return None
         return self._find_shared_texts(name, coded)
 
@@ -531,73 +481,41 @@ class Desk:
         )
         if level == 0:
             return shared, n_others
-        ends = getattr(ladder.rule, "name", "") in ("frequency", "runs")
-        sizes = np.bincount(ladder.level_codes[level])
+        sizes, with_ends = np.bincount(ladder.level_codes[level]), has_ends_of_data(ladder)
         few = self._find_rare_values(name)
-        # A label that lists values, or ends at some that the data chose, would show what few people share.
+
+        # A label that lists values, or ends at some that the data chose, would show what few people share; a group may
+        # have the name of a value that is in it.
+        def is_rare(text: str) -> bool:
+            return not few.isdisjoint(values_named_in(text, with_ends=with_ends) - {text})
+
         return [
-            each._replace(text=f"… ({sizes[each.code]})") if few & _values_in_label(each.text, ends=ends) else each
-            for each in shared
+            each._replace(text=f"… ({sizes[each.code]})") if is_rare(each.text) else each for each in shared
         ], n_others
 
-    def with_role(self, name: str, role: str, action: str | None = None) -> Policy:
-        """Return the policy with another role of a column, without what says nothing beside it."""
-        policy = self.rules()
-        entries = {
-            each: column if isinstance(column, dict) else {"role": column}
-            for each, column in policy.to_dict()["columns"].items()
-        }
-        before, first = entries[name], self._proposal.get(name, {})
-        judged = ("quasi-identifier", "sensitive", "ask")
-        kept = first if role in judged and before["role"] not in judged and first.get("role") in judged else before
-        rounding = ("round", "digits", "top", "bottom")
-        useless = {
-            "identifier": ("hierarchy", "kind", "order", *rounding),
-            "leave out": ("hierarchy", "kind", "order", "separator", "odd_cells", "label", *rounding),
-            "quasi-identifier": rounding,
-            "other": ("hierarchy", "order"),
-        }.get(role, ())
-        entries[name] = {key: each for key, each in kept.items() if key not in (*useless, "action")} | {"role": role}
-        if role == "identifier" and action in ("pseudonym", "fresh"):
-            entries[name]["action"] = action
-        models = [model for model in policy.models if role == "sensitive" or name not in model.needs.sensitive]
-        proposal = next(each for each in self.table().roles.columns if each.name == name)
-        # Of numbers and dates hardly two records share one: a model would say nothing.
-        is_judged = proposal.n_distinct > 1 and proposal.kind in ("category", "ordered")
-        if role == "sensitive" and before["role"] != role and is_judged:
-            models.append({"distinct-l-diversity": {"l": 2, "sensitive": name}})
-        changes: dict[Any, Any] = {("columns",): entries, ("models",): models or [{"k-anonymity": _DEFAULT_K}]}
-        if role != "quasi-identifier":
-            current = policy.to_dict()
-            for part, option in (("loss", "weights"), ("method", "grid")):
-                changes |= _without_column(current.get(part), part, option, name)
-            if name in policy.importance:
-                changes["importance",] = {each: n for each, n in policy.importance.items() if each != name}
-        is_hidden = role == "leave out" or (role == "identifier" and action != "pseudonym")
-        if name in policy.accept and (is_hidden or role not in ("other", "sensitive", "identifier")):
-            changes["accept",] = {each: why for each, why in policy.accept.items() if each != name}
-        if policy.person == name and role not in ("identifier", "other"):
-            changes["person",] = None
-        return policy.with_entries(changes)
-
-    def _find_rare_values(self, name: str) -> set[str | None]:
+    def _find_rare_values(self, name: str) -> set[str]:
         """Return the values of a column that too few people share."""
-        coded = self.column_values(name)
-        if coded is None:
-            return set()
+        coded = self.column_values(name) or encode_column(
+            self.table().typed_frame, name, self.rules().columns[name].spec
+        )
         found, _ = self._find_shared_texts(name, coded)
-        few: set[str | None] = set(coded.column.texts())
-        return few - {each.text for each in found}
+        return set(coded.column.texts()) - {each.text for each in found}
 
     def find_published_cells(self, name: str) -> tuple[list[SharedText], int] | None:
-        """Return what the last outcome publishes of a column, without labels that list what few people share."""
+        """Return what the last outcome publishes of a column, without labels that name what few people share."""
         known = None if self.outcome is None else self.outcome.labels.get(name)
         if self.outcome is None or known is None:
             return None
         key = name, self.outcome.text, self.policy_text
         if name not in self._published or self._published[name][0] != key:
-            few = self._find_rare_values(name)
-            shown = [each._replace(text="…") if few & _values_in_label(each.text) else each for each in known[0]]
+            try:
+                few = self._find_rare_values(name)
+            except ColumnError:
+                # It cannot be read as the policy says now.
+                return None
+            with_ends = shows_ends_of_data(self.outcome.release, name)
+            labels = [(each, values_named_in(each.text, with_ends=with_ends)) for each in known[0]]
+            shown = [each if few.isdisjoint(named) else each._replace(text="…") for each, named in labels]
             self._published[name] = key, (shown, known[1])
         return self._published[name][1]
 
@@ -662,7 +580,7 @@ class Desk:
             # A policy needs a quasi-identifier: without any, the user decides about every column.
             asked = (replace(each, role="ask") if each.role == "other" else each for each in roles.columns)
             roles = replace(roles, columns=tuple(asked))
-        text = propose_policy(typed_frame, roles, k=_DEFAULT_K, source=path.name, run=None, undecided=odd)
+        text = propose_policy(typed_frame, roles, k=DEFAULT_K, source=path.name, run=None, undecided=odd)
         first = Policy.parse(text).to_dict()["columns"]
         proposal = {name: entry if isinstance(entry, dict) else {"role": entry} for name, entry in first.items()}
         policy, cells_by_column = existing or Policy.parse(text), {}
@@ -670,7 +588,7 @@ class Desk:
             if column.name not in policy.columns or column.role == "identifier":
                 continue
             spec = policy.columns[column.name].spec
-            coded = _encode_column(typed_frame, column, spec)
+            coded = _encode_shown_column(typed_frame, column, spec)
             if coded is not None:
                 cells_by_column[column.name, repr(spec)] = coded
         codes = {column.name: find_likely_missing_codes(typed_frame, column) for column in roles.columns}
@@ -708,12 +626,12 @@ class Desk:
             return {}
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
         risk = assess(frame, quasi_identifiers=knowable, sensitive=sensitive, person=roles.person)
-        return _render_in_languages(report(risk).sections[0])
+        return render_in_languages(report(risk).sections[0])
 
     def _store_table(self, job: PageJob, made: Any) -> None:
         with self.lock:
             if made is not None:
-                self.looked, file, text, self._proposal, self._coded = made
+                self.looked, file, text, self.proposal, self._coded = made
                 self._ladders, self._shared, self._persons, self._halted, self.visited = {}, {}, None, {}, {}
                 self.code_counts, self._published = {}, {}
                 self.outcome = self.comparison = self.advice = self.written = self.policy = None
@@ -735,58 +653,6 @@ class Desk:
                         self.find_shared_cells(name)
             self.finish_job(job)
 
-    def _protect_table(self, job: PageJob, policy: Policy, text: str) -> PolicyOutcome:
-        frame = self._read_frame(policy)
-        key = self.key if policy.pseudonymized else None
-        release = policy.protect(frame, key=key, progress=job.progress_of_part(0.0, 0.6), engine="memory")
-        verdict = release.verify()
-        job.tell(0.7)
-        full_report = report(release, policy=policy, verdict=verdict)
-        job.tell(0.8)
-        sections = {each.name: _render_in_languages(each) for each in full_report.sections}
-        job.tell(0.9)
-        labels, rows = self._find_shared_labels(release, policy), self._guard_rows(release, policy)
-        seconds = monotonic() - job.started_at
-        figures = release.quality, release.n_suppressed
-        return PolicyOutcome(text, policy, release, verdict, full_report, sections, *figures, labels, rows, seconds)
-
-    def _guard_rows(self, release: Release, policy: Policy) -> GuardedRows | None:
-        """Decide what rows may show of a release; None if its rows are not those of the table."""
-        frame = self.table().typed_frame
-        if len(release.partition.labels) != frame.n_rows:
-            return None
-
-        def encode(name: str) -> tuple[tuple[str | None, ...], CodeArray]:
-            spec = policy.columns[name].spec
-            coded = self._coded.get((name, repr(spec)))
-            if coded is None:
-                table = Table.encode(frame.with_specs({name: spec}), [name])
-                coded = CodedCells(table.columns[0], table.codes[0])
-            return tuple(coded.column.texts()), coded.codes
-
-        hidden = (*release.quasi_identifiers, *release.pseudonymized)
-        # Of columns with too many values hardly a cell may be shown.
-        kept = [
-            name
-            for name in release.columns
-            if name not in hidden and (name, repr(policy.columns[name].spec)) in self._coded
-        ]
-        people = PeopleCounter(frame.records, persons_of_rows(frame, policy.person))
-        min_people = max(_largest_k(policy), FEWEST_PEOPLE)
-        return guard_rows(release, kept[:_MAX_KEPT], encode, people, min_people)
-
-    def _find_shared_labels(self, release: Release, policy: Policy) -> Mapping[str, tuple[list[SharedText], int]]:
-        """Count the published cells of every quasi-identifier that enough people share."""
-        edition, records = release.edition, release.source.records
-        rows: Any = slice(None) if edition.rows is None else edition.rows
-        persons = persons_of_rows(release.source.frame(), policy.person)
-        whose = None if persons is None else persons[rows]
-        min_people = max(_largest_k(policy), FEWEST_PEOPLE)
-        return {
-            name: find_shared_texts(each.codes[rows], each.texts, records[rows], whose, min_people=min_people)
-            for name, each in edition.rewritten.items()
-        }
-
     def _outcome_callback(self, text: str) -> Callable[[PageJob, PolicyOutcome | None], None]:
         def done(job: PageJob, made: PolicyOutcome | None) -> None:
             with self.lock:
@@ -799,45 +665,11 @@ class Desk:
         return done
 
 
-def _largest_k(policy: Policy) -> int:
-    return max((int(getattr(model, "k", 1)) for model in policy.models), default=1)
-
-
-def _render_in_languages(section: Section) -> SaidSection:
-    """Render a section in every language, because the reader may change the language."""
-    said = {}
-    for language in LANGUAGES:
-        with use_language(language):
-            said[language] = without_styles(render_section(section))
-    return said
-
-
-def _encode_column(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:
+def _encode_shown_column(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:
     """Encode a column; None if it has too many values to show, or the spec does not fit."""
     if not 0 < proposal.n_distinct <= _MAX_VALUES:
         return None
     try:
-        table = Table.encode(frame.with_specs({proposal.name: spec}), [proposal.name])
+        return encode_column(frame, proposal.name, spec)
     except ColumnError:
         return None
-    return CodedCells(table.columns[0], table.codes[0])
-
-
-def _values_in_label(label: str, *, ends: bool = False) -> set[str | None]:
-    """Return the values that a label names, with the ends of an interval or without."""
-    cell = cells.parse_cell(label)
-    if cell.form == "set":
-        return set(cell.members)
-    return {cell.ends.low, cell.ends.high} if ends and cell.ends is not None else set()
-
-
-def _without_column(entry: Any, part: str, option: str, name: str) -> dict[Any, Any]:
-    """Return the entry of a loss or method without its option for one column; empty if it has none."""
-    if not isinstance(entry, Mapping):
-        return {}
-    changed = {
-        kind: {**options, option: {each: said for each, said in options[option].items() if each != name}}
-        for kind, options in entry.items()
-        if isinstance(options, Mapping) and name in options.get(option, {})
-    }
-    return {(part,): changed} if changed else {}

@@ -18,6 +18,7 @@ from hushtable.page.parts import (
     MAX_BARS,
     render_bars,
     render_button,
+    render_fields,
     render_form,
     render_label,
     render_next_link,
@@ -81,12 +82,10 @@ def _render_rule_form(desk: Desk, position: int, name: str, words: PageWords) ->
     examples = "; ".join(f"{words(f'rule {each}')}: {example}" for each, example in RULES.items() if example)
     return render_form(
         "hierarchy",
-        tag(
-            "div",
+        render_fields(
             render_label(words("Rule"), render_select("rule", choices, rule, id="rule")),
             render_label(words("Its options"), field),
             render_button(words("Use it")),
-            class_="fields",
         ),
         tag("details", tag("summary", words("Examples of options")), tag("p", examples, class_="note")),
         column=position,
@@ -227,12 +226,10 @@ def _render_move_form(position: int, level: int, groups: list[SharedText], words
     name = tag("input", name="name", autocomplete="off", id=f"move-name-{level}")
     form = render_form(
         "regroup",
-        tag(
-            "div",
+        render_fields(
             render_label(words("Move what is ticked to"), render_select("into", options, "new", id=f"into-{level}")),
             render_label(words("Name of the new group"), name),
             render_button(words("Move")),
-            class_="fields",
         ),
         id_=f"move-{level}",
         column=position,
@@ -248,23 +245,19 @@ def _render_level_forms(position: int, level: int, groups: list[SharedText], wor
     new_name = tag("input", name="name", required=True, autocomplete="off")
     rename = render_form(
         "label",
-        tag(
-            "div",
+        render_fields(
             render_label(words("Group"), render_select("group", options, "")),
             render_label(words("New name"), new_name),
             render_button(words("Rename")),
-            class_="fields",
         ),
         column=position,
         level=level,
     )
     join = render_form(
         "join",
-        tag(
-            "div",
+        render_fields(
             render_label(words("Name of the joined group"), new_name),
             render_button(words("Join the ticked groups")),
-            class_="fields",
         ),
         id_=f"join-{level}",
         column=position,

@@ -9,6 +9,7 @@ from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.parts import (
     render_bars,
     render_button,
+    render_fields,
     render_form,
     render_label,
     render_next_link,
@@ -29,11 +30,9 @@ def render_look(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
     able = [(str(names.index(name)), name) for name in names if name in published]
     target = render_form(
         "target",
-        tag(
-            "div",
+        render_fields(
             render_label(words("Column to predict"), render_select("column", able, "", id="target")),
             render_button(words("Train")),
-            class_="fields",
         ),
     )
     labels = [

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hushtable.page.desk import Desk, PolicyOutcome
+from hushtable.page.desk import REMOVED_ROLES, Desk
+from hushtable.page.outcome import PolicyOutcome
 from hushtable.release import Exposure
 from hushtable.wording import CAREFUL
 
 _MAX_EARLIER: Final = 20  # releases
 _MAX_MANIFEST_BYTES: Final = 5_000_000  # bytes
-_REMOVED_ROLES: Final = ("identifier", "leave out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _list_other_roles(desk: Desk, outcome: PolicyOutcome) -> list[str]:
     return [
         f"{each.name} looks like an identifier, and has the role {roles[each.name]} ({each.reason})"
         for each in desk.table().roles.columns
-        if each.role == "identifier" and roles.get(each.name, "leave out") not in _REMOVED_ROLES
+        if each.role == "identifier" and roles.get(each.name, "leave out") not in REMOVED_ROLES
     ]
 
 

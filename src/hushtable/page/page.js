@@ -3,7 +3,8 @@
 (() => {
   const parser = new DOMParser();
   let state = JSON.parse(document.body.dataset.state);
-  let typed = false;
+  let shownPath = location.pathname;
+  const typed = new Set();
   let posts = 0;
   let failures = 0;
 
@@ -17,6 +18,7 @@
     document.documentElement.lang = next.documentElement.lang;
     for (const each of next.body.querySelectorAll("script")) { each.remove(); }
     state = JSON.parse(next.body.dataset.state);
+    shownPath = new URL(address, location).pathname;
     Object.assign(document.body.dataset, next.body.dataset);
     document.body.replaceChildren(...next.body.childNodes);
     if (!same) { history.pushState(null, "", address); }
@@ -30,7 +32,7 @@
     if (moves && alert) { alert.tabIndex = -1; alert.focus(); }
     else if (moves && place) { place.focus({ preventScroll: same }); }
     else if (focused && document.getElementById(focused)) { document.getElementById(focused).focus({ preventScroll: true }); }
-    typed = false;
+    typed.clear();
   };
 
   const ended = () => {
@@ -51,12 +53,29 @@
     swap(await found.text(), shown, moves);
   };
 
+  // Rows are turned, sorted and filtered where they stand: what is typed beside them stays.
+  const loadRows = async (address, moves) => {
+    const rows = document.getElementById("rows");
+    if (!rows || new URL(address, location).pathname !== shownPath) { return load(address, {}, moves); }
+    const next = parser.parseFromString(await (await fetch(address)).text(), "text/html").getElementById("rows");
+    if (!next) { return load(address, {}, moves); }
+    if (moves) { history.pushState(null, "", address); }
+    rows.replaceWith(next);
+    next.focus();
+  };
+
+  addEventListener("click", (event) => {
+    const link = event.target.closest("#rows a");
+    if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) { return; }
+    event.preventDefault();
+    loadRows(link.href, true).catch(ended);
+  });
   addEventListener("submit", (event) => {
     event.preventDefault();
     const form = event.target;
     const body = new URLSearchParams(new FormData(form, event.submitter));
     if (form.method === "get") {
-      load(`${form.getAttribute("action")}?${body}`, {}, true).catch(ended);
+      loadRows(`${form.getAttribute("action")}?${body}`, true).catch(ended);
       return;
     }
     posts += 1;
@@ -70,7 +89,7 @@
     const form = event.target.form;
     if (form && form.dataset.auto !== undefined && event.target.value) { form.requestSubmit(); }
   });
-  addEventListener("input", () => { typed = true; });
+  addEventListener("input", (event) => { typed.add(event.target); });
 
   // Dragging a cell to a group ticks it, and sends the form that does the same without a mouse.
   let dragged = null;
@@ -104,7 +123,7 @@
     mark(null);
   });
   addEventListener("dragend", () => { dragged = null; mark(null); });
-  addEventListener("popstate", () => { load(location.href, {}, false).catch(ended); });
+  addEventListener("popstate", () => { loadRows(location.href, false).catch(ended); });
 
   const poll = async () => {
     try {
@@ -114,7 +133,8 @@
       if (bar && now.busy) { bar.value = now.share; document.getElementById("left").textContent = now.left; }
       const changed = now.version !== state.version || now.busy !== state.busy || now.job !== state.job;
       // What is being typed is not taken away.
-      if (changed && !posts && !typed) { await load(location.href, {}, false); }
+      const isTyping = [...typed].some((each) => each.isConnected);
+      if (changed && !posts && !isTyping) { await load(location.href, {}, false); }
     } catch {
       failures += 1;
       if (failures > 2) { ended(); }

@@ -54,6 +54,11 @@ def render_label(title: str, field: Html, note: str = "") -> Html:
     return tag("label", tag("span", title), field, tag("small", note) if note else None)
 
 
+def render_fields(*parts: Html) -> Html:
+    """Render fields and their button in a row."""
+    return tag("div", *parts, class_="fields")
+
+
 def render_select(name: str, options: Iterable[tuple[str, str]], chosen: str, **attributes: str) -> Html:
     """Render a choice among values and their titles."""
     made = [tag("option", title, value=value, selected=value == chosen) for value, title in options]

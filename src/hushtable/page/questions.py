@@ -29,7 +29,7 @@ def render_first_question(desk: Desk, undecided: list[str], words: PageWords) ->
 def _render_role_question(desk: Desk, undecided: list[str], words: PageWords) -> Html:
     looked = desk.table()
     name = undecided[0]
-    proposal = next(each for each in looked.roles.columns if each.name == name)
+    proposal = looked.proposal_of(name)
     position = looked.typed_frame.columns.index(name)
     choices = [
         tag(

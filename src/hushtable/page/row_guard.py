@@ -339,16 +339,25 @@ def _publish_labels(
     is_shared = people.count(label_codes[release.partition.labels], len(labels)) >= min_people
     counts = people.count(codes % np.int32(len(texts)), len(texts))
     few = frozenset(text for text, n in zip(texts, counts, strict=True) if 0 < n < min_people)
-    ladder = release.hierarchies.get(name)
-    rule = ladder.rule.name if isinstance(ladder, Hierarchy) and ladder.rule is not None else ""
-    with_ends = release.recoding.style in _STYLES_WITH_ENDS_OF_DATA or rule in _RULES_WITH_ENDS_OF_DATA
-    is_shared &= np.array([not few & _values_named_in(label, with_ends=with_ends) for label in labels])
+    with_ends = shows_ends_of_data(release, name)
+    is_shared &= np.array([not few & values_named_in(label, with_ends=with_ends) for label in labels])
     is_shared |= np.array([label == SUPPRESSED for label in labels])
     unseen = np.zeros(len(codes), dtype=bool)
     return GuardedColumn(name, texts, codes, unseen, labels, by_number, is_shared[by_number])
 
 
-def _values_named_in(label: str | None, *, with_ends: bool) -> frozenset[str | None]:
+def shows_ends_of_data(release: Release, name: str) -> bool:
+    """Tell whether the data chose the ends of the intervals that a release publishes of a column."""
+    return release.recoding.style in _STYLES_WITH_ENDS_OF_DATA or has_ends_of_data(release.hierarchies.get(name))
+
+
+def has_ends_of_data(ladder: object) -> bool:
+    """Tell whether the data chose the ends of the intervals of a hierarchy."""
+    rule = ladder.rule if isinstance(ladder, Hierarchy) else None
+    return rule is not None and rule.name in _RULES_WITH_ENDS_OF_DATA
+
+
+def values_named_in(label: str | None, *, with_ends: bool) -> frozenset[str | None]:
     """Return the values that a label names, with the ends of an interval or without."""
     if label is None:
         return frozenset((None,))

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from hushtable._types import CodeArray
 from hushtable.page.desk import Desk
-from hushtable.page.markup import Html, concatenate_html, tag
-from hushtable.page.parts import render_button, render_label, shorten_cell
+from hushtable.page.markup import Html, tag
+from hushtable.page.parts import render_button, render_fields, render_label, shorten_cell
 from hushtable.page.row_guard import GuardedColumn, GuardedRows, ShownCells
 from hushtable.page.words import PageWords
 
@@ -83,11 +83,11 @@ def render_rows(desk: Desk, words: PageWords, query: Mapping[str, str], screen: 
     """Render the rows before and after that an address asks for."""
     if desk.outcome is None:
         return None
-    title = tag("h3", words("Rows before and after"), id="rows")
+    title = tag("h3", words("Rows before and after"), id="rows-title")
     rows = desk.outcome.rows
     if rows is None:
         note = words("Rows are not shown: the rows that were protected are not those of the table.")
-        return concatenate_html(title, tag("p", note, class_="note"))
+        return tag("section", title, tag("p", note, class_="note"))
     asked = RowsQuery.from_address(query)
     columns = tuple(each for each in rows.columns if asked.with_kept or not each.is_by_value)
     sorting = columns[asked.column] if asked.column is not None and asked.column < len(columns) else None
@@ -99,7 +99,8 @@ def render_rows(desk: Desk, words: PageWords, query: Mapping[str, str], screen: 
     first = (asked.page - 1) * _ROWS_PER_PAGE
     shown = found[first : first + _ROWS_PER_PAGE]
     paging = _render_paging(asked, screen, first, len(shown), len(found), words)
-    return concatenate_html(
+    return tag(
+        "section",
         title,
         tag("p", words("Left is what the table holds of a record, right what is published of it.")),
         _render_legend(rows.min_people, words),
@@ -107,6 +108,9 @@ def render_rows(desk: Desk, words: PageWords, query: Mapping[str, str], screen: 
         paging,
         _render_table(rows, columns, shown, asked, screen, words),
         paging if len(shown) > _ROWS_PER_PAGE // 2 else None,
+        id="rows",
+        aria_labelledby="rows-title",
+        tabindex="-1",
     )
 
 
@@ -128,12 +132,10 @@ def _render_filter(asked: RowsQuery, rows: GuardedRows, screen: str, words: Page
     box = tag("input", type="checkbox", name="kept", value="1", checked=asked.with_kept, id="kept")
     return tag(
         "form",
-        tag(
-            "div",
+        render_fields(
             render_label(words("Class"), field, note),
             tag("label", box, tag("span", words("Kept columns, too")), class_="box"),
             render_button(words("Show rows")),
-            class_="fields",
         ),
         method="get",
         action=f"/{screen}",

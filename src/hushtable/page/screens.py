@@ -15,7 +15,7 @@ from hushtable.page.look import render_look
 from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.notices import render_notices
 from hushtable.page.objections import find_objections
-from hushtable.page.parts import SCREENS, render_button, render_form, render_label
+from hushtable.page.parts import SCREENS, render_button, render_fields, render_form, render_label
 from hushtable.page.signing import render_sign
 from hushtable.page.words import PageWords
 from hushtable.reporting import Quantity
@@ -241,7 +241,7 @@ def _render_opening(desk: Desk, words: PageWords) -> Html:
         tag("ul", *rows, class_="files") if rows else tag("p", words("There is no table in this folder.")),
         render_form(
             "open",
-            tag("div", render_label(words("Or type a path"), field), render_button(words("Open")), class_="fields"),
+            render_fields(render_label(words("Or type a path"), field), render_button(words("Open"))),
         ),
     )
 

@@ -6,10 +6,18 @@ from collections.abc import Mapping
 from datetime import date
 
 from hushtable.errors import VerificationError
-from hushtable.page.desk import Desk, PolicyOutcome
+from hushtable.page.desk import Desk
 from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.objections import Objections, find_objections, find_steps_left
-from hushtable.page.parts import render_button, render_form, render_label, render_select, render_unknown_outcome
+from hushtable.page.outcome import PolicyOutcome
+from hushtable.page.parts import (
+    render_button,
+    render_fields,
+    render_form,
+    render_label,
+    render_select,
+    render_unknown_outcome,
+)
 from hushtable.page.rows import render_rows
 from hushtable.page.words import PageWords
 from hushtable.page.writing import mark_of
@@ -105,12 +113,10 @@ def _render_acceptance(desk: Desk, words: PageWords) -> Html:
     reason = tag("input", name="reason", required=True, autocomplete="off")
     vouch = render_form(
         "accept",
-        tag(
-            "div",
+        render_fields(
             render_label(words("Column"), render_select("column", options, "")),
             render_label(words("Why nobody knows it"), reason),
             render_button(words("Accept")),
-            class_="fields",
         ),
     )
     said = words("Give the column another role, or say why nobody knows it:")
@@ -122,8 +128,7 @@ def _render_acceptance(desk: Desk, words: PageWords) -> Html:
 def _render_form(
     desk: Desk, outcome: PolicyOutcome, objections: Objections, words: PageWords, query: Mapping[str, str]
 ) -> Html:
-    """Render the form; what was typed in it stays where it was refused, and a grey button says why it is grey."""
-    left = find_steps_left(desk, objections)
+    """Render the form; what was typed in it stays where it was refused."""
     fields = {
         "name": desk.release_name(),
         "person": desk.written.signed.person if desk.written is not None and desk.written.signed is not None else "",
@@ -135,44 +140,40 @@ def _render_form(
     note = words("needed, because something speaks against signing") if objections.doubts else ""
     comment = tag("textarea", fields["comment"], name="comment", id="comment", rows="3")
     replace_box = tag("input", type="checkbox", name="overwrite", value="yes", id="overwrite")
-    reasons = tag("ul", *(tag("li", words(each)) for each in left), id="why-grey")
     return render_form(
         "write",
-        tag(
-            "div",
+        render_fields(
             render_label(words("File"), _render_input("name", fields, required=True)),
             tag("label", replace_box, tag("span", words("Replace files of this name")), class_="box"),
-            class_="fields",
         ),
-        tag(
-            "div",
+        render_fields(
             render_label(words("Your name"), _render_input("person", fields, autocomplete="name")),
             render_label(words("Date"), _render_input("date", fields, type="date")),
             render_label(words("Who may receive it"), render_select("audience", audiences, fields["audience"])),
-            class_="fields",
         ),
         render_label(words("Comment"), comment, note),
         tag("p", words(NO_SIGNATURE), class_="note"),
-        tag("div", tag("p", words("The button is grey because this is left to do:")), reasons, class_="told")
-        if left
-        else None,
-        # Enter presses the first button: grey, it does nothing.
-        tag(
-            "div",
-            render_button(
-                words("Write, verify and sign"),
-                name="sign",
-                value="yes",
-                id="sign",
-                class_="main",
-                disabled=bool(left),
-                **({"aria_describedby": "why-grey"} if left else {}),
-            ),
-            render_button(words("Write without signing"), disabled=desk.is_stale, class_="quiet"),
-            class_="buttons",
-        ),
+        *_render_buttons(desk, find_steps_left(desk, objections), words),
         seen=mark_of(outcome),
     )
+
+
+def _render_buttons(desk: Desk, left: list[str], words: PageWords) -> tuple[Html | None, Html]:
+    """Render the buttons; if something is left to do before signing, one is grey, and above them stands why."""
+    reasons = tag("ul", *(tag("li", words(each)) for each in left), id="why-grey")
+    why = tag("div", tag("p", words("The button is grey because this is left to do:")), reasons, class_="told")
+    sign = render_button(
+        words("Write, verify and sign"),
+        name="sign",
+        value="yes",
+        id="sign",
+        class_="main",
+        disabled=bool(left),
+        **({"aria_describedby": "why-grey"} if left else {}),
+    )
+    write = render_button(words("Write without signing"), disabled=desk.is_stale, class_="quiet")
+    # Enter presses the first button: grey, it does nothing.
+    return why if left else None, tag("div", sign, write, class_="buttons")
 
 
 def _render_input(name: str, fields: Mapping[str, str], **attributes: str | bool) -> Html:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from hushtable.errors import InputError
 from hushtable.io import drafts, frames
-from hushtable.page.desk import Desk, PolicyOutcome, ReleaseOnDisk
+from hushtable.page.desk import Desk, ReleaseOnDisk
 from hushtable.page.jobs import PageJob
 from hushtable.page.objections import Objections, find_objections, find_steps_left
+from hushtable.page.outcome import PolicyOutcome
 from hushtable.release import SignOff, codebook_paths, hash_claim, manifest, sha256, sign_off_path, write_sign_off
 from hushtable.reporting import report, report_paths, section_on_sign_off
 

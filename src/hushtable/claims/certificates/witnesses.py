@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -52,11 +53,18 @@ def check(data: Any, entries: WitnessEntries, reading: Reading) -> Verdict:
 
 def judge(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
     """Judge the witnesses of published tables; return the verdict and the values that the tables show."""
-    try:
+    with refuse_unreadable():
         return _check(tables, entries)
+
+
+@contextmanager
+def refuse_unreadable() -> Iterator[None]:
+    """Raise InputError where the entries of a certificate lack something, or are of another type."""
+    try:
+        yield
+    except InputError:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(
             f"the certificate of witnesses is not readable: {type(error).__name__}.", hint="write it anew."
         ) from None
