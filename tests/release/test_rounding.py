@@ -186,6 +186,28 @@ def test_verify_finds_a_cell_that_is_not_rounded(tmp_path):
     assert failure.condition.endswith("the table has no such column")
 
 
+def test_marks_of_thousands_are_read_before_a_rounding_is_judged(tmp_path):
+    costs = [1200.0, 12300.4, 850.26, 1234567.0] * 15
+    marked = [f"{each:,.2f}".translate(str.maketrans(",.", ".,")) for each in costs]
+    pl.DataFrame({"age": [31, 32] * 30, "cost": marked}).write_csv(tmp_path / "in.csv", separator=";")
+    policy = ht.Policy.make({
+        "read": {"delimiter": ";", "decimal": ",", "thousands": "."},
+        "columns": {"age": "quasi-identifier", "cost": {"role": "other", "round": 0.5, "top": 20_000}},
+        "models": [{"k-anonymity": 3}],
+    })  # fmt: skip
+    release = policy.protect(tmp_path / "in.csv")
+    assert {*release.frame["cost"]} == {"1200", "12300,5", "850,5", "20000"}
+    assert release.verify().passed
+    assert policy.verify(release.frame).passed
+    # Whoever keeps the release may write it with marks, which the policy knows and the claim of the release does not.
+    in_marks = {"1200": "1.200", "12300,5": "12.300,5", "20000": "20.000,0"}
+    marked_release = release.frame.with_columns(pl.col("cost").replace(in_marks))
+    assert policy.verify(marked_release).passed
+    assert not release.claim.verify(marked_release).passed
+    for odd in ("20.001", "1.200,7", "12.00", "1.200.5"):
+        assert not policy.verify(release.frame.with_columns(cost=pl.lit(odd))).passed
+
+
 def test_a_manifest_tells_the_rounding_and_no_more(tmp_path):
     policy, release, output = judge(3, tmp_path)
     release.write(tmp_path / "outside.csv", external=True)
