@@ -252,7 +252,10 @@ class Release(StatesFacts, Generic[FrameT]):
     @property
     def quality(self) -> Quality:
         """How much was lost, by other measures; of the classes of the partition."""
-        return measure_quality(self.recoding, self.partition.sizes, self.n_suppressed)
+        if "quality" not in self._cache:
+            self._cache["quality"] = measure_quality(self.recoding, self.partition.sizes, self.n_suppressed)
+        measured: Quality = self._cache["quality"]
+        return measured
 
     @property
     def edition(self) -> Edition:
