@@ -208,6 +208,18 @@ def test_marks_of_thousands_are_read_before_a_rounding_is_judged(tmp_path):
         assert not policy.verify(release.frame.with_columns(cost=pl.lit(odd))).passed
 
 
+def test_the_exact_numbers_are_compared_with_the_rounded_ones(tmp_path):
+    people = pl.DataFrame({"age": [31, 32] * 30, "cost": [1200.25, 12300.4, 850.5, 20_000.0] * 15})
+    people.write_csv(tmp_path / "in.csv")
+    policy = policy_of({"round": 100}, {}).with_entries({("columns",): {"age": "quasi-identifier", "cost": {
+        "role": "other", "round": 100}}, ("models",): [{"k-anonymity": 3}]})  # fmt: skip
+    policy.protect(tmp_path / "in.csv").write(tmp_path / "out.csv")
+    told = done("utility", tmp_path / "in.csv", tmp_path / "out.csv", "--json")
+    (cost,) = (each for each in json.loads(told.out)["columns"] if each["name"] == "cost")
+    # The mean change is (0.25 + 0.4 + 49.5 + 0) / 4.
+    assert cost["distance"] == pytest.approx((0.25 + 0.4 + 49.5) / 4 / (20_000 - 850.5), abs=1e-9)
+
+
 def test_a_manifest_tells_the_rounding_and_no_more(tmp_path):
     policy, release, output = judge(3, tmp_path)
     release.write(tmp_path / "outside.csv", external=True)
