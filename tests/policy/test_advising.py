@@ -3,6 +3,8 @@
 import io
 import json
 import shlex
+from itertools import pairwise
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -96,6 +98,29 @@ def test_records_that_no_class_can_hold_are_suppressed_as_in_the_release_that_fo
     release = rules.with_entries(change.entries).protect(table)
     told = (change.after, change.by_column, change.n_suppressed)
     assert told == (release.quality.set_ncp, release.quality.by_column, release.n_suppressed)
+
+
+def test_the_page_says_what_leaving_out_a_column_brings():
+    names = ("birth_date", "sex", "postcode", "education", "marital_status", "occupation", "nationality", "income")
+    rules = Policy.make({"columns": dict.fromkeys(names, "quasi-identifier"), "models": [{"k-anonymity": 5}]})
+    people = ht.datasets.people(30_000).select(names)
+    lost = rules.protect(people).quality
+    stay = sum(share for name, share in lost.by_column.items() if name != "occupation") / 7
+    after = rules.with_entries({("columns", "occupation"): "leave out"}).protect(people).quality.set_ncp
+    page = " ".join((Path(__file__).parents[2] / "docs" / "compare.md").read_text(encoding="utf-8").split())
+    now, after, stay = (f"{100 * share:.1f} %" for share in (lost.set_ncp, after, stay))
+    assert f"falls from {now} to {after}; the other seven columns lose {stay} now" in page
+
+
+def test_every_unit_that_a_rule_of_dates_may_have_is_named():
+    units = ["day", "half-year", "5 years", "20 years", "40 years"]
+    for finer, coarser in pairwise(units):
+        rule = {"birth_date": {"role": "quasi-identifier", "hierarchy": {"dates": [finer, coarser]}}}
+        rules = Policy.make({"columns": {**rule, "sex": "quasi-identifier"}, "models": [{"k-anonymity": 5}]})
+        changes = rules.advise(PEOPLE.select("birth_date", "sex")).changes
+        (change,) = (each for each in changes if each.kind == "coarsen")
+        assert change.what.startswith("birth_date ")
+        assert change.what.endswith(coarser)
 
 
 def test_time_ends_searches_and_says_which(advice):

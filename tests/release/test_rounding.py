@@ -186,6 +186,40 @@ def test_verify_finds_a_cell_that_is_not_rounded(tmp_path):
     assert failure.condition.endswith("the table has no such column")
 
 
+def test_marks_of_thousands_are_read_before_a_rounding_is_judged(tmp_path):
+    costs = [1200.0, 12300.4, 850.26, 1234567.0] * 15
+    marked = [f"{each:,.2f}".translate(str.maketrans(",.", ".,")) for each in costs]
+    pl.DataFrame({"age": [31, 32] * 30, "cost": marked}).write_csv(tmp_path / "in.csv", separator=";")
+    policy = ht.Policy.make({
+        "read": {"delimiter": ";", "decimal": ",", "thousands": "."},
+        "columns": {"age": "quasi-identifier", "cost": {"role": "other", "round": 0.5, "top": 20_000}},
+        "models": [{"k-anonymity": 3}],
+    })  # fmt: skip
+    release = policy.protect(tmp_path / "in.csv")
+    assert {*release.frame["cost"]} == {"1200", "12300,5", "850,5", "20000"}
+    assert release.verify().passed
+    assert policy.verify(release.frame).passed
+    # Whoever keeps the release may write it with marks, which the policy knows and the claim of the release does not.
+    in_marks = {"1200": "1.200", "12300,5": "12.300,5", "20000": "20.000,0"}
+    marked_release = release.frame.with_columns(pl.col("cost").replace(in_marks))
+    assert policy.verify(marked_release).passed
+    assert not release.claim.verify(marked_release).passed
+    for odd in ("20.001", "1.200,7", "12.00", "1.200.5"):
+        assert not policy.verify(release.frame.with_columns(cost=pl.lit(odd))).passed
+
+
+def test_the_exact_numbers_are_compared_with_the_rounded_ones(tmp_path):
+    people = pl.DataFrame({"age": [31, 32] * 30, "cost": [1200.25, 12300.4, 850.5, 20_000.0] * 15})
+    people.write_csv(tmp_path / "in.csv")
+    policy = policy_of({"round": 100}, {}).with_entries({("columns",): {"age": "quasi-identifier", "cost": {
+        "role": "other", "round": 100}}, ("models",): [{"k-anonymity": 3}]})  # fmt: skip
+    policy.protect(tmp_path / "in.csv").write(tmp_path / "out.csv")
+    told = done("utility", tmp_path / "in.csv", tmp_path / "out.csv", "--json")
+    (cost,) = (each for each in json.loads(told.out)["columns"] if each["name"] == "cost")
+    # The mean change is (0.25 + 0.4 + 49.5 + 0) / 4.
+    assert cost["distance"] == pytest.approx((0.25 + 0.4 + 49.5) / 4 / (20_000 - 850.5), abs=1e-9)
+
+
 def test_a_manifest_tells_the_rounding_and_no_more(tmp_path):
     policy, release, output = judge(3, tmp_path)
     release.write(tmp_path / "outside.csv", external=True)

@@ -516,7 +516,7 @@ class LearnedRecoding:
         dataframe or Table
             As many rows; one that no cell covers has ``*`` in every quasi-identifier.
         """
-        data = self._read_rows_with_earlier(rows, None)
+        data = round_source(self._read_rows_with_earlier(rows, None), self.asked.rounding)
         table = Table.encode(data, tuple(self.cells), self.asked.specs)
         self._check_kinds(table)
         placed = self._place_rows(table)
@@ -613,7 +613,6 @@ class LearnedRecoding:
             refuse_odd_cells(undecided)
             kinds = self.kinds
             data = spell_as(data, {n: column_of_cell_values(n, cell.texts, kinds[n]) for n, cell in self.cells.items()})
-        data = round_source(data, self.asked.rounding)
         if earlier is None:
             return data
         before = open_table(earlier, self.asked.specs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
@@ -11,7 +12,7 @@ import polars as pl
 
 from hushtable._types import CountArray
 from hushtable.claims.verdict import Failure
-from hushtable.columns import SUPPRESSED, ColumnSpec, KeptRounding
+from hushtable.columns import SUPPRESSED, ColumnSpec, KeptRounding, to_numbers_with_point
 from hushtable.errors import InputError
 from hushtable.io import Frame
 
@@ -37,29 +38,19 @@ def find_rounding_failures(
             continue
         cells = frame.column(name)
         spec = specs.get(name, ColumnSpec())
-        texts = cells.cast(pl.String)
-        is_odd = _find_odd_texts(texts, rounding, spec, has_marks=not cells.dtype.is_numeric())
+        # Marks are of texts: numbers have a point.
+        spec = replace(spec, decimal=None, thousands=None) if cells.dtype.is_numeric() else spec
+        is_odd = _find_odd_texts(cells.cast(pl.String), rounding, spec)
         if is_odd.any():
             n_records = int(frame.records[is_odd.to_numpy()].sum())
             failure = Failure(f"{condition}: {n_records:,} records have other cells")
             yield failure, partial(np.flatnonzero, is_odd.to_numpy())
 
 
-def _find_odd_texts(texts: pl.Series, rounding: KeptRounding, spec: ColumnSpec, *, has_marks: bool) -> pl.Series:
-    distinct = texts.drop_nulls().unique()
+def _find_odd_texts(texts: pl.Series, rounding: KeptRounding, spec: ColumnSpec) -> pl.Series:
     missing = {"", SUPPRESSED, *(text.strip() for text in spec.missing_values or ())}
-    mark = spec.decimal if has_marks and spec.decimal is not None else "."
-    odd = [
-        text
-        for text in distinct.to_list()
-        if text.strip() not in missing and not _is_rounded(text.strip().replace(mark, "."), rounding)
-    ]
-    return texts.is_in(odd).fill_null(False)
-
-
-def _is_rounded(text: str, rounding: KeptRounding) -> bool:
-    try:
-        number = Decimal(text)
-    except ArithmeticError:
-        return False
-    return number.is_finite() and rounding.allows(number)
+    distinct = texts.drop_nulls().unique()
+    distinct = distinct.filter(~distinct.str.strip_chars().is_in(list(missing)))
+    numbers = to_numbers_with_point(distinct, spec)
+    is_odd = [number is None or not rounding.allows(Decimal(number)) for number in numbers.to_list()]
+    return texts.is_in(distinct.filter(pl.Series(is_odd, dtype=pl.Boolean)).to_list()).fill_null(False)

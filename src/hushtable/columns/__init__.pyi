@@ -109,4 +109,5 @@ from .spellings import (
     infer_spelling as infer_spelling,
     latest_year_of as latest_year_of,
     to_canonical_texts as to_canonical_texts,
+    to_numbers_with_point as to_numbers_with_point,
 )

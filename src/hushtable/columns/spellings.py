@@ -162,8 +162,12 @@ def to_canonical_texts(series: pl.Series, spec: ColumnSpec) -> pl.Series:
     fitting = _fitting_marks(_without_blanks(texts), spec)
     if len(fitting) != 1:
         return series
-    is_number = texts.str.strip_chars().str.contains(_number_pattern(fitting[0]))
-    return _replace_texts(series, texts, _with_point(texts, fitting[0]).set(~is_number, None))
+    return _replace_texts(series, texts, _numbers_with_point(texts, fitting[0]))
+
+
+def to_numbers_with_point(texts: pl.Series, spec: ColumnSpec) -> pl.Series:
+    """Rewrite texts that spell numbers by the declared marks with a point; missing where a text spells none."""
+    return _numbers_with_point(texts, _Marks(spec.decimal or _POINT_ALONE.decimal, spec.thousands))
 
 
 def formats_of_some(texts: pl.Series) -> tuple[str, ...]:
@@ -362,6 +366,11 @@ def _with_point(texts: pl.Series, marks: _Marks) -> pl.Series:
     texts = texts.str.strip_chars()
     plain = texts if marks.thousands is None else texts.str.replace_all(_mark_pattern(marks.thousands), "")
     return plain.str.replace(marks.decimal, ".", literal=True)
+
+
+def _numbers_with_point(texts: pl.Series, marks: _Marks) -> pl.Series:
+    is_number = texts.str.strip_chars().str.contains(_number_pattern(marks))
+    return _with_point(texts, marks).set(~is_number, None)
 
 
 def _replace_texts(series: pl.Series, texts: pl.Series, new: pl.Series) -> pl.Series:

@@ -69,7 +69,7 @@ class CodeGrid:
     def from_texts(cls, texts: Sequence[str], lengths: Sequence[int] | None = None) -> CodeGrid:
         """Lay out ascending codes, with the prefix lengths of a hierarchy (descending), or with all lengths."""
         width = max(map(len, texts))
-        tried = lengths or [width, *(length for length in range(width - 1, 0, -1) if ends_well(texts, length))]
+        tried = lengths or [width, *list_prefix_lengths(texts)]
         values = np.arange(len(texts))
         # A01 as an end of a range stands for A01.0 too.
         reach = [bisect_right(texts, f"{text}\U0010ffff") for text in texts]
@@ -120,8 +120,12 @@ class CodeGrid:
         return next(after[:length] for length in range(1, len(after) + 1) if after[:length] > before)
 
 
-def ends_well(texts: Sequence[str], length: int) -> bool:
-    """Tell whether no code has a mark at the end of its prefix of a length."""
+def list_prefix_lengths(texts: Sequence[str]) -> tuple[int, ...]:
+    """List all lengths below that of the longest code, descending, at which no prefix of a code ends with a mark."""
+    return tuple(length for length in range(max(map(len, texts)) - 1, 0, -1) if _ends_well(texts, length))
+
+
+def _ends_well(texts: Sequence[str], length: int) -> bool:
     # British: the blank after the first half makes prefixes unambiguous, `E1 *` does not include E10.
     return all(map(_BRITISH.fullmatch, texts)) or all(
         text[length - 1].isalnum() for text in texts if len(text) >= length

@@ -200,12 +200,23 @@ def _parse_exact(number: Any, what: str) -> Exact:
         raise HierarchyError(f"intervals: {what} = {number!r}.", hint="give a number.") from None
 
 
-UNITS: Final = MappingProxyType({"day": 0, "month": 1, "quarter": 3, "year": 12, "decade": 120})
-"""The calendar units that have a name in cells, with their months."""
+DATE_LEVELS: Final = MappingProxyType(
+    {
+        "day": 0,
+        "month": 1,
+        "quarter": 3,
+        "half-year": 6,
+        "year": 12,
+        "5 years": 60,
+        "decade": 120,
+        "20 years": 240,
+        "40 years": 480,
+    }
+)
+"""All calendar units that a ladder may have, from fine to coarse, with their months; each divides all longer ones."""
 
-DATE_LEVELS: Final = MappingProxyType({**UNITS, "half-year": 6, "5 years": 60, "20 years": 240, "40 years": 480})
-"""All calendar units that a ladder may have, with their months; each divides all longer ones."""
-_FINE_TO_COARSE: Final = tuple(sorted(DATE_LEVELS, key=DATE_LEVELS.__getitem__))
+UNITS: Final = MappingProxyType({unit: DATE_LEVELS[unit] for unit in ("day", "month", "quarter", "year", "decade")})
+"""Those that have a name in cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +239,11 @@ class Dates:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", as_tuple(self.levels))
-        places = [_FINE_TO_COARSE.index(unit) if unit in DATE_LEVELS else -1 for unit in self.levels]
+        places = [list(DATE_LEVELS).index(unit) if unit in DATE_LEVELS else -1 for unit in self.levels]
         if not places or -1 in places or places != sorted(set(places)):
             raise HierarchyError(
                 f"dates: levels = {list(self.levels)}.",
-                hint=f"choose among {quote_names(_FINE_TO_COARSE)}, in this order.",
+                hint=f"choose among {quote_names(DATE_LEVELS)}, in this order.",
             )
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:

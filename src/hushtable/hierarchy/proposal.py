@@ -446,7 +446,6 @@ def _to_number(exact: Exact) -> Number:
 
 
 _MIN_CELLS_OF_ROUND_WIDTHS: Final = 8  # with fewer cells widths double: five times the width is too wide for most
-_DATE_UNITS: Final = ("day", "month", "quarter", "half-year", "year", "5 years", "decade", "20 years", "40 years")
 
 
 def propose_units(column: Column) -> Rule | None:
@@ -467,20 +466,20 @@ def propose_units(column: Column) -> Rule | None:
     if column.kind in ("integer", "decimal"):
         return _propose_widths(column)
     if column.kind in ("date", "datetime"):
-        units = [unit for unit in _DATE_UNITS if DATE_LEVELS[unit] >= DATE_LEVELS[column.precision]]
+        units = [unit for unit in DATE_LEVELS if DATE_LEVELS[unit] >= DATE_LEVELS[column.precision]]
         # A date is a value of its column already; a moment is shorter than a day.
         return Dates(tuple(units[column.kind == "date" :]))
     if column.kind == "time":
         return Times()
     if column.kind != "category" or column.separator is not None:
         return None
-    from hushtable.hierarchy.codes import are_codes, ends_well
+    from hushtable.hierarchy.codes import are_codes, list_prefix_lengths
 
     texts = column.texts()
     if not are_codes(texts):
         return None
     # All lengths: which of them tell values apart is known from the data alone.
-    lengths = tuple(length for length in range(max(map(len, texts)) - 1, 0, -1) if ends_well(texts, length))
+    lengths = list_prefix_lengths(texts)
     return Prefix(lengths) if lengths else None
 
 

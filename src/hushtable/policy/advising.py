@@ -434,8 +434,12 @@ def _describe_unit(name: str, kind: str, unit: object) -> str:
         "day": f"{name} by day",
         "month": f"{name} by month",
         "quarter": f"{name} by quarter",
+        "half-year": f"{name} by half-year",
         "year": f"{name} by year",
+        "5 years": f"{name} in steps of 5 years",
         "decade": f"{name} by decade",
+        "20 years": f"{name} in steps of 20 years",
+        "40 years": f"{name} in steps of 40 years",
     }
     by_kind = {
         "dates": by_unit.get(str(unit), ""),

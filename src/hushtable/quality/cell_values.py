@@ -127,6 +127,8 @@ def with_claim_spelling(original: Frame, claim: Classes | Matchings) -> Frame:
         for name, spec in claim.specs.items()
         if name in original.columns
     }
+    # What was rounded to whole numbers may have decimals in the original.
+    specs |= {name: replace(specs[name], kind="decimal") for name in claim.rounded if name in specs}
     return original.with_specs(
         {name: each for name, each in claim.origins.items() if name in original.columns}
     ).with_specs(specs)

@@ -252,7 +252,10 @@ class Release(StatesFacts, Generic[FrameT]):
     @property
     def quality(self) -> Quality:
         """How much was lost, by other measures; of the classes of the partition."""
-        return measure_quality(self.recoding, self.partition.sizes, self.n_suppressed)
+        if "quality" not in self._cache:
+            self._cache["quality"] = measure_quality(self.recoding, self.partition.sizes, self.n_suppressed)
+        measured: Quality = self._cache["quality"]
+        return measured
 
     @property
     def edition(self) -> Edition:
@@ -775,43 +778,31 @@ class Release(StatesFacts, Generic[FrameT]):
         InputError
             The file cannot be written, or must not be.
         """
-        if bounds and not self.claim.bounds:
-            return self.with_bounds().write(
-                path,
-                keep_order=keep_order,
-                external=external,
-                policy=policy,
-                encoding=encoding,
-                decimal=decimal,
-                formulas=formulas,
-                codebook=codebook,
-                overwrite=overwrite,
-                by=by,
-            )
-        check_before_writing(self.exposure, self.recoding)
-        path, by = Path(path), by if by is not None else self.writing.by
+        release = self.with_bounds() if bounds and not self.claim.bounds else self
+        check_before_writing(release.exposure, release.recoding)
+        path, by, language = Path(path), by if by is not None else release.writing.by, release.writing.language
         to = Destination(
             path,
-            sidecars=self.codebook.texts(path, external=external, language=self.writing.language) if codebook else {},
+            sidecars=release.codebook.texts(path, external=external, language=language) if codebook else {},
             writing=replace(
-                self.writing,
-                encoding=encoding or self.writing.encoding,
-                decimal=decimal or self.writing.decimal,
-                formulas=formulas or self.writing.formulas,
+                release.writing,
+                encoding=encoding or release.writing.encoding,
+                decimal=decimal or release.writing.decimal,
+                formulas=formulas or release.writing.formulas,
                 by=by,
             ),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
             overwrite=overwrite,
-            inputs=self.inputs,
+            inputs=release.inputs,
         )
         content: Content
-        if self.origin is None:
-            content = TableContent(self.edition, self.claim, self.compared_with)
+        if release.origin is None:
+            content = TableContent(release.edition, release.claim, release.compared_with)
         else:
-            cells = self._publish_cells(_PARQUET_PART if is_folder(path) else path)
-            content = ReleaseContent(self, self.origin, cells)
-        return write(content, to, {**self.to_dict(), "policy": dict(policy) if policy else None})
+            cells = release._publish_cells(_PARQUET_PART if is_folder(path) else path)
+            content = ReleaseContent(release, release.origin, cells)
+        return write(content, to, {**release.to_dict(), "policy": dict(policy) if policy else None})
 
     def with_bounds(self) -> Release[FrameT]:
         """Return the release with the bounds of cells as columns: ``age_from`` and ``age_to`` beside ``age``.
