@@ -235,6 +235,36 @@ def test_a_hierarchy_of_tau_argus(tmp_path):
         ht.check_tables(table, hierarchies={"region": path})
 
 
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"South": ["S1", "S2"], "North": ["N1", "N2"]},
+        {"Land": ["South", "North"], "South": ["S1", "S2"], "North": ["N1", "N2"]},
+        {"Total": ["S1", "S2", "N1", "N2"]},
+        {"Total": ["South", "N1", "N2"], "South": ["S1", "S2"]},
+    ],
+)
+def test_a_parent_without_a_row_hides_no_sum(tree):
+    table = pl.DataFrame({"region": ["S1", "S2", "N1", "N2", "Total"], "n": ["x", "8", "30", "40", "81"]})
+    found = ht.check_tables(table, hierarchies={"region": tree})
+    assert [cell.low for cell in found.exposed] == [3]
+    forged = found.certificate.to_dict()
+    del forged["sha256"]
+    forged |= {"asked": [{"cell": 0, "spread": 1, "reach_down": None, "reach_up": None}]}
+    forged |= {"changes": [{"denominator": 1, "cells": [0], "values": [9]}]}
+    assert not ht.check_certificate(table, ht.Certificate.from_entries(forged)).passed
+
+
+def test_a_label_below_itself_is_refused():
+    with pytest.raises(ht.InputError, match="puts a label below itself"):
+        ht.check_tables(FOUR_ONES, hierarchies={"g": {"a": ["b"], "b": ["a"]}})
+
+
+def test_without_a_sum_every_hidden_cell_may_be_anything():
+    table = pl.DataFrame({"g": ["a", "b"], "n": ["x", "8"]})
+    assert ht.check_tables(table).outcomes == {"protected": 1}
+
+
 def draw_tables(draw):
     """Draw one or two tables with hidden cells, as code, and the true values."""
     shape = [(4, 5), (3, 3, 3), (2, 3, 4), (2, 2, 2, 3)][draw.integers(4)]

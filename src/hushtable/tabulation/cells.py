@@ -396,14 +396,25 @@ def find_sums(
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield which label is the sum of which others: the whole total of what has no parent, then each parent.
 
-    Parts without a label in the table are left out: no row of the table counts anybody in them.
+    In place of a part without a label in the table its own parts are taken. One that has none is left out: no row of
+    the table counts anybody in it.
     """
     place = {label: position for position, label in enumerate(labels)}
-    inner = {part for parts in children.values() for part in parts}
-    top = [position for label, position in place.items() if label not in inner and label != total]
+
+    def find_present(parts: Sequence[str]) -> Iterator[int]:
+        for part in parts:
+            if part in place:
+                yield place[part]
+            else:
+                yield from find_present(children.get(part, ()))
+
+    sums = [
+        (place[parent], tuple(find_present(parts)))
+        for parent, parts in children.items()
+        if parent in place and parent != total
+    ]
+    below = {part for _, parts in sums for part in parts}
+    top = [position for label, position in place.items() if position not in below and label != total]
     if total is not None and top:
         yield place[total], tuple(top)
-    for parent, parts in children.items():
-        found = tuple(place[part] for part in parts if part in place)
-        if parent in place and found:
-            yield place[parent], found
+    yield from (each for each in sums if each[1])

@@ -251,7 +251,7 @@ def find_tight_bounds(system: CellSystem, low: FloatArray, high: FloatArray) -> 
     n_cells, n_bounded = matrix.shape[1], bounded.shape[1]
     if not n_bounded:
         return np.zeros(0, dtype=np.int64), True
-    size = max(1.0, float(np.abs(needed).max()))
+    size = max(1.0, float(np.abs(needed).max(initial=0.0)))
     # Distances of cells to their least values, those of them that count (at most 1 each), and the size of the table.
     programme = hstack([matrix, bounded, csr_array((-needed / size)[:, None])], format="csr")
     objective = np.concatenate([np.zeros(n_cells), -np.ones(n_bounded), [0.0]])

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -369,7 +370,15 @@ def _find_total(
 def read_hierarchies(given: Mapping[str, Any] | None) -> dict[str, dict[str, tuple[str, ...]]]:
     """Return parents and children of each dimension that has a hierarchy."""
     check_type(given, Mapping, "hierarchies", "a mapping of columns to hierarchies: {'region': 'regions.csv'}")
-    return {name: read_hierarchy(each, name) for name, each in (given or {}).items()}
+    trees = {name: read_hierarchy(each, name) for name, each in (given or {}).items()}
+    for name, tree in trees.items():
+        try:
+            TopologicalSorter(tree).prepare()
+        except CycleError:
+            raise InputError(
+                f"the hierarchy of {name!r} puts a label below itself.", hint="every label is part of a larger one."
+            ) from None
+    return trees
 
 
 def read_hierarchy(source: Any, dimension: str) -> dict[str, tuple[str, ...]]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from graphlib import TopologicalSorter
 from itertools import product
 from typing import Any, Final
 
@@ -162,7 +163,7 @@ def _read(data: Any, told: WitnessEntries, reader: WitnessEntries, cells: _Table
         text = found.get(combination)
         if text is None and reader["absent"] == "zero":
             text = "0"
-        number = None if text is None else _parse(text)
+        number = None if text is None else parse_number(text)
         if number is not None:
             if cells.shown.setdefault(key, number) != number:
                 failures.append(Failure(f"{_AGREES}: two tables show different values of one cell"))
@@ -187,17 +188,21 @@ def _list_sums(
     totals: Mapping[str, str | None],
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]],
 ) -> Iterator[tuple[LabelKey, tuple[LabelKey, ...]]]:
-    """Yield each total of a table with its parts."""
+    """Yield each total of a table with its parts; what has no parent in the table is part of the whole."""
     for position, name in enumerate(names):
-        children = hierarchies.get(name, {})
-        below = {part for parts in children.values() for part in parts}
-        tree, whole = dict(children), totals[name]
+        children, whole = hierarchies.get(name, {}), totals[name]
+        TopologicalSorter(children).prepare()  # a label above itself would be part of no total
+        tree = {
+            parent: list(_find_present(parts, children, labels[name]))
+            for parent, parts in children.items()
+            if parent in labels[name] and parent != whole
+        }
         if whole in labels[name]:
+            below = {part for parts in tree.values() for part in parts}
             tree[str(whole)] = [label for label in labels[name] if label not in below and label != whole]
         others = [labels[each] for each in names if each != name]
-        for parent, parts in tree.items():
-            present = [part for part in parts if part in labels[name]]
-            if parent not in labels[name] or not present:
+        for parent, present in tree.items():
+            if not present:
                 continue
             for rest in product(*others):
                 left, right = rest[:position], rest[position:]
@@ -205,15 +210,26 @@ def _list_sums(
                 yield total, tuple(line)
 
 
+def _find_present(
+    parts: Sequence[str], children: Mapping[str, Sequence[str]], labels: Sequence[str]
+) -> Iterator[str]:
+    """Yield parts that are labels of the table; in place of another one, what it is the sum of."""
+    for part in parts:
+        if part in labels:
+            yield part
+        else:
+            yield from _find_present(children.get(part, ()), children, labels)
+
+
 def _list_rows(data: Any, told: WitnessEntries) -> tuple[list[tuple[tuple[str, ...], str]], list[str]]:
     """Return the labels and the text of every cell, and the names of the dimensions."""
     if hasattr(data, "reset_index") and data.index.names[0] is not None:
         data = data.reset_index()
     if hasattr(data, "reset_index"):
-        data = data.rename(columns=str).apply(lambda column: column.map(_text))
+        data = data.rename(columns=str).apply(lambda column: column.map(format_cell))
     frame = frames.read(data)
     check_columns([*told["by"], *([] if told["value"] is None else [told["value"]])], frame.columns, "the certificate")
-    texts = {name: [_text(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
+    texts = {name: [format_cell(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
     fixed = told.get("fixed", {})
     rows = [row for row in range(frame.n_rows) if all(texts[name][row] == label for name, label in fixed.items())]
     if told["value"] is not None:
@@ -226,7 +242,7 @@ def _list_rows(data: Any, told: WitnessEntries) -> tuple[list[tuple[tuple[str, .
     ]
 
 
-def _text(cell: object) -> str:
+def format_cell(cell: object) -> str:
     if cell is None or cell != cell:
         return ""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
@@ -242,7 +258,7 @@ def _least(reader: WitnessEntries) -> Fraction | None:
     return Fraction(1 if reader["content"] == "counts" and reader["zeros"] == "shown" else 0)
 
 
-def _parse(text: str) -> Fraction | None:
+def parse_number(text: str) -> Fraction | None:
     text = text.partition("(")[0].strip() if text.endswith("%)") else text
     if _THOUSANDS.fullmatch(text):
         text = re.sub(r"[,'’\u00a0\u202f ]", "", text)
