@@ -36,7 +36,7 @@ from hushtable.tabulation.tabulating import (
 from hushtable.tabulation.witnesses import ProtectionLevels
 from hushtable.wording import StatesFacts, careful, join_names
 
-MARK: Final = "x"
+MARK: Final = HiddenCells.mark
 _COUNT_NAME: Final = "n"
 
 

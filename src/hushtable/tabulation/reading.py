@@ -376,7 +376,7 @@ def read_hierarchies(given: Mapping[str, Any] | None) -> dict[str, dict[str, tup
             TopologicalSorter(tree).prepare()
         except CycleError:
             raise InputError(
-                f"the hierarchy of {name!r} puts a label below itself.", hint="every label is part of a larger one."
+                f"the hierarchy of {name!r} puts a label below itself.", hint="every label has one parent."
             ) from None
     return trees
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable.claims import HiddenCells
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_choice, check_columns, check_whole, quote_names
 from hushtable.io import frames
@@ -19,7 +20,7 @@ from hushtable.tabulation.cells import SHOWN, CellTable, Dimension, find_sums
 _MAX_DECIMALS: Final = 4
 _MAX_CELLS: Final = 3_000_000
 
-TOTAL: Final = "Total"
+TOTAL: Final = HiddenCells.total
 
 AskedLevel = Literal["exact", "upper"]
 CellWeight = Literal["count", "one", "log"]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from graphlib import TopologicalSorter
 from itertools import product
@@ -16,7 +17,7 @@ from typing import Any, Final
 
 from hushtable.claims.certificates.record import Reading
 from hushtable.claims.verdict import Failure, Verdict
-from hushtable.errors import InputError, check_columns
+from hushtable.errors import InputError, check_choice, check_columns
 from hushtable.io import frames
 
 KIND: Final = "witnesses"
@@ -28,6 +29,8 @@ _BETWEEN: Final = re.compile(r"(\d+)\s*(?:-|–|to|bis)\s*(\d+)", re.IGNORECASE)
 _AGREES: Final = "every witness agrees with what the tables show"
 _COVERS: Final = "the witnesses differ as far as asked in every cell that is asked about"
 CONDITIONS: Final = (_AGREES, _COVERS)
+
+_READER_KNOWS: Final = {"content": ("counts", "sums"), "zeros": ("shown", "hidden"), "absent": ("zero", "hidden")}
 
 WitnessEntries = Mapping[str, Any]
 LabelKey = tuple[tuple[str, str], ...]
@@ -53,8 +56,15 @@ def check(data: Any, entries: WitnessEntries, reading: Reading) -> Verdict:
 
 def judge(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
     """Judge the witnesses of published tables; return the verdict and the values that the tables show."""
-    try:
+    with refuse_unreadable():
         return _check(tables, entries)
+
+
+@contextmanager
+def refuse_unreadable() -> Iterator[None]:
+    """Raise InputError where entries are missing or of another type."""
+    try:
+        yield
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError) as error:
         if isinstance(error, InputError):
             raise
@@ -78,7 +88,8 @@ def _check(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tup
     keys = [tuple((str(name), str(label)) for name, label in key) for key in entries["cells"]]
     if set(keys) != set(cells.hidden):
         failures.append(Failure(f"{_AGREES}: it is about other cells than those that the tables hide"))
-        return _build_verdict(failures, cells, keys), tuple(cells.shown.values())
+        unchecked = {_COVERS: "witnesses of the cells that the tables hide"}
+        return replace(_build_verdict(failures, cells, keys), unchecked=unchecked), tuple(cells.shown.values())
     ranges: dict[LabelKey, tuple[Fraction, Fraction]] = {}
     for number, witness in enumerate(_expand(entries, len(keys))):
         values = dict(zip(keys, witness, strict=True))
@@ -150,6 +161,10 @@ def _find_disagreement(values: Mapping[LabelKey, Fraction], cells: _TableCells, 
 
 def _read(data: Any, told: WitnessEntries, reader: WitnessEntries, cells: _TableCells) -> list[Failure]:
     """Read a table into the cells; return what contradicts an earlier one."""
+    for what, allowed in _READER_KNOWS.items():
+        check_choice(what, reader[what], allowed)
+    if reader["negative"] and reader["content"] == "counts":
+        raise InputError("negative counts.", hint="write it anew.")
     rows, names = _list_rows(data, told)
     labels = {name: list(dict.fromkeys(row[position] for row, _ in rows)) for position, name in enumerate(names)}
     totals = {name: told["total"].get(name, told["total"].get("")) for name in names}
@@ -169,6 +184,12 @@ def _read(data: Any, told: WitnessEntries, reader: WitnessEntries, cells: _Table
                 failures.append(Failure(f"{_AGREES}: two tables show different values of one cell"))
             continue
         bounds = _limits(text or "")
+        is_mark = bounds != (None, None) or text in told.get("hidden", ())
+        if not is_mark and any(character.isdigit() for character in text or ""):
+            raise InputError(
+                "a cell holds digits, and is neither a number nor a known mark.",
+                hint="name its mark: hidden=['1)'].",
+            )
         if text is not None:
             cells.marked.add(key)
         low = min(least, Fraction(0)) if text is None and least is not None else least
@@ -210,9 +231,7 @@ def _list_sums(
                 yield total, tuple(line)
 
 
-def _find_present(
-    parts: Sequence[str], children: Mapping[str, Sequence[str]], labels: Sequence[str]
-) -> Iterator[str]:
+def _find_present(parts: Sequence[str], children: Mapping[str, Sequence[str]], labels: Sequence[str]) -> Iterator[str]:
     """Yield parts that are labels of the table; in place of another one, what it is the sum of."""
     for part in parts:
         if part in labels:
@@ -243,6 +262,7 @@ def _list_rows(data: Any, told: WitnessEntries) -> tuple[list[tuple[tuple[str, .
 
 
 def format_cell(cell: object) -> str:
+    """Return a cell as text: no value is blank, and whole numbers have no point."""
     if cell is None or cell != cell:
         return ""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
@@ -259,6 +279,7 @@ def _least(reader: WitnessEntries) -> Fraction | None:
 
 
 def parse_number(text: str) -> Fraction | None:
+    """Return the value that a cell shows; None if it shows none."""
     text = text.partition("(")[0].strip() if text.endswith("%)") else text
     if _THOUSANDS.fullmatch(text):
         text = re.sub(r"[,'’\u00a0\u202f ]", "", text)
