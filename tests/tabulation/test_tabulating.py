@@ -285,6 +285,17 @@ def test_lines_of_a_sensitive_dimension_tell_nothing_of_all_or_none():
         ht.tabulate(people, by=["g", "h"], rules=rules, reader=ht.ReaderKnowledge())
 
 
+@pytest.mark.parametrize("level", ["upper", "exact"])
+@pytest.mark.parametrize("seed", range(3))
+def test_hidden_zeros_may_be_as_much_as_small_counts(seed, level, tmp_path):
+    people = ht.datasets.people(n=1500, seed=seed)
+    made = ht.tabulate(
+        people, by=["education", "sex"], rules=ht.CellRules(level=level), reader=ht.ReaderKnowledge(zeros="hidden")
+    )
+    assert (made.is_primary & (made.system.values == 0)).any()
+    assert made.write(tmp_path / "t.csv").passed
+
+
 def test_hierarchies_are_levels_of_the_table():
     people = records_of([3, 12, 30, 20, 14, 25, 40, 11], (8, 1)).drop("h")
     tree = {"g": {"low": ["g0", "g1", "g2", "g3"], "high": ["g4", "g5", "g6", "g7"]}}

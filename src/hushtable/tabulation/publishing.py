@@ -326,8 +326,6 @@ def tabulate(
     knowledge = _complete_knowledge(reader, rules, is_sum=is_sum)
     system = build_system([each.table for each in counted], knowledge)
     is_primary, levels = _join_rules(system, counted, rules, is_sum=is_sum)
-    if knowledge.zeros == "hidden":
-        is_primary |= system.values == 0
     _check_protectable(system, is_primary, levels)
     pattern = suppress(system, is_primary, levels, _weigh(system.values, weight), Clock(budget or Budget(seconds=60)))
     return Tabulation(
@@ -371,13 +369,16 @@ def _complete_knowledge(reader: ReaderKnowledge | None, rules: CellRules, *, is_
 def _join_rules(
     system: CellSystem, counted: Sequence[CountedTable], rules: CellRules, *, is_sum: bool
 ) -> tuple[BoolArray, ProtectionLevels]:
-    """Return the primary cells of all tables, and what a reader must hold possible of them."""
+    """Return the primary cells of all tables, hidden zeros among them, and what a reader must hold possible of each."""
     number = {key: place for place, key in enumerate(system.keys)}
     is_primary = np.zeros(system.n_cells, dtype=np.bool_)
     down, up = np.full(system.n_cells, np.inf), np.full(system.n_cells, -np.inf)
     least = system.knowledge.least_hidden
     for each in counted:
         own = find_primary(each, rules, is_sum=is_sum)
+        if system.knowledge.zeros == "hidden":
+            # As much is asked of them as of small ones: nobody sees which of the hidden cells are zeros.
+            own |= each.table.values == 0
         own_down, own_up = protection_levels(each, own, rules, least, is_sum=is_sum)
         for cell in np.flatnonzero(own).tolist():
             place = number[_key_of(each.table, cell)]
