@@ -318,6 +318,24 @@ def test_amounts_that_cannot_be_summed_are_refused():
         ht.tabulate(pl.DataFrame({"g": ["Total", "b"]}), by=["g"])
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"rules": ht.CellRules(sensitive="hh"), "reader": ht.ReaderKnowledge(zeros="hidden")},
+        {"hierarchies": {"gg": {"a": ["b"]}}},
+        {"rules": ht.CellRules(dominance=(2, 85))},
+        {"rules": ht.CellRules(p=10)},
+    ],
+)
+def test_what_would_have_no_effect_is_refused(asked):
+    with pytest.raises(ht.InputError):
+        ht.tabulate(records_of([6, 1, 12, 9], (2, 2)), by=["g", "h"], **asked)
+    table = pl.DataFrame({"g": ["a", "b", "Total"], "n": ["x", "8", "9"]})
+    for option in ({"total": {"gg": "Total"}}, {"hierarchies": {"gg": {"a": ["b"]}}}):
+        with pytest.raises(ht.InputError, match="no column 'gg'"):
+            ht.check_tables(table, **option)
+
+
 ADULT = SHARED / "data" / "adult" / "adult_ori.csv"
 
 

@@ -78,8 +78,8 @@ class HiddenCells(SpeaksOfNobody):
     @property
     def _shows_tables(self) -> str:
         """How the file is read, as far as it does not say it itself."""
-        reader, trees = self.witnesses["reader"], join_names(tuple(self._trees))
-        sums = f" and the sums in {trees} that the manifest lists" if trees else ""
+        reader, trees = self.witnesses["reader"], tuple(self._trees)
+        sums = f" and the sums in {join_names(trees)} that the manifest lists" if trees else ""
         zeros = ", zeros hidden" if reader["zeros"] == "hidden" else ""
         tables = "tables of counts" if reader["content"] == "counts" else "tables of sums"
         return f"the file shows {tables} with their totals{sums}{zeros}, and nothing else"

@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.claims import Certificate, HiddenCells, Verdict
-from hushtable.errors import InfeasibleError, InputError, check_choice, check_type, names_in
+from hushtable.errors import InfeasibleError, InputError, check_choice, check_columns, check_type, names_in
 from hushtable.io import frames
 from hushtable.release import Destination, Edition, TableContent, write
 from hushtable.search import Budget, Clock
@@ -319,6 +319,12 @@ def tabulate(
     several = _list_tables(by)
     names = check_dimensions(several)
     trees = read_hierarchies(hierarchies)
+    check_columns([*trees], names, "hierarchies")
+    check_columns([] if rules.sensitive is None else [rules.sensitive], names, "sensitive")
+    if value is None and (rules.dominance is not None or rules.p is not None):
+        raise InputError(
+            "dominance and p are rules of amounts, and none are summed.", hint="name their column: --value turnover."
+        )
     cells = read_records(data, names, value=value, person=person, hierarchies=trees)
     is_sum = value is not None
     n_largest = max(2, rules.dominance[0] if rules.dominance else 2)
