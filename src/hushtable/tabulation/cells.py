@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.errors import InputError, check_choice
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _MAX_CELLS: Final = 3_000_000  # of one table: the product of the labels of its dimensions
 _MAX_EXACT: Final = 2**52  # sums of cells stay exact as floats
@@ -59,7 +63,7 @@ class ReaderKnowledge:
             return -np.inf
         return 1.0 if self.content == "counts" and self.zeros == "shown" else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the knowledge as plain values."""
         return {
             "content": self.content,
@@ -87,7 +91,7 @@ class CellTable:
     name: str
     axes: tuple[Dimension, ...]
     values: CountArray  # in units of 10^-decimals; 0 where none is shown
-    status: np.ndarray[Any, np.dtype[np.int8]]  # SHOWN, HIDDEN or ABSENT
+    status: NDArray[np.int8]  # SHOWN, HIDDEN or ABSENT
     at_least: FloatArray  # what a mark such as "<5" says of a hidden cell; -inf and inf where it says nothing
     at_most: FloatArray
     decimals: int = 0
@@ -131,7 +135,7 @@ class Equations:
         """The equation of every entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
-    def matrix(self, n_cells: int) -> Any:
+    def matrix(self, n_cells: int) -> csr_array:
         """Return them as a sparse matrix, an equation a row."""
         from scipy.sparse import csr_array
 

@@ -175,7 +175,7 @@ def check_tables(
     across: str | None = None,
     hidden: Sequence[str] = (),
     total: str | Mapping[str, str] = "",
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     reader: ReaderKnowledge | None = None,
     threshold: int | None = None,
     budget: Budget | None = None,
@@ -275,5 +275,5 @@ def audit_system(
     return TableAudit(system, judged, names, readings, threshold, n_small)
 
 
-def _name_of(data: Any, place: int) -> str:
+def _name_of(data: object, place: int) -> str:
     return Path(data).name if isinstance(data, (str, os.PathLike)) else f"table {place + 1}"

@@ -212,7 +212,7 @@ class Tabulation(StatesFacts):
         )
         return write(TableContent(Edition(published, columns=published.columns), self.claim), to, self.to_dict())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what is known of the tables as plain values, no cell among them."""
         return {
             "by": [list(names) for names in self.by],
@@ -260,7 +260,7 @@ def tabulate(
     by: Sequence[str] | Sequence[Sequence[str]],
     value: str | None = None,
     person: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     rules: CellRules | None = None,
     reader: ReaderKnowledge | None = None,
     weight: CellWeight = "count",

@@ -128,7 +128,7 @@ class TableReading:
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     fixed: Mapping[str, str] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return it as plain values."""
         return {
             "by": list(self.by),
@@ -367,7 +367,7 @@ def _find_total(
     return found[0] if len(found) == 1 else None
 
 
-def read_hierarchies(given: Mapping[str, Any] | None) -> dict[str, dict[str, tuple[str, ...]]]:
+def read_hierarchies(given: Mapping[str, object] | None) -> dict[str, dict[str, tuple[str, ...]]]:
     """Return parents and children of each dimension that has a hierarchy."""
     check_type(given, Mapping, "hierarchies", "a mapping of columns to hierarchies: {'region': 'regions.csv'}")
     trees = {name: read_hierarchy(each, name) for name, each in (given or {}).items()}
@@ -381,7 +381,7 @@ def read_hierarchies(given: Mapping[str, Any] | None) -> dict[str, dict[str, tup
     return trees
 
 
-def read_hierarchy(source: Any, dimension: str) -> dict[str, tuple[str, ...]]:
+def read_hierarchy(source: object, dimension: str) -> dict[str, tuple[str, ...]]:
     """Return parents and children: from a mapping, a ``.hrc`` file, or a table with a column a level, a row a path."""
     if isinstance(source, Mapping):
         return {str(parent): tuple(map(str, parts)) for parent, parts in source.items()}

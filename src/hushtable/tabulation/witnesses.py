@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.search import Clock, solver
 from hushtable.tabulation.cells import CellSystem
 from hushtable.tabulation.deducing import Deduction
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _BUNDLES: Final = 12  # objectives that move many cells, before cells are asked one by one
 _MAX_IDLE_BUNDLES: Final = 2  # that moved no cell further
@@ -73,7 +76,7 @@ class WitnessSearch:
     blocked: dict[tuple[int, MoveDirection], tuple[float, bool]] = field(default_factory=dict)
     n_programmes: int = 0
     cells: CountArray = field(init=False)
-    _matrix: Any = field(init=False)
+    _matrix: csr_array = field(init=False)
     _needed: FloatArray = field(init=False)
     _bounds: tuple[FloatArray, FloatArray] = field(init=False)
 

@@ -54,7 +54,7 @@ def check(data: Any, entries: WitnessEntries, reading: Reading) -> Verdict:
     return judge(tables, entries)[0]
 
 
-def judge(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
+def judge(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
     """Judge the witnesses of published tables; return the verdict and the values that the tables show."""
     with refuse_unreadable():
         return _check(tables, entries)
@@ -73,7 +73,7 @@ def refuse_unreadable() -> Iterator[None]:
         ) from None
 
 
-def _check(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
+def _check(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
     if len(tables) != len(entries["tables"]):
         raise InputError(
             f"the certificate is about {len(entries['tables'])} tables, and {len(tables)} were given.",
