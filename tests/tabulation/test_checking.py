@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -206,6 +207,21 @@ def test_thousands_shares_and_decimal_commas(tmp_path):
     assert [cell.low for cell in ht.check_tables(path).exposed] == [7]
     path.write_text('g,n\na,"1,200 (79.6%)"\nb,suppressed\nc,300 (19.9%)\nTotal,"1,507 (100%)"\n', encoding="utf-8")
     assert [cell.low for cell in ht.check_tables(path).exposed] == [7]
+
+
+def test_a_checker_reads_decimal_commas_too(tmp_path):
+    path = tmp_path / "table.csv"
+    for cells in (["1.200,5", "*", "1.300,5", "*", "*", "400", "*", "*", "1.700,5"],
+                  ["1.200 (70,6 %)", "*", "1.300", "*", "*", "400", "*", "*", "1.700"]):  # fmt: skip
+        labels = product(["a", "b", "Gesamt"], ["m", "w", "Gesamt"])
+        rows = [f"{g};{h};{cell}" for (g, h), cell in zip(labels, cells, strict=True)]
+        path.write_text("\n".join(["g;h;n", *rows]), encoding="utf-8")
+        found = ht.check_tables(path)
+        assert found.outcomes == {"exposed": 1, "protected": 4}
+        verdict = ht.check_certificate(path, found.certificate)
+        assert [str(failure) for failure in verdict.failures] == [
+            "the witnesses differ as far as asked in every cell that is asked about: of 1 hidden cells nothing is asked"
+        ]
 
 
 def test_a_cell_that_is_no_number_is_not_quoted():

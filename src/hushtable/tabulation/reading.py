@@ -158,8 +158,7 @@ def read_cell_table(data: Any, reading: TableReading, name: str) -> tuple[CellTa
         is_own = np.all(are_fixed, axis=0)
         frame = frame.take(np.flatnonzero(is_own)).drop(list(reading.fixed))
     texts = {column: _texts_of(frame, column) for column in frame.columns}
-    comma = frame.dialect.decimal == "," or (frame.dialect.decimal is None and frame.is_text and frame.delimiter == ";")
-    parse = _build_parser("," if comma else ".", reading.hidden, name)
+    parse = _build_parser("," if frame.has_decimal_commas else ".", reading.hidden, name)
     by, value, across = _choose_columns(frame, texts, reading, parse, name)
     labels = {column: texts[column] for column in by}
     cells = texts[value] if value is not None else []

@@ -249,6 +249,8 @@ def _list_rows(data: Any, told: WitnessEntries) -> tuple[list[tuple[tuple[str, .
     frame = frames.read(data)
     check_columns([*told["by"], *([] if told["value"] is None else [told["value"]])], frame.columns, "the certificate")
     texts = {name: [format_cell(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
+    if frame.has_decimal_commas:
+        texts |= {name: list(map(_with_point, cells)) for name, cells in texts.items() if name not in told["by"]}
     fixed = told.get("fixed", {})
     rows = [row for row in range(frame.n_rows) if all(texts[name][row] == label for name, label in fixed.items())]
     if told["value"] is not None:
@@ -259,6 +261,12 @@ def _list_rows(data: Any, told: WitnessEntries) -> tuple[list[tuple[tuple[str, .
         *told["by"],
         told["across"],
     ]
+
+
+def _with_point(text: str) -> str:
+    """Return a number that has a decimal comma with a point, and without points between thousands."""
+    text = re.sub(r"^-?\d{1,3}(?:\.\d{3})+(?!\d)", lambda whole: whole[0].replace(".", ""), text)
+    return re.sub(r"(?<=\d),(?=\d)", ".", text)
 
 
 def format_cell(cell: object) -> str:
