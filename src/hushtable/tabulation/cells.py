@@ -16,7 +16,7 @@ from hushtable.errors import InputError, check_choice
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_MAX_CELLS: Final = 3_000_000  # of one table: the product of the labels of its dimensions
+MAX_CELLS: Final = 3_000_000  # of one table: the product of the labels of its dimensions
 _MAX_EXACT: Final = 2**52  # sums of cells stay exact as floats
 SHOWN, HIDDEN, ABSENT = np.int8(0), np.int8(1), np.int8(2)
 
@@ -272,10 +272,10 @@ def _number_cells(tables: Sequence[CellTable]) -> tuple[list[CountArray], tuple[
     numbers: dict[CellKey, int] = {}
     positions = []
     for table in tables:
-        if not 0 < np.prod(table.shape, dtype=float) <= _MAX_CELLS:
+        if not 0 < np.prod(table.shape, dtype=float) <= MAX_CELLS:
             raise InputError(
                 f"{table.name} has {np.prod(table.shape, dtype=float):,.0f} combinations of labels.",
-                hint=f"at most {_MAX_CELLS:,} are looked at: take fewer dimensions or coarser labels.",
+                hint=f"at most {MAX_CELLS:,} are looked at: take fewer dimensions or coarser labels.",
             )
         parts = [
             [() if place == axis.total else ((axis.name, label),) for place, label in enumerate(axis.labels)]

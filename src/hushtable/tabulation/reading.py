@@ -17,7 +17,7 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray
 from hushtable.errors import InputError, check_columns, check_type, quote_names
 from hushtable.io import Frame, frames
-from hushtable.tabulation.cells import ABSENT, HIDDEN, SHOWN, CellTable, Dimension, find_sums
+from hushtable.tabulation.cells import ABSENT, HIDDEN, MAX_CELLS, SHOWN, CellTable, Dimension, find_sums
 
 TOTAL_WORDS: Final = frozenset(
     {
@@ -60,9 +60,6 @@ HIDDEN_MARKS: Final = frozenset(
             "d",
             "z",
             "u",
-            "(d)",
-            "(x)",
-            "(s)",
         ),
         *("(d)", "(x)", "(s)", "n.d.", "nd", "na", "n/a", "nan", "none", "null", "[c]", "[x]", "[low]", "[redacted]"),
         *("suppressed", "hidden", "redacted", "confidential", "secret"),
@@ -291,10 +288,10 @@ def _fill(
     """Put cells into the grid of their labels; return the table and the labels of its totals."""
     names = {dimension: list(dict.fromkeys(cells)) for dimension, cells in labels.items()}
     shape = tuple(len(each) for each in names.values())
-    if not parsed or np.prod(shape, dtype=float) > 3e6:
+    if not parsed or np.prod(shape, dtype=float) > MAX_CELLS:
         raise InputError(
             f"{name} has {np.prod(shape, dtype=float):,.0f} combinations of labels.",
-            hint="at most 3,000,000 are looked at: take fewer dimensions or coarser labels.",
+            hint=f"at most {MAX_CELLS:,} are looked at: take fewer dimensions or coarser labels.",
         )
     places = _locate_cells(name, labels, names)
     decimals = max((int(each[1]) for each in parsed if each is not None and isinstance(each[0], int)), default=0)

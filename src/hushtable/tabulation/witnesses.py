@@ -25,7 +25,6 @@ _MAX_IDLE_BUNDLES: Final = 2  # that moved no cell further
 _DENOMINATORS: Final = (1, 2, 3, 4, 6, 12)
 _SECONDS_PER_CELL: Final = 20.0  # of an integer programme
 _ROOM: Final = 1000.0  # above the largest number that is shown
-_TOLERANCE: Final = 1e-6
 _GAP: Final = 0.05  # of an integer programme whose optimum nobody asks for
 
 MoveDirection = Literal[1, -1]
