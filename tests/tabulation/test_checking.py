@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -208,6 +209,21 @@ def test_thousands_shares_and_decimal_commas(tmp_path):
     assert [cell.low for cell in ht.check_tables(path).exposed] == [7]
 
 
+def test_a_checker_reads_decimal_commas_too(tmp_path):
+    path = tmp_path / "table.csv"
+    for cells in (["1.200,5", "*", "1.300,5", "*", "*", "400", "*", "*", "1.700,5"],
+                  ["1.200 (70,6 %)", "*", "1.300", "*", "*", "400", "*", "*", "1.700"]):  # fmt: skip
+        labels = product(["a", "b", "Gesamt"], ["m", "w", "Gesamt"])
+        rows = [f"{g};{h};{cell}" for (g, h), cell in zip(labels, cells, strict=True)]
+        path.write_text("\n".join(["g;h;n", *rows]), encoding="utf-8")
+        found = ht.check_tables(path)
+        assert found.outcomes == {"exposed": 1, "protected": 4}
+        verdict = ht.check_certificate(path, found.certificate)
+        assert [str(failure) for failure in verdict.failures] == [
+            "the witnesses differ as far as asked in every cell that is asked about: of 1 hidden cells nothing is asked"
+        ]
+
+
 def test_a_cell_that_is_no_number_is_not_quoted():
     with pytest.raises(ht.InputError, match="the cell of row 2 is neither") as caught:
         ht.check_tables(pl.DataFrame({"g": ["a", "b"], "n": ["1", "Miller"]}), by=["g"], value="n")
@@ -233,6 +249,36 @@ def test_a_hierarchy_of_tau_argus(tmp_path):
     path.write_text("North\n@@N1\n")
     with pytest.raises(ht.InputError, match="skips a level"):
         ht.check_tables(table, hierarchies={"region": path})
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"South": ["S1", "S2"], "North": ["N1", "N2"]},
+        {"Land": ["South", "North"], "South": ["S1", "S2"], "North": ["N1", "N2"]},
+        {"Total": ["S1", "S2", "N1", "N2"]},
+        {"Total": ["South", "N1", "N2"], "South": ["S1", "S2"]},
+    ],
+)
+def test_a_parent_without_a_row_hides_no_sum(tree):
+    table = pl.DataFrame({"region": ["S1", "S2", "N1", "N2", "Total"], "n": ["x", "8", "30", "40", "81"]})
+    found = ht.check_tables(table, hierarchies={"region": tree})
+    assert [cell.low for cell in found.exposed] == [3]
+    forged = found.certificate.to_dict()
+    del forged["sha256"]
+    forged |= {"asked": [{"cell": 0, "spread": 1, "reach_down": None, "reach_up": None}]}
+    forged |= {"changes": [{"denominator": 1, "cells": [0], "values": [9]}]}
+    assert not ht.check_certificate(table, ht.Certificate.from_entries(forged)).passed
+
+
+def test_a_label_below_itself_is_refused():
+    with pytest.raises(ht.InputError, match="puts a label below itself"):
+        ht.check_tables(FOUR_ONES, hierarchies={"g": {"a": ["b"], "b": ["a"]}})
+
+
+def test_without_a_sum_every_hidden_cell_may_be_anything():
+    table = pl.DataFrame({"g": ["a", "b"], "n": ["x", "8"]})
+    assert ht.check_tables(table).outcomes == {"protected": 1}
 
 
 def draw_tables(draw):

@@ -10,6 +10,7 @@ import pytest
 
 import hushtable as ht
 from command import run
+from hushtable.claims import HiddenCells, open_release, select_for_claim
 from hushtable.search import Budget, Clock
 from hushtable.tabulation.cells import SHOWN, CellTable, Dimension, build_system
 from hushtable.tabulation.suppressing import suppress
@@ -206,6 +207,79 @@ def test_a_release_that_shows_a_cell_more_is_refused():
     assert claim.from_dict(json.loads(json.dumps(claim.to_dict()))).verify(frame).passed
 
 
+def forge_claim(*, table=(), reader=(), threshold=10, **entries):
+    """Return a claim of a table of g that was written by hand: a and b can be 3 and 15."""
+    told = {"by": ["g"], "value": "n", "across": None, "hidden": ["x", "3e0"], "total": {"g": "Total"}, "fixed": {},
+            "hierarchies": {}} | dict(table)  # fmt: skip
+    knows = {"content": "counts", "zeros": "shown", "absent": "zero", "negative": False} | dict(reader)
+    witnesses = {"kind": "witnesses", "tables": [told], "reader": knows, "decimals": 0, "asks_all": False, "asked": [],
+                 "cells": [[["g", "a"]]], "base": {"denominator": 1, "values": [3]},
+                 "changes": [{"denominator": 1, "cells": [0], "values": [15]}]}  # fmt: skip
+    return HiddenCells.from_dict({"kind": "hidden cells", "threshold": threshold, "witnesses": witnesses | entries})
+
+
+ALONE = {"a": "x", "b": "20", "c": "30", "Total": "53"}
+ASKED = {"asked": [{"cell": 0, "spread": 0, "reach_down": None, "reach_up": None}]}
+PAIR = {"cells": [[["g", "a"]], [["g", "b"]]], "asked": [{"cell": 0}, {"cell": 1}]}
+
+
+def pair_of(one, other):
+    return PAIR | {
+        "base": {"denominator": 1, "values": [one, other]},
+        "changes": [{"denominator": 1, "cells": [0, 1], "values": [other, one]}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("cells", "forged"),
+    [
+        (ALONE, ASKED),
+        (ALONE, {}),
+        (ALONE, ASKED | {"table": {"total": {"g": "Sum"}}}),
+        (ALONE, ASKED | {"table": {"total": {}}}),
+        (ALONE, ASKED | {"table": {"total": {"g": "b"}}}),
+        (ALONE, ASKED | {"table": {"fixed": {"g": "a"}}}),
+        (ALONE, ASKED | {"table": {"hierarchies": {"g": {"Nowhere": ["a"]}}}}),
+        (ALONE, ASKED | {"table": {"hierarchies": {"g": {"Total": ["a", "b", "c"]}}}}),
+        (ALONE, ASKED | {"table": {"by": []}}),
+        (ALONE, ASKED | {"reader": {"absent": "hidden", "negative": True}}),
+        ({"a": "x", "b": "20"}, ASKED),  # the row of the total was taken out
+        ({"a": "x", "b": "x", "c": "30", "Total": "33"}, pair_of(10, 20) | {"decimals": 1}),
+        ({"a": "x", "b": "x", "c": "0", "Total": "2"}, pair_of(0, 2) | {"reader": {"zeros": "hidden"}, "threshold": 2}),
+        ({"a": "x", "b": "x", "c": "30", "Total": "32"}, pair_of(-8, 10) | {"reader": {"negative": True}}),
+        ({"a": "3e0", "b": "x", "c": "30", "Total": "48"}, pair_of(3, 15)),
+        ({"a": "three", "b": "x", "c": "30", "Total": "48"}, pair_of(3, 15)),
+    ],
+)
+def test_a_claim_does_not_choose_what_its_reader_knows(cells, forged):
+    verdict = forge_claim(**forged).verify(pl.DataFrame({"g": list(cells), "n": list(cells.values())}))
+    assert not verdict.passed
+    assert all(
+        condition not in verdict.held for condition in {str(each).partition(":")[0] for each in verdict.failures}
+    )
+
+
+def test_what_a_file_shows_besides_its_tables_is_told(tmp_path):
+    cells = {"a": "x", "b": "x", "c": "30", "Total": "48"}
+    frame = pl.DataFrame({"g": list(cells), "n": list(cells.values())})
+    claim = forge_claim(**pair_of(3, 15))
+    assert claim.verify(frame).passed
+    (tmp_path / "parts").mkdir()
+    for column in ("h", "true"):
+        wider = frame.with_columns(pl.lit("3").alias(column))
+        wider.write_parquet(tmp_path / "parts" / "part.parquet")
+        for judged in (wider, select_for_claim(claim, open_release(tmp_path / "parts"))):
+            verdict = claim.verify(judged)
+            assert not verdict.passed
+            assert not verdict.held
+            assert "15" not in str(verdict)
+    for entries in ({"decimals": -1}, {"decimals": "one"}, {"reader": {"content": "anything"}}):
+        with pytest.raises(ht.InputError):
+            forge_claim(**entries)
+    with pytest.raises(ht.InputError, match="not readable: CycleError"):
+        forge_claim(**pair_of(3, 15), table={"hierarchies": {"g": {"a": ["b"], "b": ["a"]}}}).verify(frame)
+
+
 def test_what_hiding_cannot_protect_is_refused_with_a_way_out():
     people = records_of([3, 0, 0, 3, 3, 0], (3, 2))
     with pytest.raises(ht.InfeasibleError, match="hiding cannot protect") as caught:
@@ -222,6 +296,17 @@ def test_lines_of_a_sensitive_dimension_tell_nothing_of_all_or_none():
     assert cells["g0", "h0"] == cells["g0", "h1"] == "x"
     with pytest.raises(ht.InputError, match="zeros are shown"):
         ht.tabulate(people, by=["g", "h"], rules=rules, reader=ht.ReaderKnowledge())
+
+
+@pytest.mark.parametrize("level", ["upper", "exact"])
+@pytest.mark.parametrize("seed", range(3))
+def test_hidden_zeros_may_be_as_much_as_small_counts(seed, level, tmp_path):
+    people = ht.datasets.people(n=1500, seed=seed)
+    made = ht.tabulate(
+        people, by=["education", "sex"], rules=ht.CellRules(level=level), reader=ht.ReaderKnowledge(zeros="hidden")
+    )
+    assert (made.is_primary & (made.system.values == 0)).any()
+    assert made.write(tmp_path / "t.csv").passed
 
 
 def test_hierarchies_are_levels_of_the_table():
@@ -244,6 +329,24 @@ def test_amounts_that_cannot_be_summed_are_refused():
         ht.tabulate(rows.with_columns(v=pl.Series([None, 2.0])), by=["g"], value="v")
     with pytest.raises(ht.InputError, match="label 'Total' itself"):
         ht.tabulate(pl.DataFrame({"g": ["Total", "b"]}), by=["g"])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"rules": ht.CellRules(sensitive="hh"), "reader": ht.ReaderKnowledge(zeros="hidden")},
+        {"hierarchies": {"gg": {"a": ["b"]}}},
+        {"rules": ht.CellRules(dominance=(2, 85))},
+        {"rules": ht.CellRules(p=10)},
+    ],
+)
+def test_what_would_have_no_effect_is_refused(asked):
+    with pytest.raises(ht.InputError):
+        ht.tabulate(records_of([6, 1, 12, 9], (2, 2)), by=["g", "h"], **asked)
+    table = pl.DataFrame({"g": ["a", "b", "Total"], "n": ["x", "8", "9"]})
+    for option in ({"total": {"gg": "Total"}}, {"hierarchies": {"gg": {"a": ["b"]}}}):
+        with pytest.raises(ht.InputError, match="no column 'gg'"):
+            ht.check_tables(table, **option)
 
 
 ADULT = SHARED / "data" / "adult" / "adult_ori.csv"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Final
 
 from hushtable.claims.certificates import witnesses
-from hushtable.claims.certificates.witnesses import WitnessEntries
+from hushtable.claims.certificates.witnesses import WitnessEntries, format_cell, parse_number
 from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
-from hushtable.errors import InputError, check_whole
+from hushtable.errors import InputError, check_choice, check_whole
+from hushtable.io import frames
+from hushtable.wording import join_names
+
+_MAX_DECIMALS: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +22,17 @@ class HiddenCells(SpeaksOfNobody):
     """No cell that a table hides follows from what it shows.
 
     The claim brings witnesses: other tables that agree with all that is shown. Whoever has the table can compute such
-    tables: they are made from the published file alone, and tell nothing besides it.
+    tables: they are made from the published file alone, and tell nothing besides it. It says which columns each table
+    has, what its values are and which labels are below which others. Totals, marks and all else are looked for in the
+    file: a claim does not choose what its reader knows.
     """
 
     threshold: int | None  # counts below are not shown, and the witnesses reach it; None for sums
     witnesses: WitnessEntries = field(repr=False)  # the entries of a certificate of witnesses
 
     kind: ClassVar[str] = "hidden cells"
+    mark: ClassVar[str] = "x"  # in place of a hidden value
+    total: ClassVar[str] = "Total"  # the label that sums all others of a dimension
 
     def __post_init__(self) -> None:
         if self.threshold is not None:
@@ -32,22 +41,53 @@ class HiddenCells(SpeaksOfNobody):
             raise InputError("no witnesses were given.", hint="they are made by hushtable tables, or check.")
         with witnesses.refuse_unreadable():
             # A manifest may hold anything: what the claim reads itself is read now.
-            self._list_asked()
-            if not all(isinstance(name, str) for name in self.columns):
+            reader = self.witnesses["reader"]
+            check_choice("content", reader["content"], ("counts", "sums"))
+            check_choice("zeros", reader["zeros"], ("shown", "hidden"))
+            check_whole("decimals", self.witnesses["decimals"], 0, _MAX_DECIMALS)
+            if len({(table["value"], table["across"]) for table in self.witnesses["tables"]}) > 1:
+                raise InputError("tables of one file have several columns of values.", hint="write it anew.")
+            self._list_asked(1)
+            if not all(isinstance(name, str) for name in (*self.columns, *self._trees)):
                 raise TypeError
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of labels, and that of values."""
-        tables = self.witnesses["tables"]
-        named = [name for table in tables for name in (*table["by"], table["value"])]
-        return tuple(dict.fromkeys(name for name in named if name is not None))
+        return (*self._dimensions, self._value)
+
+    @property
+    def _tables(self) -> tuple[tuple[str, ...], ...]:
+        """The dimensions of each table."""
+        return tuple(tuple(table["by"]) for table in self.witnesses["tables"])
+
+    @property
+    def _dimensions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for by in self._tables for name in by))
+
+    @property
+    def _value(self) -> str:
+        return str(self.witnesses["tables"][0]["value"])
+
+    @property
+    def _trees(self) -> dict[str, Mapping[str, Sequence[str]]]:
+        """Which labels are below which others: the same in every table."""
+        return {name: tree for table in self.witnesses["tables"] for name, tree in table["hierarchies"].items()}
 
     @property
     def conditions(self) -> tuple[str, ...]:
         """What is shown, and what cannot be computed."""
         shown = () if self.threshold is None else (self._nothing_small,)
-        return (*shown, *witnesses.CONDITIONS)
+        return (self._shows_tables, *shown, *witnesses.CONDITIONS)
+
+    @property
+    def _shows_tables(self) -> str:
+        """How the file is read, as far as it does not say it itself."""
+        reader, trees = self.witnesses["reader"], tuple(self._trees)
+        sums = f" and the sums in {join_names(trees)} that the manifest lists" if trees else ""
+        zeros = ", zeros hidden" if reader["zeros"] == "hidden" else ""
+        tables = "tables of counts" if reader["content"] == "counts" else "tables of sums"
+        return f"the file shows {tables} with their totals{sums}{zeros}, and nothing else"
 
     @property
     def _nothing_small(self) -> str:
@@ -70,21 +110,71 @@ class HiddenCells(SpeaksOfNobody):
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a published table from the table alone; ``original`` plays no part."""
         del original
-        asked = {**self.witnesses, "asks_all": True, "asked": self._list_asked()}
-        verdict, shown = witnesses.judge([data] * len(self.witnesses["tables"]), asked)
-        if self.threshold is None:
-            return verdict
-        n_small = sum(0 < value < self.threshold for value in shown)
+        frame = frames.read(data)
+        with witnesses.refuse_unreadable():
+            cells = {name: [format_cell(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
+            strange = tuple(self._find_strange_rows(cells))
+            if strange:
+                what, *others = self.conditions
+                unchecked = dict.fromkeys(others, f"a file of which this holds: {what}")
+                return Verdict(self.conditions, strange, self._dimensions, frame.n_rows, unchecked)
+            verdict, shown = witnesses.judge([frame] * len(self._tables), self._complete_witnesses(cells))
+        n_small = sum(0 < value < (self.threshold or 0) for value in shown)
         small = (Failure(f"{self._nothing_small}: {n_small} are"),) if n_small else ()
-        return Verdict(
-            self.conditions, (*small, *verdict.failures), verdict.columns, verdict.n_records, figures=verdict.figures
-        )
+        return replace(verdict, conditions=self.conditions, failures=(*small, *verdict.failures))
 
-    def _list_asked(self) -> list[WitnessEntries]:
+    def _find_strange_rows(self, cells: Mapping[str, list[str]]) -> Iterator[Failure]:
+        """Yield what of the file no table reads, or reads otherwise than people do."""
+        if set(cells) != set(self.columns):
+            yield Failure(f"{self._shows_tables}: its columns are not those of the tables")
+            return
+        labels = list(zip(*(cells[name] for name in self._dimensions), strict=True))
+        inside = [
+            {name for name, label in zip(self._dimensions, row, strict=True) if label != self.total} for row in labels
+        ]
+        n_strange = sum(not any(names <= set(by) for by in self._tables) for names in inside)
+        if n_strange:
+            yield Failure(f"{self._shows_tables}: {n_strange} rows are in none of them")
+        for by in self._tables:
+            own = [names for names in inside if names <= set(by)]
+            without = [name for name in by if all(name in names for names in own)]
+            if without:
+                yield Failure(f"{self._shows_tables}: there are no totals of {join_names(without)}")
+        values = [parse_number(text) for text in cells[self._value]]
+        n_unknown = sum(
+            value is None and text != self.mark for text, value in zip(cells[self._value], values, strict=True)
+        )
+        if n_unknown:
+            yield Failure(f"{self._shows_tables}: {n_unknown} cells are neither a number nor {self.mark}")
+        if self.witnesses["reader"]["zeros"] == "hidden" and 0 in values:
+            yield Failure(f"{self._shows_tables}: zeros are said to be hidden, and one is shown")
+
+    def _complete_witnesses(self, cells: Mapping[str, list[str]]) -> WitnessEntries:
+        """Return the entries of the witnesses with what the claim does not choose."""
+        given, names = self.witnesses, self._dimensions
+        tables = [
+            {
+                "by": by,
+                "value": self._value,
+                "total": dict.fromkeys(by, self.total),
+                "fixed": {name: self.total for name in names if name not in by},
+                "hierarchies": self._trees,
+            }
+            for by in self._tables
+        ]
+        unit = 10 ** int(given["decimals"])
+        # A step of the last decimal that the file shows, however fine the witnesses are.
+        shown_decimals = max((len(text.partition(".")[2]) for text in cells[self._value]), default=0)
+        step = Fraction(unit, 10**shown_decimals)
+        reader = {**given["reader"], "absent": "zero", "negative": False}
+        asked = self._list_asked(step)
+        return {**given, "tables": tables, "reader": reader, "asks_all": True, "asked": asked}
+
+    def _list_asked(self, step: Fraction | int) -> list[WitnessEntries]:
         """Return what the witnesses must reach in each cell: the claim says it, and not they."""
+        up = None if self.threshold is None else self.threshold * 10 ** int(self.witnesses["decimals"])
         return [
-            {"cell": ask["cell"], "spread": 1, "reach_down": None, "reach_up": self.threshold}
-            for ask in self.witnesses["asked"]
+            {"cell": ask["cell"], "spread": step, "reach_down": None, "reach_up": up} for ask in self.witnesses["asked"]
         ]
 
     def to_dict(self) -> dict[str, object]:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from hushtable.io import Scan
 
 
+_HIDDEN_CELLS: Final = "hidden cells"
+
+
 def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
     # Loaded when it is asked for: no release of records needs it.
     from hushtable.claims.hidden_cells import HiddenCells
@@ -35,7 +38,7 @@ def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
 
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
     {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
-    | {"hidden cells": _read_hidden_cells}
+    | {_HIDDEN_CELLS: _read_hidden_cells}
 )
 """How claims are read from manifests, by the word for their kind."""
 
@@ -133,6 +136,8 @@ def select_for_claim(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
     named += claim.bound_columns if isinstance(claim, ClaimOnColumns) else ()
     # Whose record a row is, a release may not tell.
     wanted = [name for name in named if name in (*table.columns, *claim.columns)]
+    if claim.kind == _HIDDEN_CELLS:  # a column besides may show what they hide
+        wanted = list(table.columns)
     # Quasi-identifiers are looked at as texts, of which many rows have one. Sensitive values keep their types.
     return collapse(table, wanted, coded=claim.columns)
 

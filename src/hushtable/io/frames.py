@@ -62,6 +62,12 @@ class Frame:
             freeze_array(self.counts)
 
     @property
+    def has_decimal_commas(self) -> bool:
+        """Whether numbers in text have decimal commas: as declared, else as usual where semicolons part the cells."""
+        decimal = self.dialect.decimal
+        return decimal == "," or (decimal is None and self.is_text and self.delimiter == ";")
+
+    @property
     def delimiter(self) -> str:
         """The delimiter a CSV was read with, a comma for other frames."""
         return self.dialect.delimiter or ","

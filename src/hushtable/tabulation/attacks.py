@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.search import solver
 from hushtable.tabulation.cells import CellSystem
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _STEPS: Final = (1, 2, 4)  # how far from the cell the sums are looked for, before all of them are
 _MAX_ENTRIES: Final = 400_000  # of the programme that looks for the shortest sum
@@ -134,7 +137,7 @@ def _confirm(
     cell: int,
     chosen: CountArray,
     factors: FloatArray,
-    parts: tuple[Any, FloatArray, CountArray, BoolArray, FloatArray, FloatArray],
+    parts: tuple[csr_array, FloatArray, CountArray, BoolArray, FloatArray, FloatArray],
     *,
     is_upper: bool,
 ) -> Derivation | None:

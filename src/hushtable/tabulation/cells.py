@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.errors import InputError, check_choice
 
-_MAX_CELLS: Final = 3_000_000  # of one table: the product of the labels of its dimensions
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+MAX_CELLS: Final = 3_000_000  # of one table: the product of the labels of its dimensions
 _MAX_EXACT: Final = 2**52  # sums of cells stay exact as floats
 SHOWN, HIDDEN, ABSENT = np.int8(0), np.int8(1), np.int8(2)
 
@@ -59,7 +63,7 @@ class ReaderKnowledge:
             return -np.inf
         return 1.0 if self.content == "counts" and self.zeros == "shown" else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the knowledge as plain values."""
         return {
             "content": self.content,
@@ -87,7 +91,7 @@ class CellTable:
     name: str
     axes: tuple[Dimension, ...]
     values: CountArray  # in units of 10^-decimals; 0 where none is shown
-    status: np.ndarray[Any, np.dtype[np.int8]]  # SHOWN, HIDDEN or ABSENT
+    status: NDArray[np.int8]  # SHOWN, HIDDEN or ABSENT
     at_least: FloatArray  # what a mark such as "<5" says of a hidden cell; -inf and inf where it says nothing
     at_most: FloatArray
     decimals: int = 0
@@ -131,7 +135,7 @@ class Equations:
         """The equation of every entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
-    def matrix(self, n_cells: int) -> Any:
+    def matrix(self, n_cells: int) -> csr_array:
         """Return them as a sparse matrix, an equation a row."""
         from scipy.sparse import csr_array
 
@@ -268,10 +272,10 @@ def _number_cells(tables: Sequence[CellTable]) -> tuple[list[CountArray], tuple[
     numbers: dict[CellKey, int] = {}
     positions = []
     for table in tables:
-        if not 0 < np.prod(table.shape, dtype=float) <= _MAX_CELLS:
+        if not 0 < np.prod(table.shape, dtype=float) <= MAX_CELLS:
             raise InputError(
                 f"{table.name} has {np.prod(table.shape, dtype=float):,.0f} combinations of labels.",
-                hint=f"at most {_MAX_CELLS:,} are looked at: take fewer dimensions or coarser labels.",
+                hint=f"at most {MAX_CELLS:,} are looked at: take fewer dimensions or coarser labels.",
             )
         parts = [
             [() if place == axis.total else ((axis.name, label),) for place, label in enumerate(axis.labels)]
@@ -396,14 +400,25 @@ def find_sums(
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield which label is the sum of which others: the whole total of what has no parent, then each parent.
 
-    Parts without a label in the table are left out: no row of the table counts anybody in them.
+    In place of a part without a label in the table its own parts are taken. One that has none is left out: no row of
+    the table counts anybody in it.
     """
     place = {label: position for position, label in enumerate(labels)}
-    inner = {part for parts in children.values() for part in parts}
-    top = [position for label, position in place.items() if label not in inner and label != total]
+
+    def find_present(parts: Sequence[str]) -> Iterator[int]:
+        for part in parts:
+            if part in place:
+                yield place[part]
+            else:
+                yield from find_present(children.get(part, ()))
+
+    sums = [
+        (place[parent], tuple(find_present(parts)))
+        for parent, parts in children.items()
+        if parent in place and parent != total
+    ]
+    below = {part for _, parts in sums for part in parts}
+    top = [position for label, position in place.items() if position not in below and label != total]
     if total is not None and top:
         yield place[total], tuple(top)
-    for parent, parts in children.items():
-        found = tuple(place[part] for part in parts if part in place)
-        if parent in place and found:
-            yield place[parent], found
+    yield from (each for each in sums if each[1])

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable.claims import Certificate
-from hushtable.errors import InputError, check_type, check_whole, names_in
+from hushtable.errors import InputError, check_columns, check_type, check_whole, names_in
 from hushtable.search import Budget, Clock
 from hushtable.tabulation.attacks import Derivation, derive
 from hushtable.tabulation.auditing import (
@@ -175,7 +175,7 @@ def check_tables(
     across: str | None = None,
     hidden: Sequence[str] = (),
     total: str | Mapping[str, str] = "",
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     reader: ReaderKnowledge | None = None,
     threshold: int | None = None,
     budget: Budget | None = None,
@@ -243,6 +243,9 @@ def check_tables(
     asked = TableReading(names, value, across, marks, labels, read_hierarchies(hierarchies))
     found = [read_cell_table(each, asked, _name_of(each, place)) for place, each in enumerate(sources)]
     cell_tables = [table for table, _ in found]
+    dimensions = list(dict.fromkeys(axis.name for table in cell_tables for axis in table.axes))
+    check_columns([*asked.hierarchies], dimensions, "hierarchies")
+    check_columns([name for name in labels if name], dimensions, "total")
     system = build_system(cell_tables, reader)
     return audit_system(
         system,
@@ -272,5 +275,5 @@ def audit_system(
     return TableAudit(system, judged, names, readings, threshold, n_small)
 
 
-def _name_of(data: Any, place: int) -> str:
+def _name_of(data: object, place: int) -> str:
     return Path(data).name if isinstance(data, (str, os.PathLike)) else f"table {place + 1}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import random
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.errors import InputError
 from hushtable.search import solver
 from hushtable.tabulation.cells import CellSystem
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _MAX_ROUNDS: Final = 200  # of bounds; each is right, however many follow
 _PRIME: Final = 2**61 - 1
@@ -251,7 +254,7 @@ def find_tight_bounds(system: CellSystem, low: FloatArray, high: FloatArray) -> 
     n_cells, n_bounded = matrix.shape[1], bounded.shape[1]
     if not n_bounded:
         return np.zeros(0, dtype=np.int64), True
-    size = max(1.0, float(np.abs(needed).max()))
+    size = max(1.0, float(np.abs(needed).max(initial=0.0)))
     # Distances of cells to their least values, those of them that count (at most 1 each), and the size of the table.
     programme = hstack([matrix, bounded, csr_array((-needed / size)[:, None])], format="csr")
     objective = np.concatenate([np.zeros(n_cells), -np.ones(n_bounded), [0.0]])
@@ -275,7 +278,7 @@ def find_tight_bounds(system: CellSystem, low: FloatArray, high: FloatArray) -> 
 
 
 def _confirm_tight(
-    matrix: Any, needed: FloatArray, is_bounded: BoolArray, is_tight: BoolArray, dual: FloatArray
+    matrix: csr_array, needed: FloatArray, is_bounded: BoolArray, is_tight: BoolArray, dual: FloatArray
 ) -> bool:
     """Whether a sum of equations shows that cells are at their bound: 0 is a sum of their distances, each times > 0."""
     for sign in (1.0, -1.0):

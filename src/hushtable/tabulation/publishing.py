@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.claims import Certificate, HiddenCells, Verdict
-from hushtable.errors import InfeasibleError, InputError, check_choice, check_type, names_in
+from hushtable.errors import InfeasibleError, InputError, check_choice, check_columns, check_type, names_in
 from hushtable.io import frames
 from hushtable.release import Destination, Edition, TableContent, write
 from hushtable.search import Budget, Clock
@@ -36,7 +36,7 @@ from hushtable.tabulation.tabulating import (
 from hushtable.tabulation.witnesses import ProtectionLevels
 from hushtable.wording import StatesFacts, careful, join_names
 
-MARK: Final = "x"
+MARK: Final = HiddenCells.mark
 _COUNT_NAME: Final = "n"
 
 
@@ -212,7 +212,7 @@ class Tabulation(StatesFacts):
         )
         return write(TableContent(Edition(published, columns=published.columns), self.claim), to, self.to_dict())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what is known of the tables as plain values, no cell among them."""
         return {
             "by": [list(names) for names in self.by],
@@ -260,7 +260,7 @@ def tabulate(
     by: Sequence[str] | Sequence[Sequence[str]],
     value: str | None = None,
     person: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     rules: CellRules | None = None,
     reader: ReaderKnowledge | None = None,
     weight: CellWeight = "count",
@@ -319,6 +319,12 @@ def tabulate(
     several = _list_tables(by)
     names = check_dimensions(several)
     trees = read_hierarchies(hierarchies)
+    check_columns([*trees], names, "hierarchies")
+    check_columns([] if rules.sensitive is None else [rules.sensitive], names, "sensitive")
+    if value is None and (rules.dominance is not None or rules.p is not None):
+        raise InputError(
+            "dominance and p are rules of amounts, and none are summed.", hint="name their column: --value turnover."
+        )
     cells = read_records(data, names, value=value, person=person, hierarchies=trees)
     is_sum = value is not None
     n_largest = max(2, rules.dominance[0] if rules.dominance else 2)
@@ -326,8 +332,6 @@ def tabulate(
     knowledge = _complete_knowledge(reader, rules, is_sum=is_sum)
     system = build_system([each.table for each in counted], knowledge)
     is_primary, levels = _join_rules(system, counted, rules, is_sum=is_sum)
-    if knowledge.zeros == "hidden":
-        is_primary |= system.values == 0
     _check_protectable(system, is_primary, levels)
     pattern = suppress(system, is_primary, levels, _weigh(system.values, weight), Clock(budget or Budget(seconds=60)))
     return Tabulation(
@@ -371,13 +375,16 @@ def _complete_knowledge(reader: ReaderKnowledge | None, rules: CellRules, *, is_
 def _join_rules(
     system: CellSystem, counted: Sequence[CountedTable], rules: CellRules, *, is_sum: bool
 ) -> tuple[BoolArray, ProtectionLevels]:
-    """Return the primary cells of all tables, and what a reader must hold possible of them."""
+    """Return the primary cells of all tables, hidden zeros among them, and what a reader must hold possible of each."""
     number = {key: place for place, key in enumerate(system.keys)}
     is_primary = np.zeros(system.n_cells, dtype=np.bool_)
     down, up = np.full(system.n_cells, np.inf), np.full(system.n_cells, -np.inf)
     least = system.knowledge.least_hidden
     for each in counted:
         own = find_primary(each, rules, is_sum=is_sum)
+        if system.knowledge.zeros == "hidden":
+            # As much is asked of them as of small ones: nobody sees which of the hidden cells are zeros.
+            own |= each.table.values == 0
         own_down, own_up = protection_levels(each, own, rules, least, is_sum=is_sum)
         for cell in np.flatnonzero(own).tolist():
             place = number[_key_of(each.table, cell)]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +17,7 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray
 from hushtable.errors import InputError, check_columns, check_type, quote_names
 from hushtable.io import Frame, frames
-from hushtable.tabulation.cells import ABSENT, HIDDEN, SHOWN, CellTable, Dimension, find_sums
+from hushtable.tabulation.cells import ABSENT, HIDDEN, MAX_CELLS, SHOWN, CellTable, Dimension, find_sums
 
 TOTAL_WORDS: Final = frozenset(
     {
@@ -59,9 +60,6 @@ HIDDEN_MARKS: Final = frozenset(
             "d",
             "z",
             "u",
-            "(d)",
-            "(x)",
-            "(s)",
         ),
         *("(d)", "(x)", "(s)", "n.d.", "nd", "na", "n/a", "nan", "none", "null", "[c]", "[x]", "[low]", "[redacted]"),
         *("suppressed", "hidden", "redacted", "confidential", "secret"),
@@ -127,7 +125,7 @@ class TableReading:
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     fixed: Mapping[str, str] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return it as plain values."""
         return {
             "by": list(self.by),
@@ -157,8 +155,7 @@ def read_cell_table(data: Any, reading: TableReading, name: str) -> tuple[CellTa
         is_own = np.all(are_fixed, axis=0)
         frame = frame.take(np.flatnonzero(is_own)).drop(list(reading.fixed))
     texts = {column: _texts_of(frame, column) for column in frame.columns}
-    comma = frame.dialect.decimal == "," or (frame.dialect.decimal is None and frame.is_text and frame.delimiter == ";")
-    parse = _build_parser("," if comma else ".", reading.hidden, name)
+    parse = _build_parser("," if frame.has_decimal_commas else ".", reading.hidden, name)
     by, value, across = _choose_columns(frame, texts, reading, parse, name)
     labels = {column: texts[column] for column in by}
     cells = texts[value] if value is not None else []
@@ -291,10 +288,10 @@ def _fill(
     """Put cells into the grid of their labels; return the table and the labels of its totals."""
     names = {dimension: list(dict.fromkeys(cells)) for dimension, cells in labels.items()}
     shape = tuple(len(each) for each in names.values())
-    if not parsed or np.prod(shape, dtype=float) > 3e6:
+    if not parsed or np.prod(shape, dtype=float) > MAX_CELLS:
         raise InputError(
             f"{name} has {np.prod(shape, dtype=float):,.0f} combinations of labels.",
-            hint="at most 3,000,000 are looked at: take fewer dimensions or coarser labels.",
+            hint=f"at most {MAX_CELLS:,} are looked at: take fewer dimensions or coarser labels.",
         )
     places = _locate_cells(name, labels, names)
     decimals = max((int(each[1]) for each in parsed if each is not None and isinstance(each[0], int)), default=0)
@@ -366,13 +363,21 @@ def _find_total(
     return found[0] if len(found) == 1 else None
 
 
-def read_hierarchies(given: Mapping[str, Any] | None) -> dict[str, dict[str, tuple[str, ...]]]:
+def read_hierarchies(given: Mapping[str, object] | None) -> dict[str, dict[str, tuple[str, ...]]]:
     """Return parents and children of each dimension that has a hierarchy."""
     check_type(given, Mapping, "hierarchies", "a mapping of columns to hierarchies: {'region': 'regions.csv'}")
-    return {name: read_hierarchy(each, name) for name, each in (given or {}).items()}
+    trees = {name: read_hierarchy(each, name) for name, each in (given or {}).items()}
+    for name, tree in trees.items():
+        try:
+            TopologicalSorter(tree).prepare()
+        except CycleError:
+            raise InputError(
+                f"the hierarchy of {name!r} puts a label below itself.", hint="every label has one parent."
+            ) from None
+    return trees
 
 
-def read_hierarchy(source: Any, dimension: str) -> dict[str, tuple[str, ...]]:
+def read_hierarchy(source: object, dimension: str) -> dict[str, tuple[str, ...]]:
     """Return parents and children: from a mapping, a ``.hrc`` file, or a table with a column a level, a row a path."""
     if isinstance(source, Mapping):
         return {str(parent): tuple(map(str, parts)) for parent, parts in source.items()}

@@ -9,7 +9,7 @@ are added until every primary cell is protected, and the master's bound gives th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from hushtable.tabulation.auditing import CellAudit, audit, find_changeable
 from hushtable.tabulation.cells import CellSystem
 from hushtable.tabulation.deducing import deduce
 from hushtable.tabulation.witnesses import ProtectionLevels, WitnessSearch
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _MAX_EXACT_CELLS: Final = 4_000  # cells that could be hidden, up to which an optimum is looked for
 _SHARE_OF_MASTER: Final = 0.6  # of the time
@@ -82,7 +85,7 @@ class _PatternSearch:
     clock: Clock
     may_hide: BoolArray = field(init=False)
     columns: CountArray = field(init=False)
-    matrix: Any = field(init=False)
+    matrix: csr_array = field(init=False)
     room_down: FloatArray = field(init=False)
     cuts: list[FloatArray] = field(default_factory=list)
     cut_levels: list[float] = field(default_factory=list)

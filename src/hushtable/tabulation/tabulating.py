@@ -10,16 +10,16 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable.claims import HiddenCells
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_choice, check_columns, check_whole, quote_names
 from hushtable.io import frames
 from hushtable.tables import Table
-from hushtable.tabulation.cells import SHOWN, CellTable, Dimension, find_sums
+from hushtable.tabulation.cells import MAX_CELLS, SHOWN, CellTable, Dimension, find_sums
 
 _MAX_DECIMALS: Final = 4
-_MAX_CELLS: Final = 3_000_000
 
-TOTAL: Final = "Total"
+TOTAL: Final = HiddenCells.total
 
 AskedLevel = Literal["exact", "upper"]
 CellWeight = Literal["count", "one", "log"]
@@ -100,8 +100,8 @@ class TabulatedRecords:
         axes, levels = zip(*(self._build_axis(name) for name in by), strict=True)
         shape = tuple(len(axis.labels) for axis in axes)
         n_cells = int(np.prod(shape, dtype=float))
-        if n_cells > _MAX_CELLS:
-            raise InputError(f"{n_cells:,} combinations of labels.", hint=f"at most {_MAX_CELLS:,} are counted.")
+        if n_cells > MAX_CELLS:
+            raise InputError(f"{n_cells:,} combinations of labels.", hint=f"at most {MAX_CELLS:,} are counted.")
         values, n_persons = np.zeros(n_cells, dtype=np.int64), np.zeros(n_cells, dtype=np.int64)
         largest = np.zeros((n_largest, n_cells))
         for places in self._cells_at_levels(levels, shape):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -17,12 +17,14 @@ from hushtable.search import Clock, solver
 from hushtable.tabulation.cells import CellSystem
 from hushtable.tabulation.deducing import Deduction
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 _BUNDLES: Final = 12  # objectives that move many cells, before cells are asked one by one
 _MAX_IDLE_BUNDLES: Final = 2  # that moved no cell further
 _DENOMINATORS: Final = (1, 2, 3, 4, 6, 12)
 _SECONDS_PER_CELL: Final = 20.0  # of an integer programme
 _ROOM: Final = 1000.0  # above the largest number that is shown
-_TOLERANCE: Final = 1e-6
 _GAP: Final = 0.05  # of an integer programme whose optimum nobody asks for
 
 MoveDirection = Literal[1, -1]
@@ -73,7 +75,7 @@ class WitnessSearch:
     blocked: dict[tuple[int, MoveDirection], tuple[float, bool]] = field(default_factory=dict)
     n_programmes: int = 0
     cells: CountArray = field(init=False)
-    _matrix: Any = field(init=False)
+    _matrix: csr_array = field(init=False)
     _needed: FloatArray = field(init=False)
     _bounds: tuple[FloatArray, FloatArray] = field(init=False)
 

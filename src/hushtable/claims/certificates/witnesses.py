@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from graphlib import TopologicalSorter
 from itertools import product
 from typing import Any, Final
 
 from hushtable.claims.certificates.record import Reading
 from hushtable.claims.verdict import Failure, Verdict
-from hushtable.errors import InputError, check_columns
+from hushtable.errors import InputError, check_choice, check_columns
 from hushtable.io import frames
 
 KIND: Final = "witnesses"
@@ -28,6 +29,8 @@ _BETWEEN: Final = re.compile(r"(\d+)\s*(?:-|–|to|bis)\s*(\d+)", re.IGNORECASE)
 _AGREES: Final = "every witness agrees with what the tables show"
 _COVERS: Final = "the witnesses differ as far as asked in every cell that is asked about"
 CONDITIONS: Final = (_AGREES, _COVERS)
+
+_READER_KNOWS: Final = {"content": ("counts", "sums"), "zeros": ("shown", "hidden"), "absent": ("zero", "hidden")}
 
 WitnessEntries = Mapping[str, Any]
 LabelKey = tuple[tuple[str, str], ...]
@@ -51,7 +54,7 @@ def check(data: Any, entries: WitnessEntries, reading: Reading) -> Verdict:
     return judge(tables, entries)[0]
 
 
-def judge(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
+def judge(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
     """Judge the witnesses of published tables; return the verdict and the values that the tables show."""
     with refuse_unreadable():
         return _check(tables, entries)
@@ -59,18 +62,18 @@ def judge(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tupl
 
 @contextmanager
 def refuse_unreadable() -> Iterator[None]:
-    """Raise InputError where the entries of a certificate lack something, or are of another type."""
+    """Raise InputError where entries are missing or of another type."""
     try:
         yield
-    except InputError:
-        raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(
             f"the certificate of witnesses is not readable: {type(error).__name__}.", hint="write it anew."
         ) from None
 
 
-def _check(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
+def _check(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
     if len(tables) != len(entries["tables"]):
         raise InputError(
             f"the certificate is about {len(entries['tables'])} tables, and {len(tables)} were given.",
@@ -85,7 +88,8 @@ def _check(tables: Sequence[Any], entries: WitnessEntries) -> tuple[Verdict, tup
     keys = [tuple((str(name), str(label)) for name, label in key) for key in entries["cells"]]
     if set(keys) != set(cells.hidden):
         failures.append(Failure(f"{_AGREES}: it is about other cells than those that the tables hide"))
-        return _build_verdict(failures, cells, keys), tuple(cells.shown.values())
+        unchecked = {_COVERS: "witnesses of the cells that the tables hide"}
+        return replace(_build_verdict(failures, cells, keys), unchecked=unchecked), tuple(cells.shown.values())
     ranges: dict[LabelKey, tuple[Fraction, Fraction]] = {}
     for number, witness in enumerate(_expand(entries, len(keys))):
         values = dict(zip(keys, witness, strict=True))
@@ -157,6 +161,10 @@ def _find_disagreement(values: Mapping[LabelKey, Fraction], cells: _TableCells, 
 
 def _read(data: Any, told: WitnessEntries, reader: WitnessEntries, cells: _TableCells) -> list[Failure]:
     """Read a table into the cells; return what contradicts an earlier one."""
+    for what, allowed in _READER_KNOWS.items():
+        check_choice(what, reader[what], allowed)
+    if reader["negative"] and reader["content"] == "counts":
+        raise InputError("negative counts.", hint="write it anew.")
     rows, names = _list_rows(data, told)
     labels = {name: list(dict.fromkeys(row[position] for row, _ in rows)) for position, name in enumerate(names)}
     totals = {name: told["total"].get(name, told["total"].get("")) for name in names}
@@ -170,12 +178,18 @@ def _read(data: Any, told: WitnessEntries, reader: WitnessEntries, cells: _Table
         text = found.get(combination)
         if text is None and reader["absent"] == "zero":
             text = "0"
-        number = None if text is None else _parse(text)
+        number = None if text is None else parse_number(text)
         if number is not None:
             if cells.shown.setdefault(key, number) != number:
                 failures.append(Failure(f"{_AGREES}: two tables show different values of one cell"))
             continue
         bounds = _limits(text or "")
+        is_mark = bounds != (None, None) or text in told.get("hidden", ())
+        if not is_mark and any(character.isdigit() for character in text or ""):
+            raise InputError(
+                "a cell holds digits, and is neither a number nor a known mark.",
+                hint="name its mark: hidden=['1)'].",
+            )
         if text is not None:
             cells.marked.add(key)
         low = min(least, Fraction(0)) if text is None and least is not None else least
@@ -195,17 +209,21 @@ def _list_sums(
     totals: Mapping[str, str | None],
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]],
 ) -> Iterator[tuple[LabelKey, tuple[LabelKey, ...]]]:
-    """Yield each total of a table with its parts."""
+    """Yield each total of a table with its parts; what has no parent in the table is part of the whole."""
     for position, name in enumerate(names):
-        children = hierarchies.get(name, {})
-        below = {part for parts in children.values() for part in parts}
-        tree, whole = dict(children), totals[name]
+        children, whole = hierarchies.get(name, {}), totals[name]
+        TopologicalSorter(children).prepare()  # a label above itself would be part of no total
+        tree = {
+            parent: list(_find_present(parts, children, labels[name]))
+            for parent, parts in children.items()
+            if parent in labels[name] and parent != whole
+        }
         if whole in labels[name]:
+            below = {part for parts in tree.values() for part in parts}
             tree[str(whole)] = [label for label in labels[name] if label not in below and label != whole]
         others = [labels[each] for each in names if each != name]
-        for parent, parts in tree.items():
-            present = [part for part in parts if part in labels[name]]
-            if parent not in labels[name] or not present:
+        for parent, present in tree.items():
+            if not present:
                 continue
             for rest in product(*others):
                 left, right = rest[:position], rest[position:]
@@ -213,15 +231,26 @@ def _list_sums(
                 yield total, tuple(line)
 
 
+def _find_present(parts: Sequence[str], children: Mapping[str, Sequence[str]], labels: Sequence[str]) -> Iterator[str]:
+    """Yield parts that are labels of the table; in place of another one, what it is the sum of."""
+    for part in parts:
+        if part in labels:
+            yield part
+        else:
+            yield from _find_present(children.get(part, ()), children, labels)
+
+
 def _list_rows(data: Any, told: WitnessEntries) -> tuple[list[tuple[tuple[str, ...], str]], list[str]]:
     """Return the labels and the text of every cell, and the names of the dimensions."""
     if hasattr(data, "reset_index") and data.index.names[0] is not None:
         data = data.reset_index()
     if hasattr(data, "reset_index"):
-        data = data.rename(columns=str).apply(lambda column: column.map(_text))
+        data = data.rename(columns=str).apply(lambda column: column.map(format_cell))
     frame = frames.read(data)
     check_columns([*told["by"], *([] if told["value"] is None else [told["value"]])], frame.columns, "the certificate")
-    texts = {name: [_text(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
+    texts = {name: [format_cell(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
+    if frame.has_decimal_commas:
+        texts |= {name: list(map(_with_point, cells)) for name, cells in texts.items() if name not in told["by"]}
     fixed = told.get("fixed", {})
     rows = [row for row in range(frame.n_rows) if all(texts[name][row] == label for name, label in fixed.items())]
     if told["value"] is not None:
@@ -234,7 +263,14 @@ def _list_rows(data: Any, told: WitnessEntries) -> tuple[list[tuple[tuple[str, .
     ]
 
 
-def _text(cell: object) -> str:
+def _with_point(text: str) -> str:
+    """Return a number that has a decimal comma with a point, and without points between thousands."""
+    text = re.sub(r"^-?\d{1,3}(?:\.\d{3})+(?!\d)", lambda whole: whole[0].replace(".", ""), text)
+    return re.sub(r"(?<=\d),(?=\d)", ".", text)
+
+
+def format_cell(cell: object) -> str:
+    """Return a cell as text: no value is blank, and whole numbers have no point."""
     if cell is None or cell != cell:
         return ""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
@@ -250,7 +286,8 @@ def _least(reader: WitnessEntries) -> Fraction | None:
     return Fraction(1 if reader["content"] == "counts" and reader["zeros"] == "shown" else 0)
 
 
-def _parse(text: str) -> Fraction | None:
+def parse_number(text: str) -> Fraction | None:
+    """Return the value that a cell shows; None if it shows none."""
     text = text.partition("(")[0].strip() if text.endswith("%)") else text
     if _THOUSANDS.fullmatch(text):
         text = re.sub(r"[,'’\u00a0\u202f ]", "", text)
