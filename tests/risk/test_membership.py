@@ -38,7 +38,7 @@ def tell(original, synthetic, control, **options):
     return ht.membership(original, synthetic, control=control, attacks=CHEAP, **options)
 
 
-ORIGINAL, CONTROL, UNRELATED = people(500, 1), people(1_000, 2), people(500, 3)
+TABLES = ORIGINAL, UNRELATED, CONTROL = people(500, 1), people(500, 3), people(1_000, 2)
 
 
 def test_copies_are_found_and_strangers_are_not():
@@ -234,8 +234,15 @@ def test_the_measure_of_auditors_by_hand():
         (lambda: ht.membership(ORIGINAL, ORIGINAL, control=None), "needs a control"),
         (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL, attacks=["shadow"]), "attacks"),
         (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL, attacks=[]), "names none"),
+        (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL, attacks="copies"), "a list of some of distance"),
+        (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL[:150], attacks=["counts"]), "none of the attacks"),
         (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL, n_records=0), "n_records"),
         (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL, person="who"), "who"),
+        (
+            lambda: tell(ORIGINAL.with_columns(who=1), ORIGINAL, CONTROL, person="who"),
+            r"no column 'who' among the 4 columns \(person, in the control table\)",
+        ),
+        (lambda: tell(*[table.select("ill") for table in TABLES], person="ill"), "no column to attack by"),
         (lambda: tell(ORIGINAL, ORIGINAL, CONTROL).queries(2.0), "false_share"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -144,6 +143,11 @@ def membership(
     synthetic_codes = who.tables.synthetic.codes
     attacker = MembershipAttacker(who.tables, who.targets, synthetic_codes, _limit_reference(who, rng), seed)
     scores = _run_attacks(names, attacker, who.units)
+    if not scores:
+        raise InputError(
+            f"none of the attacks can be made: {', '.join(names)}.",
+            hint="give a control of 400 people, or a reference (and scikit-learn for boosting), or ask for 'distance'.",
+        )
     return Membership(
         _measure_attacks(scores, who, rng),
         sizes=_count_sizes(who, attacker),
@@ -161,9 +165,10 @@ def membership(
 
 
 def _choose_attacks(attacks: str | Sequence[str]) -> tuple[str, ...]:
-    if isinstance(attacks, str):
-        check_choice("attacks", attacks, ("all",))
+    if attacks == "all":
         return tuple(ATTACKS)
+    if isinstance(attacks, str):
+        raise InputError(f"attacks = {attacks!r}.", hint=f"choose 'all', or a list of some of {', '.join(ATTACKS)}.")
     for name in attacks:
         check_choice("attacks", name, tuple(ATTACKS))
     if not attacks:
@@ -248,9 +253,7 @@ def _measure_most(
     scores = _run_attacks(cheap, attacker.with_synthetic(who.targets[:, rows], copy), units).values()
     areas = [area_under_curve(each[is_member], each[~is_member]).value for each in scores]
     rates = [[recognise(each[is_member], each[~is_member], share).excess for share in FALSE_ALARMS] for each in scores]
-    return MembershipReach(
-        max(areas, default=math.nan), tuple(np.max(rates, axis=0).tolist()) if rates else (math.nan,) * 3
-    )
+    return MembershipReach(max(areas), tuple(np.max(rates, axis=0).tolist()))
 
 
 def _find_columns(attacker: MembershipAttacker, who: Participants) -> tuple[ColumnHint, ...]:
