@@ -153,7 +153,7 @@ def membership(
         sizes=_count_sizes(who, attacker),
         drift=_measure_drift(who, rng),
         most=_measure_most(names, attacker, who, rng),
-        least=_least(who),
+        least=_find_least_leak(who),
         columns=_find_columns(attacker, who),
         groups=_measure_groups(scores, attacker, who, rng),
         equals=who.equals,
@@ -220,7 +220,7 @@ def _count_sizes(who: Participants, attacker: MembershipAttacker) -> MembershipS
     return MembershipSizes(n_people, n_others, *who.n_persons, n_reference, attacker.synthetic.shape[1])
 
 
-def _least(who: Participants) -> MembershipReach:
+def _find_least_leak(who: Participants) -> MembershipReach:
     m, n = int(who.is_member.sum()), int((~who.is_member).sum())
     return MembershipReach(least_area(m, n), tuple(least_recognised(m, n, share) for share in FALSE_ALARMS))
 
@@ -261,7 +261,7 @@ def _find_columns(attacker: MembershipAttacker, who: Participants) -> tuple[Colu
     if attacker.reference is None:
         return ()
     hints = []
-    for name, of_rows in zip(who.tables.joint.names, attacker.of_values, strict=True):
+    for name, of_rows in zip(who.tables.joint.names, attacker.value_scores, strict=True):
         of_units = _highest_of_units(of_rows, who.units)
         hints.append(ColumnHint(name, area_under_curve(of_units[who.is_member], of_units[~who.is_member])))
     return tuple(sorted(hints, key=lambda each: -each.auc.value))
@@ -277,7 +277,7 @@ def _measure_groups(
     """
     if attacker.reference is None:
         return ()
-    isolation = _highest_of_units(np.sqrt(attacker.to_reference_by_ranks).mean(axis=1), who.units)
+    isolation = _highest_of_units(np.sqrt(attacker.reference_distances_by_ranks).mean(axis=1), who.units)
     group = np.searchsorted(np.quantile(isolation, _SHARES_OF_GROUPS), isolation, side="left")
     members = [group == i for i in range(len(_GROUP_NAMES))]
     large = [i for i, which in enumerate(members) if (which & ~who.is_member).sum() >= _MIN_OTHERS_OF_GROUP]
