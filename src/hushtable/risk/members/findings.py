@@ -204,8 +204,10 @@ class Membership(StatesFacts):
             )
         if not (self.most.auc > self.least.auc or np.nanmax([*self.most.shares, 0.0]) > self._least_share):
             doubts.append(
-                f"even a copy of the people would show an AUC of {self.most.auc:.3f} only: with these columns many "
-                "people are equal"
+                f"even a copy of the people, of at most {self.sizes.n_synthetic:,} records, would show an AUC of "
+                f"{self.most.auc:.3f} only "
+                f"({self.equals.others_in_people:,} records of {self.sizes.n_all_others:,} non-members equal one of "
+                "the people)"
             )
         return tuple(doubts)
 
