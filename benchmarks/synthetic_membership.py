@@ -2,6 +2,7 @@
 
     python benchmarks/synthetic_membership.py            # five tables, three seeds a method
     python benchmarks/synthetic_membership.py --seeds 1 people
+    python benchmarks/synthetic_membership.py --records 1000 adult
 
 Members, others and a reference are 3,000 records each (2,708 of mushroom), drawn without replacement; the synthetic
 table has as many. Attacks, each a score of a record, higher for a member: the sum over columns of
@@ -55,10 +56,10 @@ def load(name):
         return ht.Table.encode(path)
 
 
-def split(table, seed):
+def split(table, seed, n_records):
     """Return members, others and a reference."""
     table = table.with_row_per_record()
-    n = min(N_RECORDS, table.n_rows // 3)
+    n = min(n_records, table.n_rows // 3)
     rows = np.random.default_rng(seed + 77).permutation(table.n_rows)
     return [table.take(rows[part * n : (part + 1) * n]) for part in range(3)]
 
@@ -206,6 +207,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tables", nargs="*", default=list(TARGETS))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--records", type=int, default=N_RECORDS)
     options = parser.parse_args()
     heads = ["table", "method", "s", "order 1", "pairs", "agreement", "distance ratio", "p (least)"]
     heads += ["KS", "TV", "pairs", "least pair", "predicted"]
@@ -213,7 +215,7 @@ def main():
     for name, (title, method) in itertools.product(options.tables, METHODS.items()):
         found, used, seconds = [], [], []
         for seed in range(options.seeds):
-            members, others, reference = split(load(name), seed)
+            members, others, reference = split(load(name), seed, options.records)
             began = time.perf_counter()
             synthetic = ht.synthesize(members, method=method, seed=seed)
             seconds.append(time.perf_counter() - began)

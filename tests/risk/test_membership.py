@@ -38,7 +38,7 @@ def tell(original, synthetic, control, **options):
     return ht.membership(original, synthetic, control=control, attacks=CHEAP, **options)
 
 
-ORIGINAL, CONTROL, UNRELATED = people(500, 1), people(1_000, 2), people(500, 3)
+TABLES = ORIGINAL, UNRELATED, CONTROL = people(500, 1), people(500, 3), people(1_000, 2)
 
 
 def test_copies_are_found_and_strangers_are_not():
@@ -85,7 +85,9 @@ def test_few_columns_say_nothing():
     narrow = [table.select(pl.col("ill").str.slice(1).cast(int) // 4) for table in (ORIGINAL, ORIGINAL, CONTROL)]
     found = tell(*narrow)
     assert found.verdict == "cannot say"
-    assert "even a copy" in found.facts[0]
+    assert "even a copy of the people, of at most 500 records" in found.facts[0]
+    # Who gives the people themselves as a control reads why nothing can be said.
+    assert "(250 records of 250 non-members equal one of the people)" in tell(ORIGINAL, UNRELATED, ORIGINAL).facts[0]
 
 
 def test_a_small_control_leaves_out_what_needs_a_reference():
@@ -234,8 +236,15 @@ def test_the_measure_of_auditors_by_hand():
         (lambda: ht.membership(ORIGINAL, ORIGINAL, control=None), "needs a control"),
         (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL, attacks=["shadow"]), "attacks"),
         (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL, attacks=[]), "names none"),
+        (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL, attacks="copies"), "a list of some of distance"),
+        (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL[:150], attacks=["counts"]), "none of the attacks"),
         (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL, n_records=0), "n_records"),
         (lambda: ht.membership(ORIGINAL, ORIGINAL, control=CONTROL, person="who"), "who"),
+        (
+            lambda: tell(ORIGINAL.with_columns(who=1), ORIGINAL, CONTROL, person="who"),
+            r"no column 'who' among the 4 columns \(person, in the control table\)",
+        ),
+        (lambda: tell(*[table.select("ill") for table in TABLES], person="ill"), "no column to attack by"),
         (lambda: tell(ORIGINAL, ORIGINAL, CONTROL).queries(2.0), "false_share"),
     ],
 )

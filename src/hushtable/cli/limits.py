@@ -157,35 +157,34 @@ def synthetic_figures(result: Attacks, limits: Mapping[str, float]) -> dict[str,
         unknown = not ends or any(map(math.isnan, ends))
         doubt = "it was not measured (dcr needs a control, the others a --secret)" if unknown else ""
         ceiling = min((each.reach.most for each in measured if each.reach is not None), default=1.0)
-        if not ceiling > limits.get(name, -1.0):
-            doubt = doubt or f"beside this control even a copy of the table would show {round(ceiling, 3):g}"
+        doubt = doubt or _doubt_reach(ceiling, limits.get(name))
         figures[name] = LimitedFigure(math.nan if unknown else max(ends), what, doubt)
     return figures
 
 
 def _membership_figures(found: Membership | None, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
     """Return the upper ends that bound what attacks on membership may find; unknown where nothing can be said."""
-    doubt = "it was not measured (it needs a --control)" if found is None else "; ".join(found.doubts)
-    area, rate, most = math.nan, math.nan, (1.0, 1.0)
-    if found is not None:
-        area, rate, most = found.auc_high, found.excess_high, (found.most.auc, max(found.most.shares))
-    rate_doubt = doubt or ("at least 1,000 non-members are needed" if math.isnan(rate) else "")
-    figures = {
-        "membership": (area, "the highest upper end of the AUC by which attacks tell members", doubt, most[0]),
-        "membership-rate": (
-            rate,
-            "the highest upper end of the share of people whom attacks recognise at one false alarm in 1,000",
-            rate_doubt,
-            most[1],
-        ),
+    areas = "the highest upper end of the AUC by which attacks tell members"
+    shares = "the highest upper end of the share of people whom attacks recognise at one false alarm in 1,000"
+    if found is None:
+        doubt = "it was not measured (it needs a --control)"
+        return {
+            "membership": LimitedFigure(math.nan, areas, doubt),
+            "membership-rate": LimitedFigure(math.nan, shares, doubt),
+        }
+    doubts = {
+        "membership": "; ".join(found.doubts) or _doubt_reach(found.most.auc, limits.get("membership")),
+        "membership-rate": "; ".join(found.excess_doubts)
+        or _doubt_reach(max(found.most.shares), limits.get("membership-rate")),
     }
     return {
-        name: LimitedFigure(
-            value,
-            what,
-            why
-            if why or highest > limits.get(name, -1.0)
-            else f"beside this control even a copy of the table would show {round(highest, 3):g}",
-        )
-        for name, (value, what, why, highest) in figures.items()
+        "membership": LimitedFigure(found.auc_high, areas, doubts["membership"]),
+        "membership-rate": LimitedFigure(found.excess_high, shares, doubts["membership-rate"]),
     }
+
+
+def _doubt_reach(most: float, limit: float | None) -> str:
+    """Say why a limit shows nothing: because even a copy of the people would keep to it."""
+    if limit is None or most > limit:
+        return ""
+    return f"beside this control even a copy of the table would show {round(most, 3):g}"

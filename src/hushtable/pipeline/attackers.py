@@ -372,12 +372,15 @@ class MembershipEvaluator(ComparingEvaluator):
             for each in result.attacks
         ]  # fmt: skip
         most = {"auc_high": result.most.auc, "excess_high": max(result.most.shares)}
-        return Evaluation.from_figures(figures, {"details": _columns_of(rows)}, judged=most)
+        doubts = {"auc_high": "; ".join(result.doubts), "excess_high": "; ".join(result.excess_doubts)}
+        return Evaluation.from_figures(figures, {"details": _columns_of(rows)}, judged={"most": most, "doubts": doubts})
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say which limits do not hold."""
-        doubts = {name: _BEYOND_REACH for name, limit in self.limit.items() if not (found.judged[name] or 0.0) > limit}
-        return broken_limits(self.limit, found.figures, "of membership", doubts)
+        most, doubts = found.judged["most"], found.judged["doubts"]
+        reach = {name: "" if (most[name] or 0.0) > limit else _BEYOND_REACH for name, limit in self.limit.items()}
+        why = {name: doubts[name] or reach[name] for name in self.limit}
+        return broken_limits(self.limit, found.figures, "of membership", why)
 
 
 class SinglingOutEvaluator(SyntheticAttackEvaluator):

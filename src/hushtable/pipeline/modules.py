@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from hushtable.policy import Record
-from hushtable.synthesizers import plugin_synthesizers
+from hushtable.synthesizers import MIN_PEOPLE, plugin_synthesizers
 
 Granularity = Literal["global", "columnwise", "pairwise", "details", "tree"]
 GRANULARITIES: Final[tuple[str, ...]] = get_args(Granularity)
@@ -183,7 +183,7 @@ class Synthesis(Record):
     method: str = "default"
     sample_num_rows: int | None = Field(default=None, ge=1, le=_MOST_ROWS, strict=True)
     values: Literal["interpolated", "observed"] | None = None
-    min_leaf: int | None = Field(default=None, ge=1, strict=True)
+    min_leaf: int | None = Field(default=None, ge=MIN_PEOPLE, strict=True)
     order: Names | None = None
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from hushtable.columns import to_json_values
@@ -42,24 +41,30 @@ def _section_on_membership(found: Membership) -> Section:
     columns = Table(
         "Columns by how well their values alone tell members",
         ("column", "AUC", "at least", "at most"),
-        tuple((each.name, *_as_shares((each.auc.value, each.auc.low, each.auc.high))) for each in found.columns),
+        tuple((each.name, *_as_numbers(each.auc.value, each.auc.low, each.auc.high)) for each in found.columns),
     )
     auditors = Table(
         "F_rel of people who equal a synthetic record, which passes copies: no limit is held against it",
         ("rate on the people", "rate on the control", "F_rel"),
-        (tuple(_as_shares((found.auditors.true_rate, found.auditors.false_rate, found.auditors.value))),),
+        (
+            (
+                Quantity(found.auditors.true_rate, "share"),
+                Quantity(found.auditors.false_rate, "share"),
+                Quantity(found.auditors.value),
+            ),
+        ),
     )
     tables = [attacks, *([columns] if found.columns else []), auditors]
     return Section("membership", "Is it possible to tell who was in the data?", tuple(tables), _TESTING)
 
 
 def _membership_row(found: MembershipAttack) -> tuple[str | Quantity, ...]:
-    rates = [each.rate for each in found.recognitions[:2]]
-    return found.name, *_as_shares((found.auc.value, found.auc.low, found.auc.high, *rates, found.p_value))
+    rates = [Quantity(each.rate, "share") for each in found.recognitions[:2]]
+    return found.name, *_as_numbers(found.auc.value, found.auc.low, found.auc.high), *rates, Quantity(found.p_value)
 
 
-def _as_shares(figures: Iterable[float]) -> list[Quantity]:
-    return [Quantity(to_json_values(each), "share") for each in figures]
+def _as_numbers(*figures: float) -> list[Quantity]:
+    return [Quantity(each) for each in figures]
 
 
 def _figure_row(found: PrivacyFigure) -> tuple[str | Quantity, ...]:

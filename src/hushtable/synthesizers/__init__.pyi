@@ -1,3 +1,4 @@
+from .margins import MIN_PEOPLE as MIN_PEOPLE
 from .synthesizing import (
     METHODS as METHODS,
     Bootstrap as Bootstrap,

@@ -257,7 +257,7 @@ def plugin_synthesizers() -> dict[str, type[Installed]]:
     }
 
 
-_MAX_RECORDS = 10**15
+_MAX_RECORDS: Final = 10**15
 
 
 def synthesize(

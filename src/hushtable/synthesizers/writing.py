@@ -198,13 +198,13 @@ def cells_at(
     if sharing is None or not column.n_values:
         return observed
     if column.is_measured:
-        return _spread_numbers(column, ends, sharing, observed.records, positions, decimals)
+        return _interpolate_numbers(column, ends, sharing, observed.records, positions, decimals)
     replace_rare = replace_rare_categories if column.kind == "category" else replace_rare_ranks
     moved, is_empty = replace_rare(ends, sharing, positions)
     return replace(observed, records=moved.astype(np.int64), empty_rows=np.flatnonzero(is_empty))
 
 
-def _spread_numbers(
+def _interpolate_numbers(
     column: Column, ends: CountArray, sharing: Sharing, records: CountArray, positions: FloatArray, decimals: int
 ) -> Drawn:
     """Spread the records of each bin of a column of numbers evenly over it; one rare value alone stays empty."""

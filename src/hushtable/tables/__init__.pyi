@@ -31,7 +31,12 @@ from .partition import (
     build_ground_distances as build_ground_distances,
     count_by_value as count_by_value,
 )
-from .splitting import persons_of as persons_of, split as split, split_rows as split_rows
+from .splitting import (
+    number_units as number_units,
+    persons_of as persons_of,
+    split as split,
+    split_rows as split_rows,
+)
 from .table import (
     Table as Table,
     encode_table as encode_table,

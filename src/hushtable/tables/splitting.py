@@ -73,7 +73,7 @@ def split_rows(
     n_rows: int, ratio: float, rng: np.random.Generator, persons: CodeArray | None = None
 ) -> tuple[CountArray, CountArray]:
     """Split rows at random, all of a person (-1 is nobody) into one part; return ascending positions of both parts."""
-    units = np.arange(n_rows) if persons is None else _number_units(persons)
+    units = np.arange(n_rows) if persons is None else number_units(persons)
     n_units = int(units.max(initial=-1)) + 1
     # As the number is written: 0.29 * 100 is a little below 29 in floats.
     n_train = int(Decimal(str(float(ratio))) * n_units)
@@ -98,7 +98,7 @@ def persons_of(source: Frame | Table, person: str) -> CodeArray:
     return np.asarray(Table.encode(frame, [person]).codes[0])
 
 
-def _number_units(persons: CodeArray) -> CountArray:
+def number_units(persons: CodeArray | CountArray) -> CountArray:
     """Number the units that stay together: persons, and single rows without a person."""
     nobody = persons < 0
     unit_codes = np.where(nobody, persons.max(initial=-1) + np.cumsum(nobody), persons)

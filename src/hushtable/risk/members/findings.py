@@ -180,9 +180,14 @@ class Membership(StatesFacts):
     @property
     def strongest(self) -> tuple[MembershipAttack, Recognition]:
         """The attack that surely recognises the largest share of people, at one false alarm in 1,000 or in 100."""
-        rank = FALSE_ALARMS.index(0.001 if self.sizes.n_others >= _MIN_OTHERS_FOR_A_THOUSANDTH else 0.01)
+        rank = self._rank_quoted
         best = max(self.attacks, key=lambda each: np.nan_to_num(each.recognitions[rank].low, nan=-1.0))
         return best, best.recognitions[rank]
+
+    @property
+    def _rank_quoted(self) -> int:
+        """Which share of false alarms is quoted: one in 1,000 where non-members are enough."""
+        return FALSE_ALARMS.index(0.001 if self.sizes.n_others >= _MIN_OTHERS_FOR_A_THOUSANDTH else 0.01)
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -199,10 +204,18 @@ class Membership(StatesFacts):
             )
         if not (self.most.auc > self.least.auc or np.nanmax([*self.most.shares, 0.0]) > self._least_share):
             doubts.append(
-                f"even a copy of the people would show an AUC of {self.most.auc:.3f} only: with these columns many "
-                "people are equal"
+                f"even a copy of the people, of at most {self.sizes.n_synthetic:,} records, would show an AUC of "
+                f"{self.most.auc:.3f} only "
+                f"({self.equals.others_in_people:,} records of {self.sizes.n_all_others:,} non-members equal one of "
+                "the people)"
             )
         return tuple(doubts)
+
+    @property
+    def excess_doubts(self) -> tuple[str, ...]:
+        """Why nothing can be said of who is recognised at one false alarm in 1,000; empty where something can."""
+        has_enough = self.sizes.n_others >= _MIN_OTHERS_FOR_A_THOUSANDTH
+        return self.doubts or (() if has_enough else ("at least 1,000 non-members are needed",))
 
     @property
     def _least_share(self) -> float:
@@ -229,7 +242,7 @@ class Membership(StatesFacts):
     @property
     def excess_high(self) -> float:
         """The highest upper end of the share that leaks at one false alarm in 1,000; NaN where it cannot be said."""
-        if self.doubts or self.sizes.n_others < _MIN_OTHERS_FOR_A_THOUSANDTH:
+        if self.excess_doubts:
             return math.nan
         return max(each.recognitions[FALSE_ALARMS.index(0.001)].high for each in self.attacks)
 
@@ -270,8 +283,8 @@ class Membership(StatesFacts):
         )
 
     def _describe_least(self) -> str:
-        rank = FALSE_ALARMS.index(0.001 if self.sizes.n_others >= _MIN_OTHERS_FOR_A_THOUSANDTH else 0.01)
-        return f"AUC {self.least.auc:.3f} or {format_percent(self.least.shares[rank])} of the people"
+        share = self.least.shares[self._rank_quoted]
+        return f"AUC {self.least.auc:.3f} or {format_percent(share)} of the people"
 
     def _state_groups(self) -> tuple[str, ...]:
         if self.doubts:

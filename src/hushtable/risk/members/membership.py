@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -144,12 +143,17 @@ def membership(
     synthetic_codes = who.tables.synthetic.codes
     attacker = MembershipAttacker(who.tables, who.targets, synthetic_codes, _limit_reference(who, rng), seed)
     scores = _run_attacks(names, attacker, who.units)
+    if not scores:
+        raise InputError(
+            f"none of the attacks can be made: {', '.join(names)}.",
+            hint="give a control of 400 people, or a reference (and scikit-learn for boosting), or ask for 'distance'.",
+        )
     return Membership(
         _measure_attacks(scores, who, rng),
         sizes=_count_sizes(who, attacker),
         drift=_measure_drift(who, rng),
         most=_measure_most(names, attacker, who, rng),
-        least=_least(who),
+        least=_find_least_leak(who),
         columns=_find_columns(attacker, who),
         groups=_measure_groups(scores, attacker, who, rng),
         equals=who.equals,
@@ -161,9 +165,10 @@ def membership(
 
 
 def _choose_attacks(attacks: str | Sequence[str]) -> tuple[str, ...]:
-    if isinstance(attacks, str):
-        check_choice("attacks", attacks, ("all",))
+    if attacks == "all":
         return tuple(ATTACKS)
+    if isinstance(attacks, str):
+        raise InputError(f"attacks = {attacks!r}.", hint=f"choose 'all', or a list of some of {', '.join(ATTACKS)}.")
     for name in attacks:
         check_choice("attacks", name, tuple(ATTACKS))
     if not attacks:
@@ -215,7 +220,7 @@ def _count_sizes(who: Participants, attacker: MembershipAttacker) -> MembershipS
     return MembershipSizes(n_people, n_others, *who.n_persons, n_reference, attacker.synthetic.shape[1])
 
 
-def _least(who: Participants) -> MembershipReach:
+def _find_least_leak(who: Participants) -> MembershipReach:
     m, n = int(who.is_member.sum()), int((~who.is_member).sum())
     return MembershipReach(least_area(m, n), tuple(least_recognised(m, n, share) for share in FALSE_ALARMS))
 
@@ -248,9 +253,7 @@ def _measure_most(
     scores = _run_attacks(cheap, attacker.with_synthetic(who.targets[:, rows], copy), units).values()
     areas = [area_under_curve(each[is_member], each[~is_member]).value for each in scores]
     rates = [[recognise(each[is_member], each[~is_member], share).excess for share in FALSE_ALARMS] for each in scores]
-    return MembershipReach(
-        max(areas, default=math.nan), tuple(np.max(rates, axis=0).tolist()) if rates else (math.nan,) * 3
-    )
+    return MembershipReach(max(areas), tuple(np.max(rates, axis=0).tolist()))
 
 
 def _find_columns(attacker: MembershipAttacker, who: Participants) -> tuple[ColumnHint, ...]:
@@ -258,7 +261,7 @@ def _find_columns(attacker: MembershipAttacker, who: Participants) -> tuple[Colu
     if attacker.reference is None:
         return ()
     hints = []
-    for name, of_rows in zip(who.tables.joint.names, attacker.of_values, strict=True):
+    for name, of_rows in zip(who.tables.joint.names, attacker.value_scores, strict=True):
         of_units = _highest_of_units(of_rows, who.units)
         hints.append(ColumnHint(name, area_under_curve(of_units[who.is_member], of_units[~who.is_member])))
     return tuple(sorted(hints, key=lambda each: -each.auc.value))
@@ -274,7 +277,7 @@ def _measure_groups(
     """
     if attacker.reference is None:
         return ()
-    isolation = _highest_of_units(np.sqrt(attacker.to_reference_by_ranks).mean(axis=1), who.units)
+    isolation = _highest_of_units(np.sqrt(attacker.reference_distances_by_ranks).mean(axis=1), who.units)
     group = np.searchsorted(np.quantile(isolation, _SHARES_OF_GROUPS), isolation, side="left")
     members = [group == i for i in range(len(_GROUP_NAMES))]
     large = [i for i, which in enumerate(members) if (which & ~who.is_member).sum() >= _MIN_OTHERS_OF_GROUP]

@@ -13,15 +13,17 @@ from scipy.stats import fisher_exact
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_columns
-from hushtable.io import frames
+from hushtable.io import Frame
 from hushtable.risk.attacks.attack import Coded, encode_tables
 from hushtable.risk.mpuccs import encode_same_columns
-from hushtable.tables import JointRows, Table, encode_jointly
+from hushtable.tables import JointRows, Table, encode_jointly, number_units, open_table
 
 MIN_CONTROL_RECORDS: Final = 100
 """Records of a control below which nothing can be measured."""
 _MIN_RECORDS_TO_SPLIT: Final = 400
 _MAX_P_OF_BROKEN_SPLIT: Final = 1e-4
+
+_OpenTables = Mapping[str, Table | Frame | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +66,13 @@ def gather(
     rng: np.random.Generator,
 ) -> Participants:
     """Encode the tables, split the control into non-members and a reference, and draw who is attacked."""
+    opened: _OpenTables = {name: None if table is None else open_table(table) for name, table in data.items()}
+    columns = None if person is None else _columns_without(person, opened)
     tables = encode_tables(
-        data["original"], data["synthetic"], data["control"], _columns_without(person, data), specs, data["reference"]
+        opened["original"], opened["synthetic"], opened["control"], columns, specs, opened["reference"]
     )
-    if not tables.joint.names:
-        raise InputError("the tables have no column to attack by.", hint="give at least one column.")
     assert tables.control is not None
-    people, control = _number_persons(data, person, tables)
+    people, control = _number_persons(opened, person, tables)
     if tables.reference is not None:
         reference: CodeArray | None = tables.reference.codes
         others, n_repeated = _part_from_reference(tables, tables.reference.codes)
@@ -95,16 +97,21 @@ def gather(
     )
 
 
-def _columns_without(person: str | None, data: Mapping[str, object]) -> list[str] | None:
-    if person is None:
-        return None
+def _columns_without(person: str, data: _OpenTables) -> list[str]:
+    """Return the original's other columns; all tables of people have persons."""
+    for what in ("original", "control", "reference"):
+        table = data[what]
+        if table is not None:
+            check_columns([person], table.names, f"person, in the {what} table")
     original = data["original"]
-    names = list(original.names if isinstance(original, Table) else frames.read(original).names)
-    check_columns([person], names, "person")
-    return [name for name in names if name != person]
+    assert original is not None
+    columns = [name for name in original.names if name != person]
+    if not columns:
+        raise InputError("the tables have no column to attack by.", hint="give at least one column.")
+    return columns
 
 
-def _number_persons(data: Mapping[str, object], person: str | None, tables: Coded) -> tuple[CountArray, CountArray]:
+def _number_persons(data: _OpenTables, person: str | None, tables: Coded) -> tuple[CountArray, CountArray]:
     """Return whose record each row of the people and of the control is; nobody may be in both."""
     assert tables.control is not None
     sizes = [rows.codes.shape[1] for rows in (tables.original, tables.control)]
@@ -122,13 +129,7 @@ def _number_persons(data: Mapping[str, object], person: str | None, tables: Code
                     f"{shared:,} persons are in the {names[j]} table and in the {names[i]} table.",
                     hint="all records of a person belong into one of them: ht.split(data, person=...).",
                 )
-    # A row without a person is a person of its own.
-    return persons[0] if (persons[0] >= 0).all() else _number_nobodies(persons[0]), _number_nobodies(persons[1])
-
-
-def _number_nobodies(persons: CountArray) -> CountArray:
-    nobody = persons < 0
-    return np.where(nobody, persons.max(initial=-1) + np.cumsum(nobody), persons)
+    return number_units(persons[0]), number_units(persons[1])
 
 
 def _split_control(tables: Coded, persons: CountArray, rng: np.random.Generator) -> tuple[CountArray, CountArray, int]:

@@ -55,30 +55,31 @@ class MembershipAttacker:
         return self.synthetic if self.reference is None else np.hstack([self.synthetic, self.reference])
 
     @cached_property
-    def _by_ranks(self) -> list[CodedRecords]:
-        return encode_by_distance(self.tables, self.known, [self.targets, self.synthetic, self._other], "ranks")
+    def _encoded_by_ranks(self) -> list[CodedRecords]:
+        return encode_by_distance(self.tables, self.known, [self.targets, self.synthetic, self.reference_rows], "ranks")
 
     @property
-    def _other(self) -> CodeArray:
+    def reference_rows(self) -> CodeArray:
+        """The records of the reference; none where there is none."""
         return self.synthetic[:, :0] if self.reference is None else self.reference
 
     @cached_property
-    def near_by_ranks(self) -> tuple[CountArray, FloatArray]:
+    def nearest_by_ranks(self) -> tuple[CountArray, FloatArray]:
         """The nearest synthetic records (n_targets, n_near) by ranks of numbers, and squared distances to them."""
-        targets, synthetic, _ = self._by_ranks
+        targets, synthetic, _ = self._encoded_by_ranks
         return NearestIndex(synthetic).find_cheapest(targets, _N_NEAR)
 
     @cached_property
-    def to_reference_by_ranks(self) -> FloatArray:
+    def reference_distances_by_ranks(self) -> FloatArray:
         """Squared distances to the nearest records of the reference by ranks of numbers."""
-        targets, _, reference = self._by_ranks
+        targets, _, reference = self._encoded_by_ranks
         return NearestIndex(reference).find_cheapest(targets, _N_NEAR)[1]
 
     @cached_property
-    def by_values(self) -> tuple[FloatArray, FloatArray | None]:
+    def distances_by_values(self) -> tuple[FloatArray, FloatArray | None]:
         """Squared distances to the nearest synthetic record and to the nearest of the reference, by numbers."""
         targets, synthetic, reference = encode_by_distance(
-            self.tables, self.known, [self.targets, self.synthetic, self._other], "values"
+            self.tables, self.known, [self.targets, self.synthetic, self.reference_rows], "values"
         )
         to_synthetic = NearestIndex(synthetic).find_cheapest(targets, 1)[1][:, 0]
         return to_synthetic, None if self.reference is None else NearestIndex(reference).find_cheapest(targets, 1)[1][
@@ -89,7 +90,7 @@ class MembershipAttacker:
     def agreements(self) -> tuple[FloatArray, FloatArray | None]:
         """The greatest sum of surprisals of equal cells with a synthetic record, and with one of the reference."""
         targets, synthetic, reference = encode_by_surprisal(
-            self.tables, self.known, [self.targets, self.synthetic, self._other]
+            self.tables, self.known, [self.targets, self.synthetic, self.reference_rows]
         )
         total = targets.weights.sum(axis=1, dtype=float)
         with_synthetic = total - NearestIndex(synthetic).find_cheapest(targets, 1)[1][:, 0]
@@ -99,14 +100,14 @@ class MembershipAttacker:
         return np.asarray(with_synthetic), np.asarray(with_reference)
 
     @cached_property
-    def of_values(self) -> FloatArray:
+    def value_scores(self) -> FloatArray:
         """Scores (n_columns, n_targets) by how often each value occurs."""
         return np.array([self._compare_counts([j]) for j in range(len(self.widths))])
 
     @cached_property
-    def of_pairs(self) -> FloatArray:
+    def pair_scores(self) -> FloatArray:
         """Scores by how often values and pairs of values occur, summed over columns."""
-        total = self.of_values.sum(axis=0)
+        total = self.value_scores.sum(axis=0)
         for pair in combinations(range(len(self.widths)), 2):
             total += self._compare_counts(pair)
         return np.asarray(total)
@@ -127,7 +128,7 @@ class MembershipAttacker:
     @cached_property
     def bandwidth(self) -> float:
         """Silverman's, of as many dimensions as there are columns, whose spread is that of two random records."""
-        records = self._sample(self._by_ranks[1])
+        records = self._sample(self._encoded_by_ranks[1])
         shifted = np.roll(records.cells, 1, axis=0)
         is_number = np.array(records.is_number)
         costs = np.where(is_number, (records.cells - shifted) ** 2, records.cells != shifted)
@@ -141,14 +142,14 @@ class MembershipAttacker:
 
     def compare_densities(self) -> FloatArray:
         """Return the logarithm of the density of the synthetic records over that of the reference."""
-        targets, synthetic, reference = self._by_ranks
+        targets, synthetic, reference = self._encoded_by_ranks
         densities = [log_densities(targets, self._sample(each), self.bandwidth) for each in (synthetic, reference)]
         return densities[0] - densities[1]
 
     def explain_neighbours(self) -> FloatArray:
         """Return how much better the reference with a target in it explains the synthetic records near the target."""
-        _, synthetic, reference = self._by_ranks
-        near, costs = self.near_by_ranks
+        _, synthetic, reference = self._encoded_by_ranks
+        near, costs = self.nearest_by_ranks
         touched, which = np.unique(near, return_inverse=True)
         log_density = log_densities(synthetic.take(touched), self._sample(reference), self.bandwidth)
         kernel = -costs / (2 * self.bandwidth**2)
@@ -174,13 +175,13 @@ def count_cells(
 
 
 def _score_ratio(attacker: MembershipAttacker) -> FloatArray:
-    to_synthetic, to_reference = attacker.by_values
+    to_synthetic, to_reference = attacker.distances_by_values
     assert to_reference is not None
     return _compare_distances(to_synthetic, to_reference)
 
 
 def _score_ratio_of_ranks(attacker: MembershipAttacker) -> FloatArray:
-    return _compare_distances(attacker.near_by_ranks[1][:, 0], attacker.to_reference_by_ranks[:, 0])
+    return _compare_distances(attacker.nearest_by_ranks[1][:, 0], attacker.reference_distances_by_ranks[:, 0])
 
 
 def _compare_distances(to_synthetic: FloatArray, to_reference: FloatArray) -> FloatArray:
@@ -189,7 +190,7 @@ def _compare_distances(to_synthetic: FloatArray, to_reference: FloatArray) -> Fl
 
 
 def _score_copies(attacker: MembershipAttacker) -> FloatArray:
-    tables = [attacker.targets, attacker.synthetic, attacker._other]
+    tables = [attacker.targets, attacker.synthetic, attacker.reference_rows]
     n_synthetic, n_reference = count_equal_rows(tables, attacker.widths)
     return np.asarray(np.log((n_synthetic + 0.5) / (n_reference + 0.5)))
 
@@ -218,13 +219,13 @@ def _score_boosting(attacker: MembershipAttacker) -> FloatArray | None:
 
 ATTACKS: Final[Mapping[str, Callable[[MembershipAttacker], FloatArray | None]]] = MappingProxyType(
     {
-        "distance": lambda attacker: -attacker.by_values[0],
+        "distance": lambda attacker: -attacker.distances_by_values[0],
         "ratio": _score_ratio,
-        "rank distance": lambda attacker: -attacker.near_by_ranks[1][:, 0],
+        "rank distance": lambda attacker: -attacker.nearest_by_ranks[1][:, 0],
         "rank ratio": _score_ratio_of_ranks,
         "copies": _score_copies,
-        "counts": lambda attacker: attacker.of_values.sum(axis=0),
-        "pairs": lambda attacker: attacker.of_pairs,
+        "counts": lambda attacker: attacker.value_scores.sum(axis=0),
+        "pairs": lambda attacker: attacker.pair_scores,
         "agreement": _score_agreement,
         "agreement alone": lambda attacker: attacker.agreements[0],
         "boosting": _score_boosting,

@@ -20,7 +20,6 @@ _N_HALVINGS: Final = 40
 _POWER: Final = 0.8
 _TAIL: Final = 0.025
 _LABELS_PER_BATCH: Final = 64
-MIN_FALSE_ALARMS: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +83,8 @@ def recognise(members: FloatArray, others: FloatArray, false_alarms: float, n_at
     The lower end of the interval holds for so many attacks together.
     """
     m, n = len(members), len(others)
-    n_above = int(false_alarms * n + 1e-9)
-    if n <= n_above or (false_alarms > 0 and n_above < MIN_FALSE_ALARMS):
+    n_above = _n_accused(n, false_alarms)
+    if n_above is None:
         return Recognition(false_alarms, 0, *[math.nan] * 5)
     threshold = np.partition(others, n - 1 - n_above)[n - 1 - n_above]
     n_found = int((members > threshold).sum())
@@ -99,8 +98,8 @@ def recognise(members: FloatArray, others: FloatArray, false_alarms: float, n_at
 
 def least_recognised(m: int, n: int, false_alarms: float) -> float:
     """Return the smallest share of leaking people that these numbers tell from none, with a power of 80 %."""
-    n_above = int(false_alarms * n + 1e-9)
-    if n <= n_above or (false_alarms > 0 and n_above < MIN_FALSE_ALARMS):
+    n_above = _n_accused(n, false_alarms)
+    if n_above is None:
         return math.nan
     counts = np.arange(m + 2)
     n_needed = int(np.argmax(_chances_of_at_least(counts, 0.0, m, n, n_above) <= _TAIL))
@@ -110,6 +109,12 @@ def least_recognised(m: int, n: int, false_alarms: float) -> float:
 def least_area(m: int, n: int) -> float:
     """Return the smallest area under the curve that these numbers tell from one half, with a power of 80 %."""
     return 0.5 + (standard_score() + standard_score(2 * _POWER - 1)) * math.sqrt((m + n + 1) / (12 * m * n))
+
+
+def _n_accused(n: int, false_alarms: float) -> int | None:
+    """Return how many of the non-members may be accused; None where they are too few for that share."""
+    n_above = int(false_alarms * n + 1e-9)
+    return n_above if n > n_above and bool(n_above) == (false_alarms > 0) else None
 
 
 def _leaking_share_interval(n_found: int, m: int, n: int, n_above: int, n_attacks: int) -> tuple[float, float]:
