@@ -175,7 +175,7 @@ def check_tables(
     across: str | None = None,
     hidden: Sequence[str] = (),
     total: str | Mapping[str, str] = "",
-    hierarchies: Mapping[str, object] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
     reader: ReaderKnowledge | None = None,
     threshold: int | None = None,
     budget: Budget | None = None,

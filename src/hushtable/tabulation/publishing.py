@@ -260,7 +260,7 @@ def tabulate(
     by: Sequence[str] | Sequence[Sequence[str]],
     value: str | None = None,
     person: str | None = None,
-    hierarchies: Mapping[str, object] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
     rules: CellRules | None = None,
     reader: ReaderKnowledge | None = None,
     weight: CellWeight = "count",

@@ -67,10 +67,12 @@ def gather(
 ) -> Participants:
     """Encode the tables, split the control into non-members and a reference, and draw who is attacked."""
     opened: _OpenTables = {name: None if table is None else open_table(table) for name, table in data.items()}
+    original = opened["original"]
+    assert original is not None
     columns = None if person is None else _columns_without(person, opened)
-    tables = encode_tables(
-        opened["original"], opened["synthetic"], opened["control"], columns, specs, opened["reference"]
-    )
+    if not (original.names if columns is None else columns):
+        raise InputError("the tables have no column to attack by.", hint="give at least one column.")
+    tables = encode_tables(original, opened["synthetic"], opened["control"], columns, specs, opened["reference"])
     assert tables.control is not None
     people, control = _number_persons(opened, person, tables)
     if tables.reference is not None:
@@ -105,10 +107,7 @@ def _columns_without(person: str, data: _OpenTables) -> list[str]:
             check_columns([person], table.names, f"person, in the {what} table")
     original = data["original"]
     assert original is not None
-    columns = [name for name in original.names if name != person]
-    if not columns:
-        raise InputError("the tables have no column to attack by.", hint="give at least one column.")
-    return columns
+    return [name for name in original.names if name != person]
 
 
 def _number_persons(data: _OpenTables, person: str | None, tables: Coded) -> tuple[CountArray, CountArray]:
