@@ -1,5 +1,6 @@
 """Doors that take a second table: an exact copy is found as the original is, whichever program wrote it."""
 
+import functools
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
@@ -155,13 +156,18 @@ def test_no_door_takes_a_second_table_past_the_meeting():
     assert found - {*DOORS, *OTHERWISE} == set()
 
 
+@functools.cache
+def answer_to_the_table_itself(door: str) -> Any:
+    return DOORS[door](people(), people())
+
+
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("door", DOORS)
 def test_a_copy_is_found_whichever_program_wrote_it(door, writer, tmp_path):
     table = people()
     with warnings.catch_warnings():
         warnings.simplefilter("error", MismatchWarning)
-        assert DOORS[door](table, spelled(tmp_path)[writer](table)) == DOORS[door](table, table)
+        assert DOORS[door](table, spelled(tmp_path)[writer](table)) == answer_to_the_table_itself(door)
 
 
 GATES = {
