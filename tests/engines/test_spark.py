@@ -229,7 +229,7 @@ def test_a_release_of_spark_is_the_one_of_memory(spark, tmp_path, name):
 
 
 @pytest.mark.filterwarnings("ignore:tight intervals")
-@pytest.mark.parametrize(("name", "n_parts"), [("l", 1), ("t", 3), ("l", 16)])
+@pytest.mark.parametrize(("name", "n_parts"), [("l", 1), ("t", 3), ("l", 5)])
 def test_records_that_are_cut_one_by_one_are_published_where_they_are(spark, tmp_path, monkeypatch, name, n_parts):
     monkeypatch.setattr(beyond_memory, "MOST_COUNTED", 1)
     monkeypatch.setattr(in_parts, "_MAX_RECORDS_PER_WORKER", 30)
