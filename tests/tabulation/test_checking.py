@@ -326,7 +326,12 @@ def _place_of(key, shape):
 def test_a_forged_witness_is_refused():
     found = ht.check_tables(FOUR_ONES, reader=ZEROS_HIDDEN)
     entries = found.certificate.to_dict()
-    assert ht.check_certificate(FOUR_ONES, entries).passed
+    verdict = ht.check_certificate(FOUR_ONES, entries)
+    assert verdict.passed
+    assert verdict.held[0] == (
+        "every witness agrees with what the tables show, if totals are g=Total, h=Total, hidden values are whole "
+        "numbers of at least 0, and a cell without a row is 0"
+    )
     for change in ("value", "cell", "least", "spread"):
         forged = json.loads(json.dumps(entries))
         del forged["sha256"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from hushtable.cli.arguments import ReadingOptions, Results, Seconds, budget_of, names_of, table_path
 from hushtable.cli.groups import argument, field
 from hushtable.cli.report import report_outputs, write_report
-from hushtable.cli.terminal import exit_with_code, format_table, print_json, print_lines, print_to_stderr, show_step
+from hushtable.cli.terminal import exit_with_code, fold_sentences, format_table, print_json, print_lines, print_to_stderr, show_step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def check(
         if results.as_json:
             print_json({**found.to_dict(), "facts": found.facts})
         else:
-            print_lines(*_describe_reading(found), *found.facts, *_failing_cells(found))
+            print_lines(*fold_sentences([*_describe_reading(found), *found.facts]), *_failing_cells(found))
 
 
 def parse_pair(text: str, name: str) -> tuple[str, str]:

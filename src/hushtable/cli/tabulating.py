@@ -21,7 +21,7 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.check import parse_pair
 from hushtable.cli.groups import field
-from hushtable.cli.terminal import print_json, print_lines, print_to_stderr, show_step
+from hushtable.cli.terminal import fold_sentences, print_json, print_lines, print_to_stderr, show_step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,4 +117,4 @@ def tables(
     if results.as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **made.to_dict(), "facts": made.facts})
     else:
-        print_lines(f"Wrote {output}, verified from the file.", *made.facts)
+        print_lines(f"Wrote {output}, verified from the file.", *fold_sentences(made.facts))

@@ -19,6 +19,7 @@ from hushtable.claims.certificates.record import Reading
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.errors import InputError, check_choice, check_columns
 from hushtable.io import frames
+from hushtable.wording import join_names
 
 KIND: Final = "witnesses"
 
@@ -48,10 +49,32 @@ class _TableCells:
 
 
 def check(data: Any, entries: WitnessEntries, reading: Reading) -> Verdict:
-    """Check witnesses from the published tables."""
+    """Check witnesses from the published tables; what the certificate says of them itself, its condition names."""
     del reading  # cells of tables are texts and numbers
     tables = list(data) if isinstance(data, (list, tuple)) else [data]
-    return judge(tables, entries)[0]
+    with refuse_unreadable():
+        verdict, _ = _check(tables, entries)
+        agrees = f"{_AGREES}, {_describe_assumptions(entries)}"
+    failures = tuple(replace(each, condition=each.condition.replace(_AGREES, agrees)) for each in verdict.failures)
+    return replace(verdict, conditions=(agrees, _COVERS), failures=failures)
+
+
+def _describe_assumptions(entries: WitnessEntries) -> str:
+    """Say what the certificate takes for true of its tables and their reader: tables do not tell it."""
+    reader = entries["reader"]
+    totals = dict.fromkeys(
+        f"{name}={label}" for table in entries["tables"] for name, label in sorted(table["total"].items()) if name
+    )
+    trees = tuple(dict.fromkeys(name for table in entries["tables"] for name in table["hierarchies"]))
+    sums = f" and the sums in {join_names(trees)} are those that the certificate lists" if trees else ""
+    least, absent = _least(reader), "0" if reader["absent"] == "zero" else "unknown"
+    values = "any numbers" if least is None else f"numbers of at least {least}"
+    if reader["content"] == "counts":
+        values = f"whole numbers of at least {least}"
+    return (
+        f"if totals are {', '.join(totals) or 'nowhere'}{sums}, hidden values are {values}, "
+        f"and a cell without a row is {absent}"
+    )
 
 
 def judge(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
