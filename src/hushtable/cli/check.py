@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from hushtable.cli.arguments import ReadingOptions, Results, Seconds, budget_of, names_of, table_path
 from hushtable.cli.groups import argument, field
 from hushtable.cli.report import report_outputs, write_report
-from hushtable.cli.terminal import exit_with_code, fold_sentences, format_table, print_json, print_lines, print_to_stderr, show_step
+from hushtable.cli.terminal import (
+    exit_with_code,
+    fold_sentences,
+    format_table,
+    print_json,
+    print_lines,
+    print_to_stderr,
+    show_step,
+)
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:

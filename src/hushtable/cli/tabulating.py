@@ -89,6 +89,7 @@ def tables(
     reading: ReadingOptions,
 ) -> None:
     """Make tables of counts or sums, and hide the cheapest cells so that nobody can compute a small one."""
+    from hushtable.engines import open_origin
     from hushtable.io import drafts, frames
     from hushtable.tabulation import ReaderKnowledge, tabulate
 
@@ -96,10 +97,10 @@ def tables(
     outputs = [output, *filter(None, [results.certificate])]
     drafts.check_outputs(outputs, (place_of(file),), overwrite=results.force)
     with show_step("reading"):
-        frame = reading.table(file)
+        rows = (None if str(file) == "-" else open_origin(file, dialect=reading.dialect())) or reading.table(file)
     with show_step("counting and hiding"):
         made = tabulate(
-            frame,
+            rows,
             by=[names_of(names) for names in counted.by],
             value=counted.value,
             person=counted.person,

@@ -272,8 +272,8 @@ def tabulate(
 
     Parameters
     ----------
-    data : path or dataframe
-        A row a record.
+    data : path, dataframe or lazy frame
+        A row a record. Of a folder, a file beyond memory and a lazy frame only the distinct rows are held.
     by : sequence of str, or several of them
         The dimensions of a table, or of each of several. Labels are categories; a missing cell is one.
     value : str, optional

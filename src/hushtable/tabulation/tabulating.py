@@ -12,8 +12,9 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.claims import HiddenCells
 from hushtable.columns import ColumnSpec
+from hushtable.engines import open_rows
 from hushtable.errors import InputError, check_choice, check_columns, check_whole, quote_names
-from hushtable.io import frames
+from hushtable.io import Frame
 from hushtable.tables import Table
 from hushtable.tabulation.cells import MAX_CELLS, SHOWN, CellTable, Dimension, find_sums
 
@@ -92,7 +93,8 @@ class TabulatedRecords:
     parents: Mapping[str, Mapping[str, Sequence[str]]]  # of each dimension: parent to parts
     amounts: CountArray  # in units
     decimals: int
-    persons: CountArray  # the number of each record's person
+    n_records: CountArray  # of each row: equal records are one row
+    persons: CountArray | None  # the number of each row's person; None where every record is one
     counts_persons: bool  # whether a cell shows distinct persons
 
     def count(self, by: Sequence[str], n_largest: int) -> CountedTable:
@@ -123,18 +125,23 @@ class TabulatedRecords:
     def _add(
         self, places: CountArray, inside: BoolArray, values: CountArray, n_persons: CountArray, largest: FloatArray
     ) -> None:
-        """Add the records of some cells, in place; each cell comes at one level only."""
-        pairs, first = np.unique(np.stack([places, self.persons[inside]]), axis=1, return_inverse=True)
-        amounts = np.bincount(first.ravel(), weights=self.amounts[inside], minlength=pairs.shape[1])
-        np.add.at(values, pairs[0], np.rint(amounts).astype(np.int64))
-        np.add.at(n_persons, pairs[0], 1)
-        order = np.lexsort((-amounts, pairs[0]))
-        cells = pairs[0][order]
+        """Add the rows of some cells, in place; each cell comes at one level only."""
+        amounts, n_alike = self.amounts[inside].astype(np.float64), self.n_records[inside]
+        if self.persons is not None:
+            pairs, first = np.unique(np.stack([places, self.persons[inside]]), axis=1, return_inverse=True)
+            amounts = np.bincount(first.ravel(), weights=amounts * n_alike, minlength=pairs.shape[1])
+            places, n_alike = pairs[0], np.ones(pairs.shape[1], dtype=np.int64)
+        np.add.at(values, places, np.rint(amounts).astype(np.int64) * n_alike)
+        np.add.at(n_persons, places, n_alike)
+        # The contributions of a cell from the largest on; equal ones of several persons follow one another.
+        order = np.lexsort((-amounts, places))
+        cells, amounts, n_alike = places[order], amounts[order], n_alike[order]
         starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]])
-        rank = np.arange(len(cells)) - np.repeat(starts, np.diff(np.r_[starts, len(cells)]))
+        before = np.cumsum(n_alike) - n_alike
+        rank = before - np.repeat(before[starts], np.diff(np.r_[starts, len(cells)]))
         for place in range(len(largest)):
-            at_rank = rank == place
-            largest[place, cells[at_rank]] = amounts[order][at_rank]
+            at_rank = (rank <= place) & (place < rank + n_alike)
+            largest[place, cells[at_rank]] = amounts[at_rank]
 
     def _build_axis(self, name: str) -> tuple[Dimension, list[CountArray]]:
         """Return a dimension with its totals, and the label of every record on each level."""
@@ -167,10 +174,7 @@ def read_records(
     InputError
         A label is that of totals, a value is missing or negative, or a hierarchy does not fit.
     """
-    frame = frames.read(data).with_row_per_record()
-    check_columns(
-        [*dimensions, *(name for name in (value, person) if name is not None)], frame.columns, "columns of tables"
-    )
+    frame = _open_rows(data, [*dimensions, *(name for name in (value, person) if name is not None)])
     if not frame.n_rows:
         raise InputError("there are no records to count.", hint="give a table with at least one row.")
     table = Table.encode(frame, list(dimensions), {name: ColumnSpec("category") for name in dimensions})
@@ -184,7 +188,7 @@ def read_records(
         if TOTAL in texts:
             raise InputError(f"column {name!r} has the label {TOTAL!r} itself.", hint="leave rows of totals out.")
         labels[name] = texts, used
-    persons = np.arange(frame.n_rows)
+    persons = None
     if person is not None:
         persons = Table.encode(frame, [person], {person: ColumnSpec("category")}).codes[0].astype(np.int64)
         if (persons < 0).any():
@@ -193,16 +197,29 @@ def read_records(
     if value is not None:
         amounts, decimals = _read_amounts(frame, value)
     is_alone = _are_in_one_cell(labels, persons)
-    return TabulatedRecords(labels, hierarchies or {}, amounts, decimals, persons, value is None and is_alone)
+    return TabulatedRecords(
+        labels, hierarchies or {}, amounts, decimals, frame.records, persons, value is None and is_alone
+    )
 
 
-def _are_in_one_cell(labels: Mapping[str, tuple[tuple[str, ...], CountArray]], persons: CountArray) -> bool:
+def _open_rows(data: Any, names: Sequence[str]) -> Frame:
+    """Return the columns that are counted; of what is not in memory its distinct rows, with how many records each is."""
+    rows = open_rows(data)
+    check_columns(names, rows.names, "columns of tables")
+    if isinstance(rows, Table):
+        return rows.frame()
+    return rows if isinstance(rows, Frame) else rows.collapse(list(dict.fromkeys(names)))
+
+
+def _are_in_one_cell(labels: Mapping[str, tuple[tuple[str, ...], CountArray]], persons: CountArray | None) -> bool:
     """Whether all records of each person have the same labels, so that counts of persons add up."""
+    if persons is None:
+        return True
     rows = np.unique(np.stack([persons, *(codes for _, codes in labels.values())]), axis=1)
     return int(rows.shape[1]) == len(np.unique(persons))
 
 
-def _read_amounts(frame: frames.Frame, value: str) -> tuple[CountArray, int]:
+def _read_amounts(frame: Frame, value: str) -> tuple[CountArray, int]:
     """Return a column of amounts in units, and the decimals of a unit."""
     cells = frame.values(value)
     if not cells.dtype.is_numeric():
