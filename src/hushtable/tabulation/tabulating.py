@@ -203,7 +203,7 @@ def read_records(
 
 
 def _open_rows(data: Any, names: Sequence[str]) -> Frame:
-    """Return the columns that are counted; of what is not in memory its distinct rows, with how many records each is."""
+    """Return the columns that are counted; of what is not in memory its distinct rows, with counts of records."""
     rows = open_rows(data)
     check_columns(names, rows.names, "columns of tables")
     if isinstance(rows, Table):
@@ -221,10 +221,11 @@ def _are_in_one_cell(labels: Mapping[str, tuple[tuple[str, ...], CountArray]], p
 
 def _read_amounts(frame: Frame, value: str) -> tuple[CountArray, int]:
     """Return a column of amounts in units, and the decimals of a unit."""
-    cells = frame.values(value)
-    if not cells.dtype.is_numeric():
+    table = Table.encode(frame, [value])
+    column, codes = table.columns[0], table.codes[0]
+    if column.kind not in ("integer", "decimal"):
         raise InputError(f"column {value!r} holds no numbers.", hint="name a column of numbers with value.")
-    numbers = np.array([np.nan if cell is None else float(cell) for cell in cells.to_list()])
+    numbers = np.append(np.asarray(column.values, dtype=np.float64), np.nan)[codes]
     if not np.isfinite(numbers).all():
         raise InputError(f"column {value!r} has missing values.", hint="leave these records out, or say 0.")
     if (numbers < 0).any():
