@@ -223,8 +223,8 @@ class Policy(Record):
         for name in self.with_role("sensitive"):
             if name in tables.columns and name not in (tables.value, tables.sensitive, *self.accept):
                 msg = (
-                    f"names {name!r}, which is sensitive: a line may tell it of all its persons. Say sensitive: {name}, "
-                    "or accept it with a reason"
+                    f"names {name!r}, which is sensitive: a line may tell it of all its persons. "
+                    f"Say sensitive: {name}, or accept it with a reason"
                 )
                 raise MisplacedError(msg, ("tabulations", "by"))
 
