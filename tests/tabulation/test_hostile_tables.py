@@ -1,7 +1,7 @@
 """Tables as nobody should publish them: rows that lack, marks of many kinds, sums, hidden zeros, totals that are wrong.
 
-Each is drawn with its true values: what a reader is said to know must hold them, and no cell is called protected that an
-independent checker does not find so.
+Each is drawn with its true values: what a reader is said to know must hold them, and no cell is called protected that
+an independent checker does not find so.
 """
 
 from itertools import product
@@ -38,7 +38,8 @@ def draw_table(draw):
         value = table[place]
         key = tuple((name, label) for name, label in zip(names, row, strict=True) if label != "Total")
         true[key] = value / unit
-        if drops[place] and (value == 0 or absent == "hidden"):
+        # Every label has some row: of others nobody would know.
+        if drops[place] and len(key) > 1 and (value == 0 or absent == "hidden"):
             continue
         text = str(value if unit == 1 else value / unit)
         if are_hidden[place]:
@@ -59,13 +60,7 @@ def test_of_no_hostile_table_a_cell_is_protected_by_mistake(n_tables):
         draw = np.random.default_rng(seed)
         frame, true, reader = draw_table(draw)
         options = {"by": frame.columns[:-1], "value": "n", "total": "Total", "reader": reader}
-        try:
-            found = ht.check_tables(frame, **options)
-        except ht.InputError as error:
-            # A table that lost its totals may have no column of numbers, or no rows.
-            assert "reader" not in str(error), (seed, error)
-            assert "not the sum" not in str(error), (seed, error)
-            continue
+        found = ht.check_tables(frame, **options)
         for judged in found.audit.cells:
             value = true[found.system.keys[judged.cell]] * found.system.unit
             if judged.outcome == "protected":
@@ -75,7 +70,8 @@ def test_of_no_hostile_table_a_cell_is_protected_by_mistake(n_tables):
                 assert judged.low <= value <= judged.high, (seed, found.system.describe(judged.cell))
                 n_failing += 1
         verdict = ht.check_certificate(frame, found.certificate)
-        assert verdict.passed == (not found.failing), (seed, verdict.failures)
+        marked = set(found.system.marked.tolist())
+        assert verdict.passed == all(cell.cell not in marked for cell in found.failing), (seed, verdict.failures)
         n_wrong += _is_told_of_a_wrong_total(true, frame.columns[:-1], reader, draw)
     assert min(n_protected, n_failing) > n_tables
     assert n_wrong > 0.9 * n_tables
@@ -89,6 +85,8 @@ def _is_told_of_a_wrong_total(true, names, reader, draw):
         (*(dict(key).get(name, "Total") for name in names), str(value + (key == wrong))) for key, value in true.items()
     ]
     frame = pl.DataFrame(rows, schema=[*names, "n"], orient="row")
-    with pytest.raises(ht.InputError, match=r"not the sum of their parts: the sum over . at .*: 1(\.0)? too (much|little)"):
+    with pytest.raises(
+        ht.InputError, match=r"not the sum of their parts: the sum over . at .*: 1(\.0)? too (much|little)"
+    ):
         ht.check_tables(frame, by=names, value="n", total="Total", reader=reader)
     return True

@@ -73,6 +73,9 @@ class ReaderOptions:
     content: str | None = field(None, "counts (whole numbers) or sums. Default: counts, if all values are whole.")
     zeros: str = field("shown", "shown: a hidden count is at least 1; hidden: it may be 0.")
     absent: str = field("zero", "What a combination without a row is: zero or hidden.")
+    alone: list[str] | None = field(
+        None, "A hidden cell of one contributor, who knows its value: g=a,h=x. Once for each.", metavar="A=LABEL,..."
+    )
     negative: bool = field(False, "A hidden sum may be below 0.", "--negative")
     threshold: int | None = field(None, "A count below is small: shown it fails, hidden it must look large.", min=2)
     seconds: Seconds = None
@@ -87,6 +90,7 @@ class ReaderOptions:
             self.zeros,  # type: ignore[arg-type]
             self.absent,  # type: ignore[arg-type]
             self.negative,
+            alone=tuple(tuple(parse_pair(each, "--alone") for each in names_of(cell)) for cell in self.alone or ()),
         )
 
 
@@ -125,7 +129,11 @@ def check(
         if results.as_json:
             print_json({**found.to_dict(), "facts": found.facts})
         else:
-            print_lines(*fold_sentences([*_describe_reading(found), *found.facts]), *_failing_cells(found))
+            print_lines(
+                *fold_sentences([*_describe_reading(found), *found.facts]),
+                *_failing_cells(found),
+                *_leaks_to_alone(found),
+            )
 
 
 def parse_pair(text: str, name: str) -> tuple[str, str]:
@@ -167,3 +175,11 @@ def _failing_cells(found: TableAudit) -> list[str]:
         ("cell", "outcome", "a reader knows", "from"), rows, right=("a reader knows",), sentences=("outcome", "from")
     )
     return ["", table, *more]
+
+
+def _leaks_to_alone(found: TableAudit) -> list[str]:
+    """Return what those compute who are said to be alone in a cell, as a table."""
+    describe = found.system.describe
+    rows = [(describe(int(leak.own[0])), describe(cell)) for leak in found.leaks for cell in leak.cells]
+    more = [f"... and {len(rows) - _SHOWN:,} more cells, see --json"] if len(rows) > _SHOWN else []
+    return ["", format_table(("alone in", "computes"), rows[:_SHOWN]), *more] if rows else []

@@ -53,6 +53,11 @@ class RuleOptions:
     sensitive: str | None = field(None, "Dimension whose lines must not tell of all but one.", metavar="COLUMN")
     level: str = field("upper", "What hidden counts may be: upper (the threshold or more) or exact (another value).")
     zeros: str | None = field(None, "shown or hidden. Default: shown, and hidden with --sensitive.")
+    singletons: bool = field(
+        True,
+        "Keep who is alone in a cell from computing other hidden ones.",
+        "--singletons/--no-singletons",
+    )
     weight: str = field("count", "What hiding a cell costs: count (its value), one, or log.")
     seconds: Seconds = None
 
@@ -68,7 +73,14 @@ class RuleOptions:
                 dominance = int(n), float(k)
             except ValueError:
                 raise InputError(f"--dominance {self.dominance!r}.", hint="write N,K: --dominance 2,85.") from None
-        return CellRules(self.threshold, dominance, self.p, self.sensitive, self.level)  # type: ignore[arg-type]
+        return CellRules(
+            self.threshold,
+            dominance,
+            self.p,
+            self.sensitive,
+            self.level,  # type: ignore[arg-type]
+            singletons=self.singletons,
+        )
 
 
 @dataclass(frozen=True)

@@ -410,6 +410,7 @@ class PolicyTabulations(Record):
     sensitive: str | None = None
     level: Literal["exact", "upper"] = "upper"
     safety: float = Field(default=10.0, gt=0)
+    singletons: bool = Field(default=True, strict=True)  # who is alone in a cell must not compute another one
     zeros: Literal["shown", "hidden"] | None = None
     weight: Literal["count", "one", "log"] = "count"
     # Labels that are sums of others, by dimension: the path of a table or .hrc, or a parent and its parts.
@@ -441,7 +442,8 @@ class PolicyTabulations(Record):
         """What must be hidden."""
         from hushtable.tabulation import CellRules
 
-        return CellRules(self.threshold, self.dominance, self.p, self.sensitive, self.level, self.safety)
+        given = {each.name: getattr(self, each.name) for each in fields(CellRules)}
+        return CellRules(**given)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -40,6 +40,8 @@ class ReaderKnowledge:
         Whether a hidden cell may be below zero. Only for sums.
     public : tuple of cells, each of (dimension, label)
         Cells that are known whatever the tables show; the empty one is the total of all.
+    alone : tuple of cells
+        Hidden cells of one contributor each, who knows its value. The contributor of a count of 1 is one.
     """
 
     content: Literal["counts", "sums"] | None = None
@@ -47,6 +49,7 @@ class ReaderKnowledge:
     absent: Literal["zero", "hidden"] = "zero"
     negative: bool = False
     public: tuple[CellKey, ...] = ((),)
+    alone: tuple[CellKey, ...] = ()
 
     def __post_init__(self) -> None:
         if self.content is not None:
@@ -71,6 +74,7 @@ class ReaderKnowledge:
             "absent": self.absent,
             "negative": self.negative,
             "public": [[list(part) for part in key] for key in self.public],
+            **({"alone": [[list(part) for part in key] for key in self.alone]} if self.alone else {}),
         }
 
 

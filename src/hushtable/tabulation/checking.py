@@ -6,11 +6,13 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from hushtable._types import CountArray
 from hushtable.claims import Certificate
 from hushtable.errors import InputError, check_columns, check_type, check_whole, names_in
 from hushtable.search import Budget, Clock
@@ -24,18 +26,21 @@ from hushtable.tabulation.auditing import (
     UNPROTECTABLE,
     CellAudit,
     JudgedCell,
+    SingletonLeak,
     ask_of_hidden,
     audit,
+    find_leaks_to_alone,
 )
 from hushtable.tabulation.cells import CellSystem, ReaderKnowledge, build_system
 from hushtable.tabulation.certifying import build_certificate
+from hushtable.tabulation.deducing import find_bound_cells
 from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
 from hushtable.wording import StatesFacts, careful
 
 _MAX_DERIVATIONS: Final = 20  # of exposed cells; each is a programme
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: what is computed once is kept
 class TableAudit(StatesFacts):
     """What a reader of tables can compute.
 
@@ -53,6 +58,8 @@ class TableAudit(StatesFacts):
         Below it, a count is small.
     n_shown_small : int
         Shown counts above 0 and below the threshold.
+    leaks : tuple of SingletonLeak
+        What the contributors compute who are said to be alone in a cell.
     """
 
     system: CellSystem = field(repr=False)
@@ -61,11 +68,19 @@ class TableAudit(StatesFacts):
     readings: tuple[TableReading, ...] = field(repr=False)
     threshold: int | None
     n_shown_small: int
+    leaks: tuple[SingletonLeak, ...] = field(default=(), repr=False)
 
     @property
     def passed(self) -> bool:
-        """Whether every hidden cell is protected, and no small one is shown."""
-        return not self.n_shown_small and not self.failing
+        """Whether every hidden cell is protected, also from who is said to be alone, and no small one is shown."""
+        return not self.n_shown_small and not self.failing and not self.leaks
+
+    @cached_property
+    def bound_cells(self) -> tuple[CountArray, ...]:
+        """Groups of hidden cells of which each computes the others: who is alone in one of them knows all."""
+        groups = find_bound_cells(self.system, self.audit.deduction)
+        marked = [np.intersect1d(group, self.system.marked) for group in groups]
+        return tuple(group for group in marked if len(group) > 1)
 
     @property
     def failing(self) -> tuple[JudgedCell, ...]:
@@ -117,6 +132,15 @@ class TableAudit(StatesFacts):
             facts.append(careful(told))
         if self.n_shown_small:
             facts.append(careful(f"Counts below {self.threshold} are shown: {self.n_shown_small:,}."))
+        if self.leaks:
+            n_known = len({cell for leak in self.leaks for cell in leak.cells})
+            facts.append(careful(f"Those who are alone in a cell can compute {n_known:,} of {n_cells:,} hidden cells."))
+        elif self.bound_cells:
+            n_bound = sum(len(group) for group in self.bound_cells)
+            facts.append(
+                f"{n_bound:,} of {n_cells:,} hidden cells can be computed from the value of one other hidden cell: "
+                "whoever is alone there knows it. Say who is: --alone."
+            )
         if not n_cells:
             facts.append("The tables hide no cell.")
         if outcomes.get(PROTECTED):
@@ -149,9 +173,14 @@ class TableAudit(StatesFacts):
             "n_shown_small": self.n_shown_small,
             "outcomes": self.outcomes,
             "n_witnesses": len(self.audit.witnesses),
+            "leaks": [
+                {"alone": self._labels(int(leak.own[0])), "computes": [self._labels(cell) for cell in leak.cells]}
+                for leak in self.leaks
+            ],
+            "bound": [[self._labels(cell) for cell in group.tolist()] for group in self.bound_cells[:most]],
             "cells": [
                 {
-                    "cell": dict(self.system.keys[cell.cell] or ()),
+                    "cell": self._labels(cell.cell),
                     "outcome": cell.outcome,
                     "low": cell.low / unit,
                     "high": cell.high / unit,
@@ -161,6 +190,9 @@ class TableAudit(StatesFacts):
                 for cell in self.audit.cells
             ],
         }
+
+    def _labels(self, cell: int) -> dict[str, str]:
+        return dict(self.system.keys[cell] or ())
 
     def _table(self) -> Iterable[Sequence[object]]:
         rows = [(self.system.describe(cell.cell), cell.outcome) for cell in self.failing]
@@ -272,7 +304,8 @@ def audit_system(
     if floor is not None:
         is_cell = np.array([key is not None for key in system.keys])
         n_small = int((is_cell & system.is_known & (system.values > 0) & (system.values < floor)).sum())
-    return TableAudit(system, judged, names, readings, threshold, n_small)
+    leaks = find_leaks_to_alone(system, judged.deduction)
+    return TableAudit(system, judged, names, readings, threshold, n_small, leaks)
 
 
 def _name_of(data: object, place: int) -> str:

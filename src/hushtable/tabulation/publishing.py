@@ -21,6 +21,7 @@ from hushtable.tabulation.certifying import build_certificate
 from hushtable.tabulation.checking import audit_system
 from hushtable.tabulation.deducing import deduce
 from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
+from hushtable.tabulation.singletons import protect_from_singletons
 from hushtable.tabulation.suppressing import SuppressionPattern, suppress
 from hushtable.tabulation.tabulating import (
     TOTAL,
@@ -245,6 +246,8 @@ class Tabulation(StatesFacts):
             f"All {len(pattern.audit.cells):,} primary cells have other values in tables that agree with all that is "
             "shown.",
         ]
+        if self.rules.singletons and len(pattern.audit.cells):
+            facts.append("Nobody who is alone in a cell can compute another primary one from its value.")
         if self.n_one_sided:
             told = f"{self.n_one_sided:,} primary cells can be protected to one side only, whatever is hidden."
             facts.insert(0, careful(told))
@@ -333,7 +336,11 @@ def tabulate(
     system = build_system([each.table for each in counted], knowledge)
     is_primary, levels = _join_rules(system, counted, rules, is_sum=is_sum)
     _check_protectable(system, is_primary, levels)
-    pattern = suppress(system, is_primary, levels, _weigh(system.values, weight), Clock(budget or Budget(seconds=60)))
+    weights, clock = _weigh(system.values, weight), Clock(budget or Budget(seconds=60))
+    pattern = suppress(system, is_primary, levels, weights, clock)
+    if rules.singletons:
+        singletons = _find_singletons(system, counted)
+        pattern = protect_from_singletons(system, pattern, singletons, is_primary, weights, clock)
     return Tabulation(
         several,
         value or _name_count(names),
@@ -398,6 +405,16 @@ def _key_of(table: CellTable, cell: int) -> CellKey:
     codes = np.unravel_index(cell, table.shape)
     labels = [(axis.name, axis.labels[int(code)]) for axis, code in zip(table.axes, codes, strict=True)]
     return tuple(sorted(pair for pair in labels if pair[1] != TOTAL))
+
+
+def _find_singletons(system: CellSystem, counted: Sequence[CountedTable]) -> list[CountArray]:
+    """Return of each contributor who is alone in some cell all the cells in which he is."""
+    number = {key: place for place, key in enumerate(system.keys)}
+    cells: dict[int, set[int]] = {}
+    for each in counted:
+        for cell in np.flatnonzero(each.alone >= 0).tolist():
+            cells.setdefault(int(each.alone[cell]), set()).add(number[_key_of(each.table, cell)])
+    return [np.array(sorted(own), dtype=np.int64) for own in cells.values()]
 
 
 def _check_protectable(system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels) -> None:

@@ -44,6 +44,8 @@ class CellRules:
         What a reader must hold possible of a hidden count: another value, or one that reaches the threshold.
     safety : float
         By how many percent of itself a hidden sum must be able to move, where no rule says more.
+    singletons : bool
+        Whether nobody who is alone in a cell, and knows its value, must be able to compute another hidden one from it.
     """
 
     threshold: int = 10
@@ -52,6 +54,7 @@ class CellRules:
     sensitive: str | None = None
     level: AskedLevel = "upper"
     safety: float = 10.0
+    singletons: bool = True
 
     def __post_init__(self) -> None:
         check_whole("threshold", self.threshold, 1)
@@ -78,11 +81,14 @@ class CountedTable:
         Distinct persons, or records where nobody says whose they are.
     largest : array, shape (n_largest, n_cells)
         The largest contributions, in units; those of a person are added first.
+    alone : array
+        The number of the contributor who is alone in a cell; -1 where there are more, or none.
     """
 
     table: CellTable
     n_persons: CountArray
     largest: FloatArray
+    alone: CountArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,16 +111,16 @@ class TabulatedRecords:
         if n_cells > MAX_CELLS:
             raise InputError(f"{n_cells:,} combinations of labels.", hint=f"at most {MAX_CELLS:,} are counted.")
         values, n_persons = np.zeros(n_cells, dtype=np.int64), np.zeros(n_cells, dtype=np.int64)
-        largest = np.zeros((n_largest, n_cells))
+        largest, alone = np.zeros((n_largest, n_cells)), np.full(n_cells, -1)
         for places in self._cells_at_levels(levels, shape):
             inside = places >= 0
-            self._add(places[inside], inside, values, n_persons, largest)
+            self._add(places[inside], inside, values, n_persons, largest, alone)
         if self.counts_persons:
             values = n_persons.copy()
         nothing = np.full(n_cells, np.inf)
         status = np.full(n_cells, SHOWN)
         table = CellTable(" x ".join(by), axes, values, status, -nothing, nothing, self.decimals)
-        return CountedTable(table, n_persons, largest)
+        return CountedTable(table, n_persons, largest, np.where(n_persons == 1, alone, -1))
 
     def _cells_at_levels(self, levels: Sequence[CountArray], shape: tuple[int, ...]) -> Iterator[CountArray]:
         """Yield the cell of every record, at each combination of levels of the dimensions; -1 where it has none."""
@@ -123,16 +129,24 @@ class TabulatedRecords:
             yield np.where(has_cell, np.ravel_multi_index(tuple(np.maximum(codes, 0) for codes in chosen), shape), -1)
 
     def _add(
-        self, places: CountArray, inside: BoolArray, values: CountArray, n_persons: CountArray, largest: FloatArray
+        self,
+        places: CountArray,
+        inside: BoolArray,
+        values: CountArray,
+        n_persons: CountArray,
+        largest: FloatArray,
+        alone: CountArray,
     ) -> None:
         """Add the rows of some cells, in place; each cell comes at one level only."""
         amounts, n_alike = self.amounts[inside].astype(np.float64), self.n_records[inside]
+        contributors = np.flatnonzero(inside)
         if self.persons is not None:
             pairs, first = np.unique(np.stack([places, self.persons[inside]]), axis=1, return_inverse=True)
             amounts = np.bincount(first.ravel(), weights=amounts * n_alike, minlength=pairs.shape[1])
-            places, n_alike = pairs[0], np.ones(pairs.shape[1], dtype=np.int64)
+            (places, contributors), n_alike = pairs, np.ones(pairs.shape[1], dtype=np.int64)
         np.add.at(values, places, np.rint(amounts).astype(np.int64) * n_alike)
         np.add.at(n_persons, places, n_alike)
+        alone[places] = contributors
         # The contributions of a cell from the largest on; equal ones of several persons follow one another.
         order = np.lexsort((-amounts, places))
         cells, amounts, n_alike = places[order], amounts[order], n_alike[order]
