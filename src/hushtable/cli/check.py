@@ -29,7 +29,9 @@ _SHOWN: Final = 20
 CellTables = Annotated[
     list[Path],
     argument(
-        "TABLE...", "Tables of cells with totals: CSV, Excel or Parquet, a row a cell or a pivot.", parser=table_path
+        "TABLE...",
+        "Tables of cells with totals: CSV, Excel, Parquet or .tab of tau-Argus, a row a cell or a pivot.",
+        parser=table_path,
     ),
 ]
 
@@ -42,6 +44,12 @@ class CellOptions:
     value: str | None = field(None, "Column of values. Default: the only one of numbers, or one called n or count.")
     across: str | None = field(None, "Of a pivot: the name of what its columns are categories of.", metavar="NAME")
     hidden: str = field("", "Marks that hide a value. Default: the usual ones (x, *, :, blank).", metavar="X,Y")
+    status: str | None = field(
+        None, "Column of statuses of tau-Argus or sdcTable: which of the values are hidden.", metavar="COLUMN"
+    )
+    frequency: str | None = field(
+        None, "Column that counts the contributors of each sum: who is alone knows it.", metavar="COLUMN"
+    )
     total: str = field(
         "",
         "Label of totals, or one per column. Default: the usual words, or what adds up.",
@@ -62,6 +70,8 @@ class CellOptions:
             "across": self.across,
             "hidden": [mark.strip() for mark in self.hidden.split(",")] if self.hidden else (),
             "total": total,
+            "status": self.status,
+            "frequency": self.frequency,
             "hierarchies": dict(parse_pair(each, "--hierarchy") for each in self.hierarchy or []),
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -34,7 +34,7 @@ from hushtable.tabulation.auditing import (
 from hushtable.tabulation.cells import CellSystem, ReaderKnowledge, build_system
 from hushtable.tabulation.certifying import build_certificate
 from hushtable.tabulation.deducing import find_bound_cells
-from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
+from hushtable.tabulation.reading import TableReading, find_alone, read_cell_table, read_hierarchies
 from hushtable.wording import StatesFacts, careful
 
 _MAX_DERIVATIONS: Final = 20  # of exposed cells; each is a programme
@@ -210,6 +210,8 @@ def check_tables(
     hierarchies: Mapping[str, Any] | None = None,
     reader: ReaderKnowledge | None = None,
     threshold: int | None = None,
+    status: str | None = None,
+    frequency: str | None = None,
     budget: Budget | None = None,
 ) -> TableAudit:
     """Compute what a reader can find out about every hidden cell of one or several tables.
@@ -220,7 +222,8 @@ def check_tables(
     Parameters
     ----------
     data : path, dataframe, or a list of them
-        A row a cell, or a row and a column a category (`across`), with totals.
+        A row a cell, or a row and a column a category (`across`), with totals. A ``.tab`` of tau-Argus is read with the
+        ``.rda``, ``.hrc`` and ``.hst`` beside it.
     by : sequence of str
         The columns of labels. Default: those that hold no numbers.
     value : str, optional
@@ -237,6 +240,11 @@ def check_tables(
         What a reader knows besides: whether a hidden count is at least 1, whether it may be negative, what is public.
     threshold : int, optional
         A count below is small. A hidden one must be able to be this much, and a shown one fails.
+    status : str, optional
+        A column that says which values are hidden although they stand there: V and S are shown in tau-Argus, s and z in
+        sdcTable.
+    frequency : str, optional
+        A column that counts the contributors of each sum: who is alone in a cell knows its value.
     budget : Budget, optional
         What is left when the time is over is not judged, and fails.
 
@@ -261,7 +269,7 @@ def check_tables(
     """
     if threshold is not None:
         check_whole("threshold", threshold, 2, 2**53)
-    for what, given in (("value", value), ("across", across)):
+    for what, given in (("value", value), ("across", across), ("status", status), ("frequency", frequency)):
         check_type(given, str, what, f"the name of a column: {what}='n'")
     check_type(budget, Budget, "budget", "ht.Budget(seconds=10)")
     check_type(reader, ReaderKnowledge, "reader", "ht.ReaderKnowledge(zeros='hidden')")
@@ -272,13 +280,24 @@ def check_tables(
     totals = {"": total} if isinstance(total, str) else dict(total or {})
     names, marks = names_in(by, "by"), names_in(hidden, "hidden")
     labels = {k: v for k, v in totals.items() if k or v}
-    asked = TableReading(names, value, across, marks, labels, read_hierarchies(hierarchies))
-    found = [read_cell_table(each, asked, _name_of(each, place)) for place, each in enumerate(sources)]
+    asked = TableReading(
+        names, value, across, marks, labels, read_hierarchies(hierarchies), status=status, frequency=frequency
+    )
+    opened = [_open(each, asked) for each in sources]
+    found = [
+        read_cell_table(each, reading, _name_of(source, place))
+        for place, (source, (each, reading)) in enumerate(zip(sources, opened, strict=True))
+    ]
     cell_tables = [table for table, _ in found]
     dimensions = list(dict.fromkeys(axis.name for table in cell_tables for axis in table.axes))
     check_columns([*asked.hierarchies], dimensions, "hierarchies")
     check_columns([name for name in labels if name], dimensions, "total")
+    alone = [key for (each, _), (_, reading) in zip(opened, found, strict=True) for key in find_alone(each, reading)]
     system = build_system(cell_tables, reader)
+    hidden = {system.keys[cell] for cell in system.marked.tolist()}
+    knowledge = system.knowledge
+    told = dict.fromkeys([*knowledge.alone, *(key for key in alone if key in hidden)])
+    system = replace(system, knowledge=replace(knowledge, alone=tuple(told)))
     return audit_system(
         system,
         names=tuple(table.name for table in cell_tables),
@@ -306,6 +325,18 @@ def audit_system(
         n_small = int((is_cell & system.is_known & (system.values > 0) & (system.values < floor)).sum())
     leaks = find_leaks_to_alone(system, judged.deduction)
     return TableAudit(system, judged, names, readings, threshold, n_small, leaks)
+
+
+def _open(data: object, asked: TableReading) -> tuple[object, TableReading]:
+    """Return a table, and how it is read: of tau-Argus' as its metadata say."""
+    if not isinstance(data, (str, os.PathLike)) or Path(data).suffix.lower() != ".tab":
+        return data, asked
+    from hushtable.tabulation.tau_argus import read_argus_table
+
+    if asked != TableReading():
+        raise InputError(f"{Path(data).name} was given with options that say what is what.", hint="its .rda says it.")
+    table = read_argus_table(Path(data))
+    return table.frame, table.reading
 
 
 def _name_of(data: object, place: int) -> str:

@@ -27,6 +27,7 @@ _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _THOUSANDS: Final = re.compile(r"-?\d{1,3}(?:[,'’\u00a0\u202f ]\d{3})+(?:\.\d+)?")
 _BELOW: Final = re.compile(r"(<|≤|<=|under\s|below\s|unter\s)\s*(\d+)", re.IGNORECASE)
 _BETWEEN: Final = re.compile(r"(\d+)\s*(?:-|–|to|bis)\s*(\d+)", re.IGNORECASE)
+_SHOWN_STATUSES: Final = frozenset({"v", "s", "z", "p", "e", ""})
 _AGREES: Final = "every witness agrees with what the tables show"
 _COVERS: Final = "the witnesses differ as far as asked in every cell that is asked about"
 CONDITIONS: Final = (_AGREES, _COVERS)
@@ -277,12 +278,22 @@ def _list_rows(data: Any, told: WitnessEntries) -> tuple[list[tuple[tuple[str, .
     fixed = told.get("fixed", {})
     rows = [row for row in range(frame.n_rows) if all(texts[name][row] == label for name, label in fixed.items())]
     if told["value"] is not None:
-        by = [texts[name] for name in told["by"]]
-        return [(tuple(cells[row] for cells in by), texts[told["value"]][row]) for row in rows], list(told["by"])
+        by, values = [texts[name] for name in told["by"]], texts[told["value"]]
+        if told.get("status") is not None:
+            values = _hide_by_status(values, texts[told["status"]], told)
+        return [(tuple(cells[row] for cells in by), values[row]) for row in rows], list(told["by"])
     across = [name for name in frame.columns if name not in told["by"]]
     return [((*(texts[by][row] for by in told["by"]), name), texts[name][row]) for row in rows for name in across], [
         *told["by"],
         told["across"],
+    ]
+
+
+def _hide_by_status(values: Sequence[str], statuses: Sequence[str], told: WitnessEntries) -> list[str]:
+    """Return the values that their status shows, and a mark for the others."""
+    mark = (*told["hidden"], "x")[0]
+    return [
+        value if status.casefold() in _SHOWN_STATUSES else mark for value, status in zip(values, statuses, strict=True)
     ]
 
 
