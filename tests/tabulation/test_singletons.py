@@ -1,5 +1,7 @@
 """Who is alone in a cell knows its value: whether he computes another cell, judged by all tables of a size."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,8 +10,11 @@ import hushtable as ht
 from command import run
 from hushtable.tabulation.cells import build_system
 from hushtable.tabulation.publishing import _find_singletons
+from hushtable.tabulation.reading import TableReading, read_cell_table
 from hushtable.tabulation.singletons import find_leaks
+from hushtable.tabulation.suppressing import suppress
 from hushtable.tabulation.tabulating import read_records
+from hushtable.tabulation.witnesses import ProtectionLevels
 from twins.cell_tables import all_tables, labels_of, values_by_cell
 
 # In row a both hidden amounts are of one firm each: whoever knows one subtracts it from the total.
@@ -89,6 +94,66 @@ def _leaks_by_looking(tables, cells, is_hidden, is_primary, records, labels):
         values = values_by_cell(tables, cells, still_hidden, 1)
         found += sum(len(each) == 1 and bool(is_primary[cell]) for cell, each in values.items())
     return found
+
+
+def test_a_sum_of_hidden_cells_that_one_enterprise_dominates_is_seen():
+    # As in UserSupport #160: B05 to B07 are hidden by (2, 80), one enterprise has most of their sum, and B09, the
+    # cheapest cell besides, is too small to change that.
+    amounts = {"B05": [900, 20, 10], "B06": [30, 1, 1], "B07": [20, 1, 1], "B08": [150, 150, 150, 150],
+               "B09": [10, 10, 10, 10]}  # fmt: skip
+    records = pl.DataFrame([(nace, pay) for nace, pays in amounts.items() for pay in pays], schema=["nace", "pay"],
+                           orient="row")  # fmt: skip
+    rules = ht.CellRules(threshold=2, dominance=(2, 80.0), safety=1.0)
+    read = read_records(records, ["nace"], value="pay")
+    table = read.count(["nace"], 2).table
+    for hidden, n_unions in (("B05 B06 B07", 1), ("B05 B06 B07 B09", 1), ("B05 B06 B07 B08", 0), ("B05", 0)):
+        is_hidden = np.isin(table.axes[0].labels, hidden.split())
+        unions = [union.tolist() for union in read.find_sensitive_unions(table, is_hidden, rules, 2)]
+        assert unions == [np.flatnonzero(is_hidden).tolist()] * n_unions
+        inside = records.filter(pl.col("nace").is_in(hidden.split()))["pay"].sort(descending=True)
+        assert (inside[:2].sum() > 0.8 * inside.sum()) == (n_unions == 1 or hidden == "B05")
+    # What the rule asks of each cell makes the search take B08.
+    made = ht.tabulate(records, by=["nace"], value="pay", rules=rules)
+    assert [made.system.describe(cell) for cell in np.flatnonzero(made.pattern.is_hidden & ~made.is_primary)] == [
+        "nace=B08"
+    ]
+    assert not made.unions
+    told = replace(made, unions=((0, 1, 2),))
+    assert "the first is that of nace=B05; nace=B06; nace=B07" in told.facts[0]
+    assert told.to_dict()["n_sensitive_unions"] == 1
+
+
+def test_the_linked_tables_of_sdctable_need_exactly_one_more_cell():
+    # sdcTable's own test: each table is safe alone, and county-1 and small differ by K and N only.
+    counts = dict(zip("ABIJKLMN", [2, 2, 8, 8, 3, 3, 3, 7], strict=True))
+    trees = ({"county-1": tuple("ABIJ"), "county-2": tuple("KLMN")}, {"big": tuple("LM"), "small": tuple("ABIJKN")})
+    tables = []
+    for name, tree in zip(("one", "two"), trees, strict=True):
+        rows = [*counts.items(), *((label, sum(counts[part] for part in parts)) for label, parts in tree.items()),
+                ("Total", sum(counts.values()))]  # fmt: skip
+        frame = pl.DataFrame([(label, str(n)) for label, n in rows], schema=["region", "n"], orient="row")
+        tables.append(
+            (frame, read_cell_table(frame, TableReading(("region",), "n", hierarchies={"region": tree}), name))
+        )
+    system = build_system([table for _, (table, _) in tables])
+    values = system.values.astype(float)
+    is_primary = values < 4
+    assert is_primary.sum() == 5
+    levels = ProtectionLevels(
+        np.where(is_primary, np.maximum(values - 1, 1), np.inf), np.where(is_primary, values + 1, -np.inf), 0 * values
+    )
+    found = suppress(system, is_primary, levels, np.ones(system.n_cells))
+    assert [system.describe(cell) for cell in np.flatnonzero(found.is_hidden & ~is_primary)] == ["region=N"]
+    assert found.is_optimal
+    marked = [
+        (frame.with_columns(n=pl.when(pl.col("n").cast(int) < 4).then(pl.lit("x")).otherwise("n")), reading)
+        for frame, (_, reading) in tables
+    ]
+    alone = [ht.check_tables(frame, hierarchies=reading.hierarchies).passed for frame, reading in marked]
+    assert alone == [True, True]
+    hierarchies = {"region": {**trees[0], **trees[1]}}
+    both = ht.check_tables([frame for frame, _ in marked], hierarchies=hierarchies)
+    assert {both.system.describe(cell.cell): cell.low for cell in both.exposed} == {"region=K": 3.0}
 
 
 def test_tables_of_one_dimension_share_who_is_alone():

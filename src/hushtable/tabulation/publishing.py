@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -65,6 +65,8 @@ class Tabulation(StatesFacts):
     hierarchies : mapping of dimension to {parent: children}
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
+    unions : tuple of tuples of int
+        Hidden cells of a line whose sum is known from its total, and would be hidden by a rule if it were a cell.
     """
 
     by: tuple[tuple[str, ...], ...]
@@ -77,6 +79,7 @@ class Tabulation(StatesFacts):
     content: str
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
+    unions: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
 
     @property
     def n_cells(self) -> int:
@@ -225,6 +228,7 @@ class Tabulation(StatesFacts):
             "n_primary": self.n_primary,
             "n_secondary": self.n_secondary,
             "n_one_sided": self.n_one_sided,
+            "n_sensitive_unions": len(self.unions),
             "cost": self.pattern.cost,
             "bound": self.pattern.bound,
             "gap": self.pattern.gap,
@@ -250,6 +254,13 @@ class Tabulation(StatesFacts):
             facts.append("Nobody who is alone in a cell can compute another primary one from its value.")
         if self.n_one_sided:
             told = f"{self.n_one_sided:,} primary cells can be protected to one side only, whatever is hidden."
+            facts.insert(0, careful(told))
+        if self.unions:
+            first = "; ".join(self.system.describe(cell) for cell in self.unions[0])
+            told = (
+                f"{len(self.unions):,} sums of hidden cells follow from a total, and a rule would hide them: the first "
+                f"is that of {first}. Take coarser categories there."
+            )
             facts.insert(0, careful(told))
         if self.content == "records of persons":
             told = "a person may be in several cells: cells count records, and the threshold persons."
@@ -352,7 +363,24 @@ def tabulate(
         "sums" if is_sum else _name_content(cells, person),
         trees,
         (Path(data),) if isinstance(data, (str, Path)) else (),
+        tuple(_find_unions(system, cells, counted, pattern.is_hidden, rules, n_largest)) if is_sum else (),
     )
+
+
+def _find_unions(
+    system: CellSystem,
+    records: TabulatedRecords,
+    counted: Sequence[CountedTable],
+    is_hidden: BoolArray,
+    rules: CellRules,
+    n_largest: int,
+) -> Iterator[tuple[int, ...]]:
+    """Yield hidden cells, numbered as in the system, whose sum is known and sensitive."""
+    number = {key: place for place, key in enumerate(system.keys)}
+    for each in counted:
+        own = np.array([number[_key_of(each.table, cell)] for cell in range(len(each.table.values))])
+        for cells in records.find_sensitive_unions(each.table, is_hidden[own], rules, n_largest):
+            yield tuple(own[cells].tolist())
 
 
 def _list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
