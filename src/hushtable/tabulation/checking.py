@@ -13,8 +13,9 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.claims import Certificate
+from hushtable.claims import Certificate, HiddenCells
 from hushtable.errors import InputError, check_columns, check_type, check_whole, names_in
+from hushtable.release import manifest
 from hushtable.search import Budget, Clock
 from hushtable.tabulation.attacks import Derivation, derive
 from hushtable.tabulation.auditing import (
@@ -283,17 +284,18 @@ def check_tables(
     asked = TableReading(
         names, value, across, marks, labels, read_hierarchies(hierarchies), status=status, frequency=frequency
     )
-    opened = [_open(each, asked) for each in sources]
-    found = [
-        read_cell_table(each, reading, _name_of(source, place))
-        for place, (source, (each, reading)) in enumerate(zip(sources, opened, strict=True))
+    opened = [
+        (each, own, _name_of(source, place))
+        for place, source in enumerate(sources)
+        for each, own in _open(source, asked)
     ]
+    found = [read_cell_table(*each) for each in opened]
     cell_tables = [table for table, _ in found]
     dimensions = list(dict.fromkeys(axis.name for table in cell_tables for axis in table.axes))
     check_columns([*asked.hierarchies], dimensions, "hierarchies")
     check_columns([name for name in labels if name], dimensions, "total")
-    alone = [key for (each, _), (_, reading) in zip(opened, found, strict=True) for key in find_alone(each, reading)]
-    system = build_system(cell_tables, reader)
+    alone = [key for (each, *_), (_, reading) in zip(opened, found, strict=True) for key in find_alone(each, reading)]
+    system = build_system(cell_tables, reader or _claimed_knowledge(sources))
     hidden = {system.keys[cell] for cell in system.marked.tolist()}
     knowledge = system.knowledge
     told = dict.fromkeys([*knowledge.alone, *(key for key in alone if key in hidden)])
@@ -327,16 +329,28 @@ def audit_system(
     return TableAudit(system, judged, names, readings, threshold, n_small, leaks)
 
 
-def _open(data: object, asked: TableReading) -> tuple[object, TableReading]:
-    """Return a table, and how it is read: of tau-Argus' as its metadata say."""
-    if not isinstance(data, (str, os.PathLike)) or Path(data).suffix.lower() != ".tab":
-        return data, asked
+def _open(data: object, asked: TableReading) -> list[tuple[object, TableReading]]:
+    """Return tables of a file, and how each is read: as metadata of tau-Argus say, or a manifest of hushtable."""
+    if not isinstance(data, (str, os.PathLike)):
+        return [(data, asked)]
+    claim = manifest.claim_of(data) if asked == TableReading() else None
+    if isinstance(claim, HiddenCells):
+        return [(data, TableReading.from_dict(each)) for each in claim.witnesses["tables"]]
+    if Path(data).suffix.lower() != ".tab":
+        return [(data, asked)]
     from hushtable.tabulation.tau_argus import read_argus_table
 
     if asked != TableReading():
         raise InputError(f"{Path(data).name} was given with options that say what is what.", hint="its .rda says it.")
     table = read_argus_table(Path(data))
-    return table.frame, table.reading
+    return [(table.frame, table.reading)]
+
+
+def _claimed_knowledge(sources: Sequence[object]) -> ReaderKnowledge | None:
+    """Return whether zeros are hidden, as the manifests of hushtable's own tables say; None without one."""
+    claims = [manifest.claim_of(each) for each in sources if isinstance(each, (str, os.PathLike))]
+    told = [claim.witnesses["reader"]["zeros"] for claim in claims if isinstance(claim, HiddenCells)]
+    return ReaderKnowledge(zeros="hidden") if "hidden" in told else None
 
 
 def _name_of(data: object, place: int) -> str:

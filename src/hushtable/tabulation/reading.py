@@ -135,6 +135,16 @@ class TableReading:
     status: str | None = None
     frequency: str | None = None
 
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, Any]) -> TableReading:
+        """Read what `to_dict` returned."""
+        given = {
+            name: entries[name]
+            for name in ("value", "across", "total", "hierarchies", "fixed", "status")
+            if name in entries
+        }
+        return cls(tuple(entries["by"]), hidden=tuple(entries["hidden"]), **given)
+
     def to_dict(self) -> dict[str, object]:
         """Return it as plain values."""
         return {
