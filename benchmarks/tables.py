@@ -207,7 +207,7 @@ def margins() -> None:
     shown = session.crosstab(data.education, data.race)
     whole = data.education.value_counts()
     shown["Total"] = whole.reindex(shown.index)
-    found = ht.check_tables(shown.reset_index(), across="race", by=["education"], total="race=Total")
+    found = ht.check_tables(shown.reset_index(), across="race", by=["education"], total={"race": "Total"})
     print(f"acro, education x race beside the one-way table of education: {found.outcomes}")
     print([found.system.describe(cell.cell) for cell in found.exposed])
 

@@ -103,6 +103,12 @@ def test_the_command_attacks_what_anonymize_and_tables_wrote(tmp_path):
     checked = ht.check_tables(tmp_path / "t.csv")
     assert [reading.by for reading in checked.readings] == [("age", "job"), ("job",)]
     assert checked.passed
+    attacks = checked.attack_with(tmp_path / "r.csv")
+    people = ht.anonymize(tmp_path / "p.csv", quasi_identifiers=["age", "job"], models=[ht.KAnonymity(3)])
+    assert [each.name for each in attacks] == ["hidden cells", "narrowed classes"]
+    assert [each.n_found for each in checked.attack_with(people)] == [each.n_found for each in attacks]
+    with pytest.raises(ht.InputError, match="no release of classes"):
+        checked.attack_with(tmp_path / "t.csv")
     told = run("attack-release", tmp_path / "r.csv", "--tables", tmp_path / "t.csv", "--fail-above", "count=0")
     assert "hidden cells" in told.out
     assert told.code == (1 if "careful" in told.out else 0)

@@ -6,9 +6,8 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -38,10 +37,13 @@ from hushtable.tabulation.deducing import find_bound_cells
 from hushtable.tabulation.reading import TableReading, find_alone, read_cell_table, read_hierarchies
 from hushtable.wording import StatesFacts, careful
 
+if TYPE_CHECKING:
+    from hushtable.risk import OwnAttack
+
 _MAX_DERIVATIONS: Final = 20  # of exposed cells; each is a programme
 
 
-@dataclass(frozen=True, eq=False)  # no slots: what is computed once is kept
+@dataclass(frozen=True, slots=True, eq=False)
 class TableAudit(StatesFacts):
     """What a reader of tables can compute.
 
@@ -61,6 +63,8 @@ class TableAudit(StatesFacts):
         Shown counts above 0 and below the threshold.
     leaks : tuple of SingletonLeak
         What the contributors compute who are said to be alone in a cell.
+    bound_cells : tuple of arrays
+        Groups of hidden cells of which each computes the others: who is alone in one of them knows all.
     """
 
     system: CellSystem = field(repr=False)
@@ -70,18 +74,12 @@ class TableAudit(StatesFacts):
     threshold: int | None
     n_shown_small: int
     leaks: tuple[SingletonLeak, ...] = field(default=(), repr=False)
+    bound_cells: tuple[CountArray, ...] = field(default=(), repr=False)
 
     @property
     def passed(self) -> bool:
         """Whether every hidden cell is protected, also from who is said to be alone, and no small one is shown."""
         return not self.n_shown_small and not self.failing and not self.leaks
-
-    @cached_property
-    def bound_cells(self) -> tuple[CountArray, ...]:
-        """Groups of hidden cells of which each computes the others: who is alone in one of them knows all."""
-        groups = find_bound_cells(self.system, self.audit.deduction)
-        marked = [np.intersect1d(group, self.system.marked) for group in groups]
-        return tuple(group for group in marked if len(group) > 1)
 
     @property
     def failing(self) -> tuple[JudgedCell, ...]:
@@ -150,6 +148,28 @@ class TableAudit(StatesFacts):
                 "that is shown have other values there."
             )
         return tuple(facts)
+
+    def attack_with(self, release: Any) -> tuple[OwnAttack, ...]:
+        """Attack these tables and a release of the same records together.
+
+        Parameters
+        ----------
+        release : Release or path
+            In memory, or written with its manifest.
+
+        Returns
+        -------
+        tuple of OwnAttack
+            Hidden cells that follow from both only, and classes of which the tables tell of fewer than k records.
+
+        Raises
+        ------
+        InputError
+            The tables count other records than the release, or name none of its columns.
+        """
+        from hushtable.tabulation.joining import attack_with_tables, open_released
+
+        return attack_with_tables(*open_released(release), self)
 
     def derivations(self, most: int = _MAX_DERIVATIONS) -> Iterable[tuple[JudgedCell, Derivation | None]]:
         """Yield exposed cells with the sum that computes them."""
@@ -326,7 +346,9 @@ def audit_system(
         is_cell = np.array([key is not None for key in system.keys])
         n_small = int((is_cell & system.is_known & (system.values > 0) & (system.values < floor)).sum())
     leaks = find_leaks_to_alone(system, judged.deduction)
-    return TableAudit(system, judged, names, readings, threshold, n_small, leaks)
+    groups = [np.intersect1d(group, system.marked) for group in find_bound_cells(system, judged.deduction)]
+    bound = tuple(group for group in groups if len(group) > 1)
+    return TableAudit(system, judged, names, readings, threshold, n_small, leaks, bound)
 
 
 def _open(data: object, asked: TableReading) -> list[tuple[object, TableReading]]:

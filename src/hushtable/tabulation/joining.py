@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray
-from hushtable.claims import Classes, coverage_matrix
+from hushtable.claims import Classes, coverage_matrix, open_release
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError
 from hushtable.io import Frame
+from hushtable.release import Release, manifest
 from hushtable.risk import OwnAttack
 from hushtable.search import check_memory
 from hushtable.tabulation.cells import CellKey, CellSystem, append_equations
@@ -70,6 +71,17 @@ def attack_with_tables(frame: Frame, claim: Classes, tables: TableAudit) -> tupl
     system, parts = _join(tables.system, spreads)
     found = deduce(system)
     return _attack_cells(tables, found), _attack_groups(spreads, parts, found, claim.k)
+
+
+def open_released(release: Any) -> tuple[Frame, Classes]:
+    """Return what a release publishes, and what its cells mean: of one in memory, or a path with its manifest."""
+    if isinstance(release, Release):
+        claim, frame = release.claim, release.edition.frame()
+    else:
+        claim, frame = manifest.claim_of(release), open_release(release, manifest.dialect_of(release))
+    if not isinstance(claim, Classes):
+        raise InputError("this is no release of classes.", hint="pass what anonymize returned, or the path it wrote.")
+    return frame, claim
 
 
 def _dimensions_of(by: Sequence[str], across: str | None) -> tuple[str, ...]:
