@@ -1,12 +1,15 @@
 """Tables of counts: what readers can compute, the cheapest pattern that protects, and rtauargus' four linked tables.
 
-Arguments: seconds for each pattern (default 60). Figures of peers were recorded on 2026-11-23 (facts of issue 64):
-pytauargus 0.6.0 OPT in its own model, in which a hidden count may be 0, and Modular as rtauargus' vignette shows it.
+Arguments: seconds for each pattern (default 60), and `peers` to run pytauargus and acro beside it: the variable
+HUSHTABLE_PEERS names the site-packages that hold them. Without, figures of peers are those recorded on 2026-11-23
+(facts of issue 64): pytauargus 0.6.0 OPT in its own model, in which a hidden count may be 0, and Modular as rtauargus'
+vignette shows it.
 """
 
 import os
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from time import process_time
 
@@ -111,7 +114,109 @@ def linked(seconds: float) -> None:
     )
 
 
+def draw_tables(n_tables: int) -> Iterator[pl.DataFrame]:
+    """Draw records of tables of two or three dimensions, log-normal means, seed 1."""
+    draw = np.random.default_rng(1)
+    for _ in range(n_tables):
+        shape = draw.integers(4, 12, 2) if draw.random() < 0.5 else draw.integers(3, 7, 3)
+        counts = draw.poisson(np.exp(draw.normal(1.5, 1.5, shape)))
+        rows = [
+            [f"{name}{code}" for name, code in zip("ghi", place, strict=False)]
+            for place in np.ndindex(*shape)
+            for _ in range(int(counts[place]))
+        ]
+        yield pl.DataFrame(rows, schema=list("ghi"[: len(shape)]), orient="row")
+
+
+def peers(seconds: float) -> None:
+    """Print what pytauargus hides on the same tables beside us, and what readers compute of what it shows."""
+    sys.path.append(os.environ["HUSHTABLE_PEERS"])
+    people = pl.read_csv(SHARED / "adult" / "adult_ori.csv")
+    named = [(" x ".join(by), people.select(by), 10) for by, *_ in ADULT[:6]]
+    named += [(f"random {place}", records, 5) for place, records in enumerate(draw_tables(50))]
+    print(f"{'':42}{'pytauargus: cost, CPU s, exposed':>36}{'in its model: cost, s':>24}{'ours: cost, s, exposed':>26}")
+    totals = np.zeros(9)
+    for name, records, threshold in named:
+        row = (*_protect_with_pytauargus(records, threshold), *_protect_in_its_model(records, threshold, seconds))
+        began = process_time()
+        rules = ht.CellRules(threshold=threshold, level="exact", singletons=False)
+        try:
+            made = ht.tabulate(records, by=records.columns, rules=rules, budget=ht.Budget(seconds=seconds))
+            own = made.pattern.cost, process_time() - began, _count_exposed(made.frame, records.columns, "n", made)
+        except ht.InfeasibleError:
+            own = np.nan, process_time() - began, np.nan  # hiding cannot protect a cell, and we say so
+        figures = np.array([*row, *own])
+        print(f"{name:42}" + "".join(f"{figure:12,.2f}" for figure in figures))
+        if name.startswith("random"):
+            totals[: len(figures)] += np.nan_to_num(figures)
+            totals[8] += np.isnan(own[0])
+    print(f"{'random, together':42}" + "".join(f"{figure:12,.2f}" for figure in totals[:8]))
+    print(f"{totals[8]:.0f} random tables have cells that hiding cannot protect, which we refuse and pytauargus shows")
+
+
+def _protect_with_pytauargus(records: pl.DataFrame, threshold: int) -> tuple[float, float, float]:
+    """Return the counts that pytauargus hides besides, its CPU seconds, and primary cells that readers compute."""
+    import pytauargus
+
+    by, data = records.columns, records.with_columns(one=pl.lit(1.0)).to_pandas()
+    began = process_time()
+    made = pytauargus.protect(data, [by], "one", safety_rules=f"FREQ({threshold},10)", suppress="OPT(1,2)")
+    spent = process_time() - began
+    cells = pl.from_pandas(made.tables[0].dataframe()).with_columns(pl.col(by).str.strip_chars())
+    is_hidden = pl.col("status").is_in(["U", "M"])
+    value = pl.when(is_hidden).then(pl.lit("x")).otherwise(pl.col("one").cast(pl.Int64).cast(pl.String))
+    found = ht.check_tables(cells.select(*by, n=value), by=by, value="n", total="Total")
+    small = {_key(row, by) for row in cells.filter(pl.col("status") == "U").rows(named=True)}
+    n_exposed = sum(found.system.keys[cell.cell] in small for cell in found.exposed)
+    return float(cells.filter(pl.col("status") == "M")["one"].sum()), spent, float(n_exposed)
+
+
+def _key(row: dict[str, str], by: list[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, row[name]) for name in by if row[name] != "Total"))
+
+
+def _protect_in_its_model(records: pl.DataFrame, threshold: int, seconds: float) -> tuple[float, float]:
+    """Return the cost of our pattern, and CPU seconds, where a hidden count may be 0 although zeros are shown."""
+    began = process_time()
+    counted = read_records(records, records.columns).count(records.columns, 2)
+    system = build_system([counted.table], ht.ReaderKnowledge("counts", "hidden"))
+    is_primary = find_primary(counted, CellRules(threshold=threshold), is_sum=False)
+    values = system.values.astype(float)
+    levels = ProtectionLevels(
+        np.where(is_primary, values - 1, np.inf), np.where(is_primary, values + 1, -np.inf), np.zeros(system.n_cells)
+    )
+    weights = np.where(values == 0, 1e7, values)  # nobody hides a zero at this price
+    found = suppress(system, is_primary, levels, weights, Clock(Budget(seconds=seconds)))
+    return found.cost, process_time() - began
+
+
+def _count_exposed(frame: pl.DataFrame, by: list[str], value: str, made: ht.Tabulation) -> float:
+    """Return how many primary cells readers compute."""
+    found = ht.check_tables(frame, by=by, value=value, total="Total")
+    small = {key for key, is_primary in zip(made.system.keys, made.is_primary, strict=True) if is_primary}
+    return float(sum(found.system.keys[cell.cell] in small for cell in found.exposed))
+
+
+def margins() -> None:
+    """Print what acro's margins give away: the sum of hidden counts, by subtraction, and cells alone in their row."""
+    sys.path.append(os.environ["HUSHTABLE_PEERS"])
+    import acro
+
+    data = pl.read_csv(SHARED / "adult" / "adult_ori.csv").to_pandas()
+    session = acro.ACRO(suppress=True)
+    shown = session.crosstab(data.education, data.race)
+    whole = data.education.value_counts()
+    shown["Total"] = whole.reindex(shown.index)
+    found = ht.check_tables(shown.reset_index(), across="race", by=["education"], total={"race": "Total"})
+    print(f"acro, education x race beside the one-way table of education: {found.outcomes}")
+    print([found.system.describe(cell.cell) for cell in found.exposed])
+
+
 if __name__ == "__main__":
     limit = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    adult(limit)
-    linked(limit)
+    if "peers" in sys.argv:
+        peers(limit)
+        margins()
+    else:
+        adult(limit)
+        linked(limit)

@@ -119,6 +119,24 @@ def test_two_tables_that_are_safe_alone_are_one_problem():
         ht.check_tables([one, other.with_columns(n=pl.col("n").replace("70", "71").replace("61", "62"))])
 
 
+def test_a_table_of_all_and_one_of_all_but_one_person_tell_of_him():
+    # acro accepts both (facts, T4): the difference is a cell that nobody shows.
+    whole = [("a", "x", 30), ("a", "y", 21), ("b", "x", 40), ("b", "y", 25)]
+    rows = []
+    for kept, left_out in (("Total", 0), ("yes", 1)):
+        counts = {(g, h): n - (left_out if (g, h) == ("a", "y") else 0) for g, h, n in whole}
+        for g, h in product(["a", "b", "Total"], ["x", "y", "Total"]):
+            inside = [n for (a, b), n in counts.items() if g in (a, "Total") and h in (b, "Total")]
+            rows.append((g, h, kept, str(sum(inside))))
+    rows += [(g, h, "no", "*") for g, h in product(["a", "b", "Total"], ["x", "y", "Total"])]
+    table = pl.DataFrame(rows, schema=["g", "h", "kept", "n"], orient="row")
+    found = ht.check_tables(table, reader=ZEROS_HIDDEN)
+    told = {found.system.describe(cell.cell): cell.low for cell in found.exposed}
+    assert told["g=a, h=y, kept=no"] == 1
+    assert len(told) == 9
+    assert not ht.check_tables(table, threshold=10, reader=ZEROS_HIDDEN).passed
+
+
 def test_marks_are_bounds():
     rows = [
         ("a", "x", "<5"),
@@ -326,7 +344,12 @@ def _place_of(key, shape):
 def test_a_forged_witness_is_refused():
     found = ht.check_tables(FOUR_ONES, reader=ZEROS_HIDDEN)
     entries = found.certificate.to_dict()
-    assert ht.check_certificate(FOUR_ONES, entries).passed
+    verdict = ht.check_certificate(FOUR_ONES, entries)
+    assert verdict.passed
+    assert verdict.held[0] == (
+        "every witness agrees with what the tables show, if totals are g=Total, h=Total, hidden values are whole "
+        "numbers of at least 0, and a cell without a row is 0"
+    )
     for change in ("value", "cell", "least", "spread"):
         forged = json.loads(json.dumps(entries))
         del forged["sha256"]

@@ -14,6 +14,7 @@ from hushtable.claims import HiddenCells, open_release, select_for_claim
 from hushtable.search import Budget, Clock
 from hushtable.tabulation.cells import SHOWN, CellTable, Dimension, build_system
 from hushtable.tabulation.suppressing import suppress
+from hushtable.tabulation.tabulating import read_records
 from hushtable.tabulation.witnesses import ProtectionLevels
 from twins.cell_tables import all_tables, values_by_cell
 
@@ -366,3 +367,31 @@ def test_optima_of_adult_are_proven(by, n_secondary, cost):
     assert (made.n_secondary, made.pattern.cost, made.pattern.is_optimal) == (n_secondary, cost, True)
     assert made.verify().passed
     assert ht.check_certificate(made.frame, made.certificate).passed
+
+
+@pytest.mark.parametrize("person", [None, "firm"])
+def test_lazy_frames_and_folders_are_counted_where_they_are(tmp_path, person):
+    draw = np.random.default_rng(3)
+    rows = pl.DataFrame(
+        {"g": draw.choice(list("abc"), 300), "h": draw.choice(list("xy"), 300), "firm": draw.integers(0, 40, 300),
+         "pay": draw.integers(0, 4, 300)}
+    )  # fmt: skip
+    (tmp_path / "rows").mkdir()
+    for place in range(3):
+        rows[place::3].write_parquet(tmp_path / "rows" / f"{place}.parquet")
+    rules = ht.CellRules(threshold=3, p=20.0)
+    options = {"by": ["g", "h"], "value": "pay", "person": person, "rules": rules}
+    made = ht.tabulate(rows, **options)
+    for other in (rows.lazy(), tmp_path / "rows", str(tmp_path / "rows")):
+        again = ht.tabulate(other, **options)
+        assert again.frame.equals(made.frame)
+        assert np.array_equal(again.is_primary, made.is_primary)
+    counted = read_records(rows.lazy(), ["g", "h"], value="pay", person=person).count(["g", "h"], 3)
+    told = read_records(rows, ["g", "h"], value="pay", person=person).count(["g", "h"], 3)
+    assert np.array_equal(counted.largest, told.largest)
+    assert np.array_equal(counted.n_persons, told.n_persons)
+    run("tables", tmp_path / "rows", "--by", "g,h", "-o", tmp_path / "t.csv")
+    lines = (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()
+    assert "Total,Total,300" in lines
+    with pytest.raises(ht.InputError, match="no column 'k'"):
+        ht.tabulate(rows.lazy(), by=["g", "k"])

@@ -335,6 +335,10 @@ class OtherTables:
         "Original table of the earlier release: count the persons who are in both."
     )
     policy: PolicyFile = None
+    tables: list[Path] | None = table_field(
+        "Published tables of counts of the same records: which hidden cells the release gives away, and the other way."
+    )
+    threshold: int | None = field(None, "With --tables: a count below is small.", min=2)
 
 
 def attack_release(
@@ -346,7 +350,7 @@ def attack_release(
     seed: Annotated[int, option("Seed of the controls.")] = 0,
     fail: Annotated[list[str] | None, fail_above(_RELEASE_FIGURES)] = None,
 ) -> None:
-    """Attack your own release: homogeneity, linked records, and what an earlier release adds."""
+    """Attack your own release: homogeneity, linked records, and what an earlier release or tables add."""
     from hushtable.claims import Classes, original_columns
     from hushtable.cli.requests import complete_claim, read_policy
     from hushtable.release import manifest
@@ -372,6 +376,11 @@ def attack_release(
         )
     with show_step("attacking"):
         result = attack_written(frame, claim, earlier, original=original, earlier_original=before, seed=seed)
+        if besides.tables:
+            from hushtable.tabulation import attack_with_tables, check_tables
+
+            tables = check_tables(besides.tables, threshold=besides.threshold)
+            result = replace(result, attacks=(*result.attacks, *attack_with_tables(frame, claim, tables)))
     figures = {"count": LimitedFigure(len(result.fell), "the number of attacks to which the release falls")}
     entries = {"release": release.name, **result.to_dict("external" if external else "internal")}
     print_result(result, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(result))

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from hushtable.cli.arguments import ReadingOptions, Results, Seconds, budget_of, names_of, table_path
 from hushtable.cli.groups import argument, field
 from hushtable.cli.report import report_outputs, write_report
-from hushtable.cli.terminal import exit_with_code, format_table, print_json, print_lines, print_to_stderr, show_step
+from hushtable.cli.terminal import (
+    exit_with_code,
+    fold_sentences,
+    format_table,
+    print_json,
+    print_lines,
+    print_to_stderr,
+    show_step,
+)
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +29,9 @@ _SHOWN: Final = 20
 CellTables = Annotated[
     list[Path],
     argument(
-        "TABLE...", "Tables of cells with totals: CSV, Excel or Parquet, a row a cell or a pivot.", parser=table_path
+        "TABLE...",
+        "Tables of cells with totals: CSV, Excel, Parquet or .tab of tau-Argus, a row a cell or a pivot.",
+        parser=table_path,
     ),
 ]
 
@@ -34,6 +44,12 @@ class CellOptions:
     value: str | None = field(None, "Column of values. Default: the only one of numbers, or one called n or count.")
     across: str | None = field(None, "Of a pivot: the name of what its columns are categories of.", metavar="NAME")
     hidden: str = field("", "Marks that hide a value. Default: the usual ones (x, *, :, blank).", metavar="X,Y")
+    status: str | None = field(
+        None, "Column of statuses of tau-Argus or sdcTable: which of the values are hidden.", metavar="COLUMN"
+    )
+    frequency: str | None = field(
+        None, "Column that counts the contributors of each sum: who is alone knows it.", metavar="COLUMN"
+    )
     total: str = field(
         "",
         "Label of totals, or one per column. Default: the usual words, or what adds up.",
@@ -54,6 +70,8 @@ class CellOptions:
             "across": self.across,
             "hidden": [mark.strip() for mark in self.hidden.split(",")] if self.hidden else (),
             "total": total,
+            "status": self.status,
+            "frequency": self.frequency,
             "hierarchies": dict(parse_pair(each, "--hierarchy") for each in self.hierarchy or []),
         }
 
@@ -65,6 +83,9 @@ class ReaderOptions:
     content: str | None = field(None, "counts (whole numbers) or sums. Default: counts, if all values are whole.")
     zeros: str = field("shown", "shown: a hidden count is at least 1; hidden: it may be 0.")
     absent: str = field("zero", "What a combination without a row is: zero or hidden.")
+    alone: list[str] | None = field(
+        None, "A hidden cell of one contributor, who knows its value: g=a,h=x. Once for each.", metavar="A=LABEL,..."
+    )
     negative: bool = field(False, "A hidden sum may be below 0.", "--negative")
     threshold: int | None = field(None, "A count below is small: shown it fails, hidden it must look large.", min=2)
     seconds: Seconds = None
@@ -79,6 +100,7 @@ class ReaderOptions:
             self.zeros,  # type: ignore[arg-type]
             self.absent,  # type: ignore[arg-type]
             self.negative,
+            alone=tuple(tuple(parse_pair(each, "--alone") for each in names_of(cell)) for cell in self.alone or ()),
         )
 
 
@@ -117,7 +139,11 @@ def check(
         if results.as_json:
             print_json({**found.to_dict(), "facts": found.facts})
         else:
-            print_lines(*_describe_reading(found), *found.facts, *_failing_cells(found))
+            print_lines(
+                *fold_sentences([*_describe_reading(found), *found.facts]),
+                *_failing_cells(found),
+                *_leaks_to_alone(found),
+            )
 
 
 def parse_pair(text: str, name: str) -> tuple[str, str]:
@@ -159,3 +185,11 @@ def _failing_cells(found: TableAudit) -> list[str]:
         ("cell", "outcome", "a reader knows", "from"), rows, right=("a reader knows",), sentences=("outcome", "from")
     )
     return ["", table, *more]
+
+
+def _leaks_to_alone(found: TableAudit) -> list[str]:
+    """Return what those compute who are said to be alone in a cell, as a table."""
+    describe = found.system.describe
+    rows = [(describe(int(leak.own[0])), describe(cell)) for leak in found.leaks for cell in leak.cells]
+    more = [f"... and {len(rows) - _SHOWN:,} more cells, see --json"] if len(rows) > _SHOWN else []
+    return ["", format_table(("alone in", "computes"), rows[:_SHOWN]), *more] if rows else []

@@ -38,14 +38,18 @@ def codebook(
 
 def convert(
     file: Annotated[
-        Path, argument("FILE", "Project of ARX (.deid), hierarchy of tau-Argus (.hrc) or of Amnesia (.txt).")
+        Path,
+        argument("FILE", "Project of ARX (.deid), hierarchy or table of tau-Argus (.hrc, .tab), or of Amnesia (.txt)."),
     ],
     output: Annotated[
         Path, option("Folder to write into. Default: here.", "--output", "-o", metavar="FOLDER")
     ] = Path(),
     force: Force = False,
 ) -> None:
-    """Make a policy of an ARX project, or a hierarchy file of tau-Argus' or Amnesia's. Says what has no counterpart."""
+    """Make a policy of an ARX project, a hierarchy file of tau-Argus' or Amnesia's, or a table of tau-Argus' a CSV.
+
+    Says what has no counterpart.
+    """
     from hushtable.policy import convert as convert_
 
     converted = convert_(file)
@@ -54,7 +58,9 @@ def convert(
         path.parent.mkdir(parents=True, exist_ok=True)
     _write_texts(paths, [*converted.files.values()], [file], force=force)
     print_to_stderr(
-        f"Wrote {', '.join(map(str, paths))}.", *(f"  no counterpart: {each}" for each in converted.lacking)
+        f"Wrote {', '.join(map(str, paths))}.",
+        *(f"  no counterpart: {each}" for each in converted.lacking),
+        *([f"Next: {converted.command}"] if converted.command else []),
     )
 
 

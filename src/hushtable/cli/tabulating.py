@@ -13,6 +13,7 @@ from hushtable.cli.arguments import (
     InFile,
     NewFile,
     Person,
+    PolicyFile,
     ReadingOptions,
     Seconds,
     budget_of,
@@ -21,18 +22,20 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.check import parse_pair
 from hushtable.cli.groups import field
-from hushtable.cli.terminal import print_json, print_lines, print_to_stderr, show_step
+from hushtable.cli.terminal import fold_sentences, print_json, print_lines, print_to_stderr, show_step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
-    from hushtable.tabulation import CellRules
+    from hushtable.engines import Rows
+    from hushtable.tabulation import CellRules, Tabulation
 
 
 @dataclass(frozen=True)
 class TableOptions:
     """What is counted."""
 
-    by: list[str] = field(..., "Columns of a table; give it again for each further table.", metavar="A,B")
+    policy: PolicyFile = None
+    by: list[str] | None = field(None, "Columns of a table; give it again for each further table.", metavar="A,B")
     value: str | None = field(None, "Column of amounts to sum. Default: count.", metavar="COLUMN")
     person: Person = None
     hierarchy: list[str] | None = field(
@@ -50,6 +53,11 @@ class RuleOptions:
     sensitive: str | None = field(None, "Dimension whose lines must not tell of all but one.", metavar="COLUMN")
     level: str = field("upper", "What hidden counts may be: upper (the threshold or more) or exact (another value).")
     zeros: str | None = field(None, "shown or hidden. Default: shown, and hidden with --sensitive.")
+    singletons: bool = field(
+        True,
+        "Keep who is alone in a cell from computing other hidden ones.",
+        "--singletons/--no-singletons",
+    )
     weight: str = field("count", "What hiding a cell costs: count (its value), one, or log.")
     seconds: Seconds = None
 
@@ -65,7 +73,14 @@ class RuleOptions:
                 dominance = int(n), float(k)
             except ValueError:
                 raise InputError(f"--dominance {self.dominance!r}.", hint="write N,K: --dominance 2,85.") from None
-        return CellRules(self.threshold, dominance, self.p, self.sensitive, self.level)  # type: ignore[arg-type]
+        return CellRules(
+            self.threshold,
+            dominance,
+            self.p,
+            self.sensitive,
+            self.level,  # type: ignore[arg-type]
+            singletons=self.singletons,
+        )
 
 
 @dataclass(frozen=True)
@@ -88,27 +103,26 @@ def tables(
     results: TableResults,
     reading: ReadingOptions,
 ) -> None:
-    """Make tables of counts or sums, and hide the cheapest cells so that nobody can compute a small one."""
+    """Make tables of counts or sums, and hide the cheapest cells so that nobody can compute a small one.
+
+    What to count and to hide, a policy says under `tabulations`, or the options do.
+    """
+    from hushtable.cli.requests import read_policy
+    from hushtable.engines import open_origin
     from hushtable.io import drafts, frames
-    from hushtable.tabulation import ReaderKnowledge, tabulate
 
     frames.file_kind(output)
+    policy = read_policy(counted.policy)
+    if policy is not None and (counted, rules) != (TableOptions(counted.policy), RuleOptions()):
+        raise InputError("both a policy and other options were given.", hint="put everything into its tabulations.")
     outputs = [output, *filter(None, [results.certificate])]
-    drafts.check_outputs(outputs, (place_of(file),), overwrite=results.force)
+    inputs = (place_of(file), *filter(None, [counted.policy]), *(policy.inputs if policy else ()))
+    drafts.check_outputs(outputs, inputs, overwrite=results.force)
+    dialect = reading.dialect(None if policy is None else policy.read_as.dialect)
     with show_step("reading"):
-        frame = reading.table(file)
+        rows = (None if str(file) == "-" else open_origin(file, dialect=dialect)) or reading.table(file, dialect)
     with show_step("counting and hiding"):
-        made = tabulate(
-            frame,
-            by=[names_of(names) for names in counted.by],
-            value=counted.value,
-            person=counted.person,
-            hierarchies=dict(parse_pair(each, "--hierarchy") for each in counted.hierarchy or []),
-            rules=rules.rules,
-            reader=None if rules.zeros is None else ReaderKnowledge(zeros=rules.zeros),  # type: ignore[arg-type]
-            weight=rules.weight,  # type: ignore[arg-type]
-            budget=budget_of(rules.seconds),
-        )
+        made = _tabulate(rows, counted, rules) if policy is None else policy.tabulate(rows)
     with show_step("writing and verifying"):
         verdict = made.write(output, external=results.external, overwrite=results.force)
     if results.certificate is not None:
@@ -117,4 +131,23 @@ def tables(
     if results.as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **made.to_dict(), "facts": made.facts})
     else:
-        print_lines(f"Wrote {output}, verified from the file.", *made.facts)
+        print_lines(f"Wrote {output}, verified from the file.", *fold_sentences(made.facts))
+
+
+def _tabulate(rows: Rows, counted: TableOptions, rules: RuleOptions) -> Tabulation:
+    """Make the tables that options ask for."""
+    from hushtable.tabulation import ReaderKnowledge, tabulate
+
+    if not counted.by:
+        raise InputError("nothing says what to count.", hint="name columns, --by region,sex; or -p policy.yaml.")
+    return tabulate(
+        rows,
+        by=[names_of(names) for names in counted.by],
+        value=counted.value,
+        person=counted.person,
+        hierarchies=dict(parse_pair(each, "--hierarchy") for each in counted.hierarchy or []),
+        rules=rules.rules,
+        reader=None if rules.zeros is None else ReaderKnowledge(zeros=rules.zeros),  # type: ignore[arg-type]
+        weight=rules.weight,  # type: ignore[arg-type]
+        budget=budget_of(rules.seconds),
+    )

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -85,6 +86,14 @@ def print_error(message: object) -> None:
 
 def _format_line(line: str) -> str:
     return line if isinstance(line, Laid) else escape_controls(translate(line))
+
+
+def fold_sentences(lines: Iterable[str]) -> list[Laid]:
+    """Break sentences between words where the terminal ends."""
+    width = max(20, _line_width() - 1)
+    return [
+        Laid(textwrap.fill(_format_line(line), width, break_long_words=False, break_on_hyphens=False)) for line in lines
+    ]
 
 
 def format_table(

@@ -356,8 +356,8 @@ def read(
     except TypeError:
         raise InputError(
             f"cannot read a table from an object of type {type(data).__name__}.",
-            hint="pass a path or an eager dataframe: pandas, polars, pyarrow. Lazy frames are taken by anonymize and "
-            "Policy.protect; collapse makes a Table of their distinct rows, which most others take.",
+            hint="pass a path or an eager dataframe: pandas, polars, pyarrow. Lazy frames are taken by anonymize, "
+            "Policy.protect and tabulate; collapse makes a Table of their distinct rows, which most others take.",
         ) from None
     if not all(isinstance(name, str) and _is_unicode(name) for name in names):
         raise ColumnError("the dataframe has column names that are not text.", hint="rename them to text first.")

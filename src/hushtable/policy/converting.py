@@ -1,13 +1,15 @@
-"""Projects and hierarchies of other tools: an ARX project becomes a policy, a code list or tree a hierarchy file.
+"""Projects, hierarchies and tables of other tools: an ARX project becomes a policy, a code list a hierarchy file.
 
 Of a project (``.deid``, a zip that ARX's `WorkerSave` writes) neither its data nor what Java serialized is read.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -71,10 +73,11 @@ class Converted:
 
     files: Mapping[str, str] = field(repr=False)  # texts by the names of files, relative to where they are written
     lacking: tuple[str, ...] = ()  # what has no counterpart here
+    command: str = ""  # what to type next
 
 
 def convert(path: Path) -> Converted:
-    """Convert a file of another tool: ``.deid`` (ARX) to a policy and hierarchies, ``.hrc``, ``.txt`` to one."""
+    """Convert a file of another tool: ``.deid`` to a policy, ``.hrc`` and ``.txt`` to a hierarchy, ``.tab`` to CSV."""
     kind = path.suffix.lower()
     if kind == ".deid":
         return _convert_project(path)
@@ -82,8 +85,50 @@ def convert(path: Path) -> Converted:
         return Converted({f"{path.stem}.csv": _convert_code_list(path)})
     if kind == ".txt":
         return Converted({f"{path.stem}.csv": _convert_amnesia(path)})
-    hint = "pass a .deid of ARX, a .hrc of tau-Argus, or a hierarchy of Amnesia (.txt)."
+    if kind == ".tab":
+        return _convert_table(path)
+    hint = "pass a .deid of ARX, a .hrc or .tab of tau-Argus, or a hierarchy of Amnesia (.txt)."
     raise InputError(f"cannot convert {str(path)!r}.", hint=hint)
+
+
+def _convert_table(path: Path) -> Converted:
+    """Return a table of tau-Argus as `hushtable check` takes it, its hierarchies beside it."""
+    from hushtable.tabulation import read_argus_table
+
+    table = read_argus_table(path)
+    reading, files = table.reading, {f"{path.stem}.csv": table.frame.write_csv()}
+    words = ["hushtable check", f"{path.stem}.csv", "--by", ",".join(reading.by), "--value", str(reading.value)]
+    for name, tree in reading.hierarchies.items():
+        file = f"{path.stem}_{re.sub(r'[^0-9A-Za-z]+', '_', name)}.csv"
+        files[file] = _write_levels(tree)
+        words += ["--hierarchy", f"{name}={file}"]
+    if reading.total:
+        words += ["--total", ",".join(f"{name}={label}" for name, label in reading.total.items())]
+    words += [
+        part for what in ("status", "frequency") if (name := getattr(reading, what)) for part in (f"--{what}", name)
+    ]
+    lacking = tuple(f"column {name}: nothing here asks for it" for name in table.unused)
+    return Converted(files, lacking, " ".join(words))
+
+
+def _write_levels(tree: Mapping[str, Sequence[str]]) -> str:
+    """Return a hierarchy as a table with a column a level, a row a leaf; a short path repeats its leaf."""
+    below = {part for parts in tree.values() for part in parts}
+
+    def paths(label: str) -> Iterator[list[str]]:
+        for part in tree.get(label, ()):
+            for rest in paths(part):
+                yield [label, *rest]
+        if not tree.get(label):
+            yield [label]
+
+    rows = [path for label in tree if label not in below for path in paths(label)]
+    deepest = max(map(len, rows), default=1)
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow([f"level{place + 1}" for place in range(deepest)])
+    writer.writerows([*row, *[row[-1]] * (deepest - len(row))] for row in rows)
+    return lines.getvalue()
 
 
 def _convert_project(path: Path) -> Converted:

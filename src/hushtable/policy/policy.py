@@ -20,6 +20,7 @@ from hushtable.anonymizers import Request, protect
 from hushtable.claims import (
     Claim,
     Classes,
+    HiddenCells,
     Limits,
     Matchings,
     Verdict,
@@ -43,6 +44,7 @@ from hushtable.policy.sections import (
     PolicyBudget,
     PolicyLimits,
     PolicyReading,
+    PolicyTabulations,
     PolicyUnknown,
     PolicyWriting,
     Record,
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
 
     from hushtable.columns import KeptRounding
     from hushtable.policy.advising import Advice
+    from hushtable.tabulation import Tabulation
 
 
 class ProtectOptions(TypedDict, total=False):
@@ -113,6 +116,8 @@ class Policy(Record):
     writing : PolicyWriting
         Named ``write`` in YAML: how a CSV is written.
     budget : PolicyBudget, optional
+    tabulations : PolicyTabulations, optional
+        Tables of counts or sums that are made of the records besides; a policy that makes nothing else has no models.
     plugins : "none" or tuple of str, optional
         Which entry points of other packages the policy may use: none, or those of these names; by default those that it
         names.
@@ -130,7 +135,7 @@ class Policy(Record):
     models: Annotated[
         tuple[Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)], ...],
         BeforeValidator(check_models),
-    ]
+    ] = ()
     method: Annotated[Any, BeforeValidator(with_value_errors(read_method)), PlainSerializer(method_to_dict)] = Field(
         default="mondrian", validate_default=True
     )
@@ -147,6 +152,7 @@ class Policy(Record):
     accept: Annotated[dict[str, str], BeforeValidator(check_reasons)] = Field(default_factory=dict)
     writing: PolicyWriting = Field(default=PolicyWriting(), alias="write")
     budget: PolicyBudget | None = None
+    tabulations: PolicyTabulations | None = None
     plugins: Literal["none"] | tuple[str, ...] | None = None
 
     _folder: Path | None = PrivateAttr(default=None)
@@ -166,7 +172,10 @@ class Policy(Record):
                 if name not in self.columns or self.columns[name].role != "sensitive":
                     msg = f"{model.name} needs {name!r}, which columns does not declare as sensitive"
                     raise MisplacedError(msg, ("models", i))
-        if not self.quasi_identifiers and not self.with_role(ASK):
+        if not self.models and self.tabulations is None:
+            msg = "Field required"
+            raise MisplacedError(msg, ("models",))
+        if self.models and not self.quasi_identifiers and not self.with_role(ASK):
             msg = "columns declares no quasi-identifier"
             raise MisplacedError(msg, ("columns",))
         grid = getattr(self.method, "grid", {})
@@ -198,7 +207,26 @@ class Policy(Record):
         ):
             msg = f"{self.person!r} must be a column with the role identifier or other"
             raise MisplacedError(msg, ("person",))
+        if self.tabulations is not None:
+            self._check_tabulated(self.tabulations)
         return self
+
+    def _check_tabulated(self, tables: PolicyTabulations) -> None:
+        """Raise where a table would show labels or sums of a column that nobody may see."""
+        hidden = (*self.with_role("identifier"), *self.left_out)
+        for name in tables.columns:
+            place = ("tabulations", "value" if name == tables.value else "by")
+            if name not in self.columns or name in hidden:
+                what = "is an identifier or left out" if name in hidden else "columns does not declare"
+                msg = f"names {name!r}, which {what}"
+                raise MisplacedError(msg, place)
+        for name in self.with_role("sensitive"):
+            if name in tables.columns and name not in (tables.value, tables.sensitive, *self.accept):
+                msg = (
+                    f"names {name!r}, which is sensitive: a line may tell it of all its persons. "
+                    f"Say sensitive: {name}, or accept it with a reason"
+                )
+                raise MisplacedError(msg, ("tabulations", "by"))
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -250,8 +278,10 @@ class Policy(Record):
     @property
     def inputs(self) -> tuple[Path, ...]:
         """The files that the policy names, as inputs."""
+        trees = self.tabulations.hierarchies.values() if self.tabulations else ()
         named = [
             *self.hierarchies().values(),
+            *(self._path_in_folder(tree) for tree in trees if isinstance(tree, str)),
             *(self._path_in_folder(path) for path in (self.population, self.domains) if path),
         ]
         return tuple(path for path in named if isinstance(path, Path))
@@ -322,6 +352,53 @@ class Policy(Record):
         limit = ExposureLimit(asked.columns, asked.rate, asked.named, asked.linked)
         return made.with_exposure(limit, accepted=self.accept, is_enforced=True)
 
+    def tabulate(self, data: Any, *, engine: EngineChoice = "auto", session: Any = None) -> Tabulation:
+        r"""Make the tables that ``tabulations`` asks for.
+
+        Parameters
+        ----------
+        data : path, dataframe or lazy frame
+        engine, session
+            As `hushtable.anonymize`.
+
+        Raises
+        ------
+        PolicyError
+            The policy asks for no tables, or a column has no role.
+        HushError
+            As `hushtable.tabulate`.
+
+        Examples
+        --------
+        >>> import hushtable as ht
+        >>> people = ht.datasets.people(400, seed=1).select("sex", "education")
+        >>> policy = Policy.parse("columns: {sex: other, education: other}\ntabulations: {by: [sex, education]}")
+        >>> policy.tabulate(people).n_cells
+        15
+        """
+        from hushtable.tabulation import ReaderKnowledge, tabulate
+
+        asked = self.tabulations
+        if asked is None:
+            raise PolicyError("the policy asks for no tables.", hint="add `tabulations: {by: [[region, sex]]}`.")
+        self.check_decided()
+        rows = engines.open_rows(data, engine=engine, session=session, dialect=self.read_as.dialect)
+        self.check_covers(rows.names)
+        return tabulate(
+            rows if isinstance(rows, Table) else rows.with_specs(self.specs),
+            by=asked.by,
+            value=asked.value,
+            person=self.person,
+            hierarchies={
+                name: self._path_in_folder(tree) if isinstance(tree, str) else tree
+                for name, tree in asked.hierarchies.items()
+            },
+            rules=asked.rules,
+            reader=None if asked.zeros is None else ReaderKnowledge(zeros=asked.zeros),
+            weight=asked.weight,
+            budget=None if self.budget is None else Budget(self.budget.seconds, self.budget.nodes),
+        )
+
     def advise(
         self,
         data: object,
@@ -379,6 +456,7 @@ class Policy(Record):
 
     def request(self, data: Any, *, key: bytes | None = None, progress: Progress | None = None) -> Request:
         """Return what the policy asks of a release of some data, its files read; parameters as of `protect`."""
+        self._check_asks_for_records()
         budget = Budget() if self.budget is None else Budget(self.budget.seconds, self.budget.nodes)
         return Request(
             quasi_identifiers=self.quasi_identifiers,
@@ -408,6 +486,14 @@ class Policy(Record):
         columns = {name: each for name, each in self.columns.items() if name not in self.removed}
         return {name: each.label for name, each in columns.items() if each.label}
 
+    def _check_asks_for_records(self) -> None:
+        """Raise PolicyError where the policy makes tables only."""
+        if not self.models:
+            raise PolicyError(
+                "the policy has no models: it makes tables, and protects no records.",
+                hint="make tables with `hushtable tables`, or add `models: [k-anonymity: 5]`.",
+            )
+
     def check_decided(self) -> None:
         """Raise PolicyError where a role or a format is yet to be decided."""
         asked = self.with_role(ASK)
@@ -433,6 +519,7 @@ class Policy(Record):
             Of the release: without a manifest they say which quasi-identifiers have bounds beside them.
         """
         self.check_decided()
+        self._check_asks_for_records()
         of_classes: dict[str, Any] = {}
         if not any(model.needs.original for model in self.models):
             limits = Limits(self.limits.highest_risk, self.limits.average_risk)
@@ -478,13 +565,35 @@ class Policy(Record):
         table = open_release(data, manifest.dialect_of(data))
         if original is not None:
             original = frames.read(original, dialect=self.read_as.dialect).with_specs(self.specs)
-        if claimed is not None:
-            self.check_agrees(claimed)
-        claim = self.claim(table.columns) if claimed is None else claimed.with_knowledge_of(self.claim())
+        claim = self.complete_claim(claimed, table.columns)
         self.check_release(table.columns, claim)
         return manifest.compare_with(
             claim.verify(select_for_claim(claim, table), original=original), data, table.columns, claim
         )
+
+    def complete_claim(self, claimed: Claim | None, columns: Sequence[str] = ()) -> Claim:
+        """Return the claim to judge: a manifest's, which must agree with the policy, else the policy's own.
+
+        Without a manifest, ``columns`` of the release say where bounds stand.
+        """
+        if isinstance(claimed, HiddenCells):
+            self._check_claims_tables(claimed)
+            return claimed
+        if claimed is None:
+            return self.claim(columns)
+        self.check_agrees(claimed)
+        return claimed.with_knowledge_of(self.claim())
+
+    def _check_claims_tables(self, claimed: HiddenCells) -> None:
+        """Raise PolicyError where the tables of a manifest are not those that the policy makes, or hide less."""
+        asked = self.tabulations
+        is_asked = asked is not None and {*claimed.tables} == {*asked.by}
+        least = asked.threshold if asked is not None and asked.value is None and asked.level == "upper" else 0
+        if not is_asked or (claimed.threshold or 0) < least:
+            raise PolicyError(
+                "the manifest claims other tables than the policy makes, or a lower threshold.",
+                hint="verify with the policy that the tables were made by, or without one.",
+            )
 
     def check_agrees(self, claimed: Claim) -> None:
         """Raise PolicyError where the claim in a manifest is not what the policy asks."""
@@ -500,8 +609,10 @@ class Policy(Record):
     def check_release(self, columns: Sequence[str], claim: Claim | None = None) -> None:
         """Raise PolicyError where a released table holds a column that the policy removes or does not know.
 
-        Columns that a claim judges as bounds of others are known by these.
+        Columns that a claim judges as bounds of others are known by these; tables have what they claim.
         """
+        if isinstance(claim, HiddenCells):
+            return
         bounds = claim.bound_columns if isinstance(claim, (Classes, Matchings)) else ()
         released = [name for name in columns if name not in bounds]
         stray = [name for name in released if name not in self.columns or name in self.removed]
@@ -587,7 +698,15 @@ class Policy(Record):
         }
         values["read"] = self.read_as.dialect.to_dict()
         values["write"] = self.writing.model_dump(exclude_defaults=True)
-        unset = {"read": {}, "write": {}, "loss": {"ncp": {}}, "unknown": "error", "accept": {}, "importance": {}}
+        unset = {
+            "models": [],
+            "read": {},
+            "write": {},
+            "loss": {"ncp": {}},
+            "unknown": "error",
+            "accept": {},
+            "importance": {},
+        }
         return {name: entry for name, entry in values.items() if unset.get(name) != entry}
 
     def to_yaml(self) -> str:

@@ -30,7 +30,9 @@ def policy_schema() -> dict[str, Any]:
         "anyOf": [{"enum": column["properties"]["role"]["enum"]}, {"$ref": "#/$defs/ColumnPolicy"}]
     }
     column["properties"]["hierarchy"] = {"type": ["string", "object", "null"]}
-    return {"$schema": DIALECT, "title": "A policy of hushtable", **schema}
+    # A policy that makes tables only needs no models.
+    needed = [{"required": ["models"]}, {"required": ["tabulations"]}]
+    return {"$schema": DIALECT, "title": "A policy of hushtable", **schema, "anyOf": needed}
 
 
 def shorten_descriptions(schema: Any) -> Any:

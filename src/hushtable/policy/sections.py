@@ -22,6 +22,7 @@ from hushtable.release import ExposureLimit
 
 if TYPE_CHECKING:
     from hushtable.columns import KeptRounding
+    from hushtable.tabulation import CellRules
 
 Place = tuple[Any, ...]
 """Where something stands in a file: names of entries, and positions in lists."""
@@ -396,3 +397,56 @@ class PolicyBudget(Record):
         if self.seconds is None and self.nodes is None:
             raise ValueError("has no effect: give seconds or nodes")
         return self
+
+
+class PolicyTabulations(Record):
+    """Which tables of counts or sums are made of the records, and what they hide: see `hushtable.tabulate`."""
+
+    by: tuple[tuple[str, ...], ...] = Field(min_length=1)  # the dimensions of each table
+    value: str | None = None  # the column that is summed; counts are of persons, or records where there are none
+    threshold: int = Field(default=10, ge=1, strict=True)
+    dominance: tuple[int, float] | None = None
+    p: float | None = Field(default=None, gt=0)
+    sensitive: str | None = None
+    level: Literal["exact", "upper"] = "upper"
+    safety: float = Field(default=10.0, gt=0)
+    singletons: bool = Field(default=True, strict=True)  # who is alone in a cell must not compute another one
+    zeros: Literal["shown", "hidden"] | None = None
+    weight: Literal["count", "one", "log"] = "count"
+    # Labels that are sums of others, by dimension: the path of a table or .hrc, or a parent and its parts.
+    hierarchies: dict[str, Annotated[str, BeforeValidator(check_file_exists)] | dict[str, tuple[str, ...]]] = Field(
+        default_factory=dict
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_one_table(cls, given: Any) -> Any:
+        by = given.get("by") if isinstance(given, Mapping) else None
+        is_one = isinstance(by, (list, tuple)) and all(isinstance(name, str) for name in by)
+        return {**given, "by": [by]} if is_one and by else given
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> PolicyTabulations:
+        # Few policies make tables, and a command loads what it runs.
+        with_value_errors(lambda given: given.rules)(self)
+        names = dict.fromkeys(name for by in self.by for name in by)
+        told = {"sensitive": [self.sensitive] if self.sensitive else [], "hierarchies": [*self.hierarchies]}
+        for place, given in told.items():
+            for name in given:
+                if name not in names:
+                    raise MisplacedError(f"names {name!r}, which is a dimension of no table", (place,))
+        return self
+
+    @property
+    def rules(self) -> CellRules:
+        """What must be hidden."""
+        from hushtable.tabulation import CellRules
+
+        given = {each.name: getattr(self, each.name) for each in fields(CellRules)}
+        return CellRules(**given)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are counted by, and that is summed."""
+        names = (*(name for by in self.by for name in by), *([self.value] if self.value else []))
+        return tuple(dict.fromkeys(names))

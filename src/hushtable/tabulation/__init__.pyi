@@ -1,4 +1,6 @@
 from .cells import ReaderKnowledge as ReaderKnowledge
 from .checking import TableAudit as TableAudit, check_tables as check_tables
+from .joining import attack_with_tables as attack_with_tables
 from .publishing import Tabulation as Tabulation, tabulate as tabulate
 from .tabulating import CellRules as CellRules
+from .tau_argus import read_argus_table as read_argus_table

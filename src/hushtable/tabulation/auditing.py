@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable.errors import InputError
 from hushtable.search import Clock
-from hushtable.tabulation.cells import CellSystem
-from hushtable.tabulation.deducing import Deduction, deduce
+from hushtable.tabulation.cells import CellSystem, describe_key
+from hushtable.tabulation.deducing import Deduction, deduce, find_bound_cells
 from hushtable.tabulation.witnesses import ProtectionLevels, WitnessSearch, WitnessTable, choose_witnesses
 
 EXPOSED: Final = "exposed"
@@ -48,6 +49,14 @@ class JudgedCell:
     low: float
     high: float
     is_proven: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SingletonLeak:
+    """Hidden cells that are computed by who is alone in others."""
+
+    own: CountArray  # the cells in which he is alone
+    cells: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,6 +157,46 @@ def _judge_cell(search: WitnessSearch, cell: int, floor: float | None, *, is_bey
     if is_beyond:
         return JudgedCell(cell, UNPROTECTABLE, low, high, is_proven)
     return JudgedCell(cell, EXPOSED if low == high else TOO_NARROW, low, high, is_proven)
+
+
+def find_leaks_to_alone(system: CellSystem, deduction: Deduction) -> tuple[SingletonLeak, ...]:
+    """Return what the contributors compute who are known to be alone in a cell.
+
+    Of counts the value of such a cell is 1. Of sums nobody but its contributor knows it, and what always follows from
+    it is told: what the sums bind to it.
+
+    Raises
+    ------
+    InputError
+        A cell is not hidden, or its count cannot be 1.
+    """
+    place = {key: cell for cell, key in enumerate(system.keys)}
+    groups = [] if system.is_integer or not system.knowledge.alone else find_bound_cells(system, deduction)
+    leaks = []
+    for key in system.knowledge.alone:
+        cell = place.get(tuple(sorted(key)))
+        if cell is None or system.is_known[cell]:
+            raise InputError(
+                f"alone = {describe_key(key)}, which is no hidden cell.", hint="name dimensions and labels: g=a,h=x."
+            )
+        bound = [other for group in groups if cell in group for other in group.tolist() if other != cell]
+        if system.is_integer:
+            bound = [*_find_bound_to_one(system, deduction, cell)]
+        if bound:
+            leaks.append(SingletonLeak(np.array([cell]), tuple(bound)))
+    return tuple(leaks)
+
+
+def _find_bound_to_one(system: CellSystem, deduction: Deduction, cell: int) -> Iterator[int]:
+    """Yield the hidden cells that are determined if one is 1, but for those that count the same one contributor."""
+    is_known, values = system.is_known.copy(), system.values.copy()
+    is_known[cell], values[cell] = True, 1
+    told = deduce(replace(system, is_known=is_known, values=values))
+    own = {*(system.keys[cell] or ())}
+    for other in system.marked[told.is_determined[system.marked] & ~deduction.is_determined[system.marked]].tolist():
+        around = {*(system.keys[other] or ())}
+        if other != cell and not (told.low[other] == 1 and (around <= own or own <= around)):
+            yield other
 
 
 def find_changeable(system: CellSystem) -> BoolArray:

@@ -40,6 +40,8 @@ class ReaderKnowledge:
         Whether a hidden cell may be below zero. Only for sums.
     public : tuple of cells, each of (dimension, label)
         Cells that are known whatever the tables show; the empty one is the total of all.
+    alone : tuple of cells
+        Hidden cells of one contributor each, who knows its value. The contributor of a count of 1 is one.
     """
 
     content: Literal["counts", "sums"] | None = None
@@ -47,6 +49,7 @@ class ReaderKnowledge:
     absent: Literal["zero", "hidden"] = "zero"
     negative: bool = False
     public: tuple[CellKey, ...] = ((),)
+    alone: tuple[CellKey, ...] = ()
 
     def __post_init__(self) -> None:
         if self.content is not None:
@@ -71,6 +74,7 @@ class ReaderKnowledge:
             "absent": self.absent,
             "negative": self.negative,
             "public": [[list(part) for part in key] for key in self.public],
+            **({"alone": [[list(part) for part in key] for key in self.alone]} if self.alone else {}),
         }
 
 
@@ -378,19 +382,31 @@ def _with_limits(system: CellSystem, upper: FloatArray) -> CellSystem:
     marked = np.flatnonzero(np.isfinite(upper))
     if not len(marked):
         return system
-    n_cells, n_marked = system.n_cells, len(marked)
-    limits = n_cells + np.arange(n_marked)
-    entries = np.stack([limits, marked, limits + n_marked], axis=1).ravel()
-    ours = Equations(3 * np.arange(n_marked + 1), entries, np.tile([1.0, -1.0, -1.0], n_marked), ("",) * n_marked)
-    nothing = np.zeros(n_marked)
+    n_marked = len(marked)
+    limits = system.n_cells + np.arange(n_marked)
+    values = np.concatenate([upper[marked].astype(np.int64), np.zeros(n_marked, dtype=np.int64)])
+    lines = np.stack([limits, marked, limits + n_marked], axis=1).tolist()
+    return append_equations(system, lines, values, np.repeat([True, False], n_marked))
+
+
+def append_equations(
+    system: CellSystem, lines: Sequence[Sequence[int]], values: CountArray, is_known: BoolArray
+) -> CellSystem:
+    """Return the system with further cells of no table, of at least 0 each, and sums: a total, then its parts."""
+    starts = np.concatenate([[0], np.cumsum([len(line) for line in lines])])
+    entries = np.concatenate([np.asarray(line, dtype=np.int64) for line in lines])
+    signs = np.full(len(entries), -1.0)
+    signs[starts[:-1]] = 1.0
+    ours = Equations(starts, entries, signs, ("",) * len(lines))
+    n_cells, n_new = system.n_cells, len(values)
     is_absent = np.zeros(n_cells, dtype=np.bool_) if system.is_absent is None else system.is_absent
     return replace(
         system,
-        keys=(*system.keys, *(None,) * (2 * n_marked)),
-        values=np.concatenate([system.values, upper[marked].astype(np.int64), nothing.astype(np.int64)]),
-        is_known=np.concatenate([system.is_known, np.repeat([True, False], n_marked)]),
-        lower=np.concatenate([system.lower, nothing, nothing]),
-        is_absent=np.concatenate([is_absent, np.zeros(2 * n_marked, dtype=np.bool_)]),
+        keys=(*system.keys, *(None,) * n_new),
+        values=np.concatenate([system.values, values]),
+        is_known=np.concatenate([system.is_known, is_known]),
+        lower=np.concatenate([system.lower, np.zeros(n_new)]),
+        is_absent=np.concatenate([is_absent, np.zeros(n_new, dtype=np.bool_)]),
         equations=_merge_equations([system.equations, ours]) if len(system.equations) else ours,
     )
 

@@ -64,7 +64,8 @@ def build_certificate(
 
 
 def _table_of_determined(audit: CellAudit) -> WitnessTable:
-    return WitnessTable(audit.deduction.low[audit.open_cells].astype(np.int64))
+    low = audit.deduction.low[audit.open_cells]
+    return WitnessTable(np.where(np.isfinite(low), low, 0).astype(np.int64))
 
 
 def _values_of(witness: WitnessTable, system: CellSystem, audit: CellAudit, hidden: CountArray) -> CountArray:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hushtable.claims import Certificate
+from hushtable._types import CountArray
+from hushtable.claims import Certificate, HiddenCells
 from hushtable.errors import InputError, check_columns, check_type, check_whole, names_in
+from hushtable.release import manifest
 from hushtable.search import Budget, Clock
 from hushtable.tabulation.attacks import Derivation, derive
 from hushtable.tabulation.auditing import (
@@ -24,13 +26,19 @@ from hushtable.tabulation.auditing import (
     UNPROTECTABLE,
     CellAudit,
     JudgedCell,
+    SingletonLeak,
     ask_of_hidden,
     audit,
+    find_leaks_to_alone,
 )
 from hushtable.tabulation.cells import CellSystem, ReaderKnowledge, build_system
 from hushtable.tabulation.certifying import build_certificate
-from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
+from hushtable.tabulation.deducing import find_bound_cells
+from hushtable.tabulation.reading import TableReading, find_alone, read_cell_table, read_hierarchies
 from hushtable.wording import StatesFacts, careful
+
+if TYPE_CHECKING:
+    from hushtable.risk import OwnAttack
 
 _MAX_DERIVATIONS: Final = 20  # of exposed cells; each is a programme
 
@@ -53,6 +61,10 @@ class TableAudit(StatesFacts):
         Below it, a count is small.
     n_shown_small : int
         Shown counts above 0 and below the threshold.
+    leaks : tuple of SingletonLeak
+        What the contributors compute who are said to be alone in a cell.
+    bound_cells : tuple of arrays
+        Groups of hidden cells of which each computes the others: who is alone in one of them knows all.
     """
 
     system: CellSystem = field(repr=False)
@@ -61,11 +73,13 @@ class TableAudit(StatesFacts):
     readings: tuple[TableReading, ...] = field(repr=False)
     threshold: int | None
     n_shown_small: int
+    leaks: tuple[SingletonLeak, ...] = field(default=(), repr=False)
+    bound_cells: tuple[CountArray, ...] = field(default=(), repr=False)
 
     @property
     def passed(self) -> bool:
-        """Whether every hidden cell is protected, and no small one is shown."""
-        return not self.n_shown_small and not self.failing
+        """Whether every hidden cell is protected, also from who is said to be alone, and no small one is shown."""
+        return not self.n_shown_small and not self.failing and not self.leaks
 
     @property
     def failing(self) -> tuple[JudgedCell, ...]:
@@ -117,6 +131,15 @@ class TableAudit(StatesFacts):
             facts.append(careful(told))
         if self.n_shown_small:
             facts.append(careful(f"Counts below {self.threshold} are shown: {self.n_shown_small:,}."))
+        if self.leaks:
+            n_known = len({cell for leak in self.leaks for cell in leak.cells})
+            facts.append(careful(f"Those who are alone in a cell can compute {n_known:,} of {n_cells:,} hidden cells."))
+        elif self.bound_cells:
+            n_bound = sum(len(group) for group in self.bound_cells)
+            facts.append(
+                f"{n_bound:,} of {n_cells:,} hidden cells can be computed from the value of one other hidden cell: "
+                "whoever is alone there knows it. Say who is: --alone."
+            )
         if not n_cells:
             facts.append("The tables hide no cell.")
         if outcomes.get(PROTECTED):
@@ -125,6 +148,28 @@ class TableAudit(StatesFacts):
                 "that is shown have other values there."
             )
         return tuple(facts)
+
+    def attack_with(self, release: Any) -> tuple[OwnAttack, ...]:
+        """Attack these tables and a release of the same records together.
+
+        Parameters
+        ----------
+        release : Release or path
+            In memory, or written with its manifest.
+
+        Returns
+        -------
+        tuple of OwnAttack
+            Hidden cells that follow from both only, and classes of which the tables tell of fewer than k records.
+
+        Raises
+        ------
+        InputError
+            The tables count other records than the release, or name none of its columns.
+        """
+        from hushtable.tabulation.joining import attack_with_tables, open_released
+
+        return attack_with_tables(*open_released(release), self)
 
     def derivations(self, most: int = _MAX_DERIVATIONS) -> Iterable[tuple[JudgedCell, Derivation | None]]:
         """Yield exposed cells with the sum that computes them."""
@@ -149,9 +194,14 @@ class TableAudit(StatesFacts):
             "n_shown_small": self.n_shown_small,
             "outcomes": self.outcomes,
             "n_witnesses": len(self.audit.witnesses),
+            "leaks": [
+                {"alone": self._labels(int(leak.own[0])), "computes": [self._labels(cell) for cell in leak.cells]}
+                for leak in self.leaks
+            ],
+            "bound": [[self._labels(cell) for cell in group.tolist()] for group in self.bound_cells[:most]],
             "cells": [
                 {
-                    "cell": dict(self.system.keys[cell.cell] or ()),
+                    "cell": self._labels(cell.cell),
                     "outcome": cell.outcome,
                     "low": cell.low / unit,
                     "high": cell.high / unit,
@@ -161,6 +211,9 @@ class TableAudit(StatesFacts):
                 for cell in self.audit.cells
             ],
         }
+
+    def _labels(self, cell: int) -> dict[str, str]:
+        return dict(self.system.keys[cell] or ())
 
     def _table(self) -> Iterable[Sequence[object]]:
         rows = [(self.system.describe(cell.cell), cell.outcome) for cell in self.failing]
@@ -178,6 +231,8 @@ def check_tables(
     hierarchies: Mapping[str, Any] | None = None,
     reader: ReaderKnowledge | None = None,
     threshold: int | None = None,
+    status: str | None = None,
+    frequency: str | None = None,
     budget: Budget | None = None,
 ) -> TableAudit:
     """Compute what a reader can find out about every hidden cell of one or several tables.
@@ -188,7 +243,8 @@ def check_tables(
     Parameters
     ----------
     data : path, dataframe, or a list of them
-        A row a cell, or a row and a column a category (`across`), with totals.
+        A row a cell, or a row and a column a category (`across`), with totals. A ``.tab`` of tau-Argus is read with the
+        ``.rda``, ``.hrc`` and ``.hst`` beside it.
     by : sequence of str
         The columns of labels. Default: those that hold no numbers.
     value : str, optional
@@ -205,6 +261,11 @@ def check_tables(
         What a reader knows besides: whether a hidden count is at least 1, whether it may be negative, what is public.
     threshold : int, optional
         A count below is small. A hidden one must be able to be this much, and a shown one fails.
+    status : str, optional
+        A column that says which values are hidden although they stand there: V and S are shown in tau-Argus, s and z in
+        sdcTable.
+    frequency : str, optional
+        A column that counts the contributors of each sum: who is alone in a cell knows its value.
     budget : Budget, optional
         What is left when the time is over is not judged, and fails.
 
@@ -229,7 +290,7 @@ def check_tables(
     """
     if threshold is not None:
         check_whole("threshold", threshold, 2, 2**53)
-    for what, given in (("value", value), ("across", across)):
+    for what, given in (("value", value), ("across", across), ("status", status), ("frequency", frequency)):
         check_type(given, str, what, f"the name of a column: {what}='n'")
     check_type(budget, Budget, "budget", "ht.Budget(seconds=10)")
     check_type(reader, ReaderKnowledge, "reader", "ht.ReaderKnowledge(zeros='hidden')")
@@ -240,13 +301,25 @@ def check_tables(
     totals = {"": total} if isinstance(total, str) else dict(total or {})
     names, marks = names_in(by, "by"), names_in(hidden, "hidden")
     labels = {k: v for k, v in totals.items() if k or v}
-    asked = TableReading(names, value, across, marks, labels, read_hierarchies(hierarchies))
-    found = [read_cell_table(each, asked, _name_of(each, place)) for place, each in enumerate(sources)]
+    asked = TableReading(
+        names, value, across, marks, labels, read_hierarchies(hierarchies), status=status, frequency=frequency
+    )
+    opened = [
+        (each, own, _name_of(source, place))
+        for place, source in enumerate(sources)
+        for each, own in _open(source, asked)
+    ]
+    found = [read_cell_table(*each) for each in opened]
     cell_tables = [table for table, _ in found]
     dimensions = list(dict.fromkeys(axis.name for table in cell_tables for axis in table.axes))
     check_columns([*asked.hierarchies], dimensions, "hierarchies")
     check_columns([name for name in labels if name], dimensions, "total")
-    system = build_system(cell_tables, reader)
+    alone = [key for (each, *_), (_, reading) in zip(opened, found, strict=True) for key in find_alone(each, reading)]
+    system = build_system(cell_tables, reader or _claimed_knowledge(sources))
+    hidden = {system.keys[cell] for cell in system.marked.tolist()}
+    knowledge = system.knowledge
+    told = dict.fromkeys([*knowledge.alone, *(key for key in alone if key in hidden)])
+    system = replace(system, knowledge=replace(knowledge, alone=tuple(told)))
     return audit_system(
         system,
         names=tuple(table.name for table in cell_tables),
@@ -272,7 +345,34 @@ def audit_system(
     if floor is not None:
         is_cell = np.array([key is not None for key in system.keys])
         n_small = int((is_cell & system.is_known & (system.values > 0) & (system.values < floor)).sum())
-    return TableAudit(system, judged, names, readings, threshold, n_small)
+    leaks = find_leaks_to_alone(system, judged.deduction)
+    groups = [np.intersect1d(group, system.marked) for group in find_bound_cells(system, judged.deduction)]
+    bound = tuple(group for group in groups if len(group) > 1)
+    return TableAudit(system, judged, names, readings, threshold, n_small, leaks, bound)
+
+
+def _open(data: object, asked: TableReading) -> list[tuple[object, TableReading]]:
+    """Return tables of a file, and how each is read: as metadata of tau-Argus say, or a manifest of hushtable."""
+    if not isinstance(data, (str, os.PathLike)):
+        return [(data, asked)]
+    claim = manifest.claim_of(data) if asked == TableReading() else None
+    if isinstance(claim, HiddenCells):
+        return [(data, TableReading.from_dict(each)) for each in claim.witnesses["tables"]]
+    if Path(data).suffix.lower() != ".tab":
+        return [(data, asked)]
+    from hushtable.tabulation.tau_argus import read_argus_table
+
+    if asked != TableReading():
+        raise InputError(f"{Path(data).name} was given with options that say what is what.", hint="its .rda says it.")
+    table = read_argus_table(Path(data))
+    return [(table.frame, table.reading)]
+
+
+def _claimed_knowledge(sources: Sequence[object]) -> ReaderKnowledge | None:
+    """Return whether zeros are hidden, as the manifests of hushtable's own tables say; None without one."""
+    claims = [manifest.claim_of(each) for each in sources if isinstance(each, (str, os.PathLike))]
+    told = [claim.witnesses["reader"]["zeros"] for claim in claims if isinstance(claim, HiddenCells)]
+    return ReaderKnowledge(zeros="hidden") if "hidden" in told else None
 
 
 def _name_of(data: object, place: int) -> str:

@@ -140,12 +140,33 @@ def _raise_contradiction(system: CellSystem, cell: int | None) -> None:
 
 
 def _eliminate(system: CellSystem, low: FloatArray, high: FloatArray) -> CountArray | None:
-    """Return the open cells that the sums determine; None if elimination fills up.
+    """Return the open cells that the sums determine; None if elimination fills up."""
+    moves = _draw_moves(system, low < high, 1)
+    if moves is None:
+        return None
+    return np.array(sorted(cell for cell, amount in moves[0].items() if amount == 0), dtype=np.int64)
 
-    Rows are eliminated modulo a prime, shortest first. Then all free cells get random values: a pivot whose homogeneous
-    part is 0 depends on none of them. A false one has a probability of 2^-61.
+
+def find_bound_cells(system: CellSystem, deduction: Deduction) -> list[CountArray]:
+    """Return the groups of open cells of which each computes all others of its group, by the sums alone.
+
+    Two cells that are in one proportion in two random moves are so in all, but for a probability of 2^-61.
     """
-    is_open, equations = low < high, system.equations
+    moves = _draw_moves(system, deduction.low < deduction.high, 2)
+    groups: dict[int, list[int]] = {}
+    for cell, amount in moves[0].items() if moves else ():
+        if amount and system.keys[cell] is not None:
+            groups.setdefault(moves[1][cell] * pow(amount, -1, _PRIME) % _PRIME, []).append(cell)
+    return [np.array(sorted(cells), dtype=np.int64) for cells in groups.values() if len(cells) > 1]
+
+
+def _draw_moves(system: CellSystem, is_open: BoolArray, n_moves: int) -> list[dict[int, int]] | None:
+    """Draw changes of open cells that keep every sum, modulo a prime; None if elimination fills up.
+
+    Rows are eliminated, shortest first. Then all free cells get random values: a pivot that does not change depends on
+    none of them. A false one has a probability of 2^-61.
+    """
+    equations = system.equations
     rows: dict[int, dict[int, int]] = {}
     inside = is_open[equations.cells]
     for equation, cell, sign in zip(
@@ -160,16 +181,16 @@ def _eliminate(system: CellSystem, low: FloatArray, high: FloatArray) -> CountAr
     if pivots is None:
         return None
     draw = random.Random(0)  # noqa: S311 - the values are no secret
-    values: dict[int, int] = {}
-    determined = []
-    for pivot, row in reversed(pivots):
-        for cell in row:
-            if cell not in values:
-                values[cell] = draw.randrange(1, _PRIME)
-        values[pivot] = sum(factor * values[cell] for cell, factor in row.items()) % _PRIME
-        if values[pivot] == 0:
-            determined.append(pivot)
-    return np.array(sorted(determined), dtype=np.int64)
+    moves: list[dict[int, int]] = []
+    for _ in range(n_moves):
+        values: dict[int, int] = {}
+        for pivot, row in reversed(pivots):
+            for cell in row:
+                if cell not in values:
+                    values[cell] = draw.randrange(1, _PRIME)
+            values[pivot] = sum(factor * values[cell] for cell, factor in row.items()) % _PRIME
+        moves.append(values)
+    return moves
 
 
 def _choose_pivots(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +21,7 @@ from hushtable.tabulation.certifying import build_certificate
 from hushtable.tabulation.checking import audit_system
 from hushtable.tabulation.deducing import deduce
 from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
+from hushtable.tabulation.singletons import protect_from_singletons
 from hushtable.tabulation.suppressing import SuppressionPattern, suppress
 from hushtable.tabulation.tabulating import (
     TOTAL,
@@ -64,6 +65,8 @@ class Tabulation(StatesFacts):
     hierarchies : mapping of dimension to {parent: children}
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
+    unions : tuple of tuples of int
+        Hidden cells of a line whose sum is known from its total, and would be hidden by a rule if it were a cell.
     """
 
     by: tuple[tuple[str, ...], ...]
@@ -76,6 +79,7 @@ class Tabulation(StatesFacts):
     content: str
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
+    unions: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
 
     @property
     def n_cells(self) -> int:
@@ -224,6 +228,7 @@ class Tabulation(StatesFacts):
             "n_primary": self.n_primary,
             "n_secondary": self.n_secondary,
             "n_one_sided": self.n_one_sided,
+            "n_sensitive_unions": len(self.unions),
             "cost": self.pattern.cost,
             "bound": self.pattern.bound,
             "gap": self.pattern.gap,
@@ -245,8 +250,17 @@ class Tabulation(StatesFacts):
             f"All {len(pattern.audit.cells):,} primary cells have other values in tables that agree with all that is "
             "shown.",
         ]
+        if self.rules.singletons and len(pattern.audit.cells):
+            facts.append("Nobody who is alone in a cell can compute another primary one from its value.")
         if self.n_one_sided:
             told = f"{self.n_one_sided:,} primary cells can be protected to one side only, whatever is hidden."
+            facts.insert(0, careful(told))
+        if self.unions:
+            first = "; ".join(self.system.describe(cell) for cell in self.unions[0])
+            told = (
+                f"{len(self.unions):,} sums of hidden cells follow from a total, and a rule would hide them: the first "
+                f"is that of {first}. Take coarser categories there."
+            )
             facts.insert(0, careful(told))
         if self.content == "records of persons":
             told = "a person may be in several cells: cells count records, and the threshold persons."
@@ -272,8 +286,8 @@ def tabulate(
 
     Parameters
     ----------
-    data : path or dataframe
-        A row a record.
+    data : path, dataframe or lazy frame
+        A row a record. Of a folder, a file beyond memory and a lazy frame only the distinct rows are held.
     by : sequence of str, or several of them
         The dimensions of a table, or of each of several. Labels are categories; a missing cell is one.
     value : str, optional
@@ -333,7 +347,11 @@ def tabulate(
     system = build_system([each.table for each in counted], knowledge)
     is_primary, levels = _join_rules(system, counted, rules, is_sum=is_sum)
     _check_protectable(system, is_primary, levels)
-    pattern = suppress(system, is_primary, levels, _weigh(system.values, weight), Clock(budget or Budget(seconds=60)))
+    weights, clock = _weigh(system.values, weight), Clock(budget or Budget(seconds=60))
+    pattern = suppress(system, is_primary, levels, weights, clock)
+    if rules.singletons:
+        singletons = _find_singletons(system, counted)
+        pattern = protect_from_singletons(system, pattern, singletons, is_primary, weights, clock)
     return Tabulation(
         several,
         value or _name_count(names),
@@ -345,7 +363,24 @@ def tabulate(
         "sums" if is_sum else _name_content(cells, person),
         trees,
         (Path(data),) if isinstance(data, (str, Path)) else (),
+        tuple(_find_unions(system, cells, counted, pattern.is_hidden, rules, n_largest)) if is_sum else (),
     )
+
+
+def _find_unions(
+    system: CellSystem,
+    records: TabulatedRecords,
+    counted: Sequence[CountedTable],
+    is_hidden: BoolArray,
+    rules: CellRules,
+    n_largest: int,
+) -> Iterator[tuple[int, ...]]:
+    """Yield hidden cells, numbered as in the system, whose sum is known and sensitive."""
+    number = {key: place for place, key in enumerate(system.keys)}
+    for each in counted:
+        own = np.array([number[_key_of(each.table, cell)] for cell in range(len(each.table.values))])
+        for cells in records.find_sensitive_unions(each.table, is_hidden[own], rules, n_largest):
+            yield tuple(own[cells].tolist())
 
 
 def _list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
@@ -398,6 +433,16 @@ def _key_of(table: CellTable, cell: int) -> CellKey:
     codes = np.unravel_index(cell, table.shape)
     labels = [(axis.name, axis.labels[int(code)]) for axis, code in zip(table.axes, codes, strict=True)]
     return tuple(sorted(pair for pair in labels if pair[1] != TOTAL))
+
+
+def _find_singletons(system: CellSystem, counted: Sequence[CountedTable]) -> list[CountArray]:
+    """Return of each contributor who is alone in some cell all the cells in which he is."""
+    number = {key: place for place, key in enumerate(system.keys)}
+    cells: dict[int, set[int]] = {}
+    for each in counted:
+        for cell in np.flatnonzero(each.alone >= 0).tolist():
+            cells.setdefault(int(each.alone[cell]), set()).add(number[_key_of(each.table, cell)])
+    return [np.array(sorted(own), dtype=np.int64) for own in cells.values()]
 
 
 def _check_protectable(system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray
 from hushtable.errors import InputError, check_columns, check_type, quote_names
 from hushtable.io import Frame, frames
-from hushtable.tabulation.cells import ABSENT, HIDDEN, MAX_CELLS, SHOWN, CellTable, Dimension, find_sums
+from hushtable.tabulation.cells import ABSENT, HIDDEN, MAX_CELLS, SHOWN, CellKey, CellTable, Dimension, find_sums
 
 TOTAL_WORDS: Final = frozenset(
     {
@@ -66,6 +66,10 @@ HIDDEN_MARKS: Final = frozenset(
     }
 )
 """Cells that hide a value, in small letters."""
+SAFE_STATUSES: Final = ("v", "s", "z", "p", "e", "")
+"""Statuses of cells that are shown, in small letters: of tau-Argus V, S, P and E, of sdcTable s and z."""
+HIDING_STATUSES: Final = ("a", "b", "c", "d", "f", "m", "u", "x", "w")
+"""Those of hidden ones: of tau-Argus A to D, F, M and U, of sdcTable u, x and w."""
 _VALUE_NAMES: Final = (
     "n",
     "count",
@@ -115,6 +119,10 @@ class TableReading:
         Which label is the sum of which others.
     fixed : mapping of column to label
         Only rows with these labels are the table's: those of other tables of one file have others.
+    status : str or None
+        A column that says which values are hidden, although they stand there: in what tau-Argus and sdcTable write.
+    frequency : str or None
+        A column that counts the contributors of a sum: who is alone knows it.
     """
 
     by: tuple[str, ...] = ()
@@ -124,6 +132,18 @@ class TableReading:
     total: Mapping[str, str] = field(default_factory=dict)
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     fixed: Mapping[str, str] = field(default_factory=dict)
+    status: str | None = None
+    frequency: str | None = None
+
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, Any]) -> TableReading:
+        """Read what `to_dict` returned."""
+        given = {
+            name: entries[name]
+            for name in ("value", "across", "total", "hierarchies", "fixed", "status")
+            if name in entries
+        }
+        return cls(tuple(entries["by"]), hidden=tuple(entries["hidden"]), **given)
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain values."""
@@ -134,6 +154,7 @@ class TableReading:
             "hidden": list(self.hidden),
             "total": dict(self.total),
             "fixed": dict(self.fixed),
+            **({"status": self.status} if self.status is not None else {}),
             "hierarchies": {
                 name: {each: list(parts) for each, parts in tree.items()} for name, tree in self.hierarchies.items()
             },
@@ -155,10 +176,15 @@ def read_cell_table(data: Any, reading: TableReading, name: str) -> tuple[CellTa
         is_own = np.all(are_fixed, axis=0)
         frame = frame.take(np.flatnonzero(is_own)).drop(list(reading.fixed))
     texts = {column: _texts_of(frame, column) for column in frame.columns}
+    besides = [column for column in (reading.status, reading.frequency) if column is not None]
+    check_columns(besides, frame.columns, f"columns of {name}")
+    frame = frame.drop(besides)
     parse = _build_parser("," if frame.has_decimal_commas else ".", reading.hidden, name)
     by, value, across = _choose_columns(frame, texts, reading, parse, name)
     labels = {column: texts[column] for column in by}
     cells = texts[value] if value is not None else []
+    if reading.status is not None:
+        cells = _hide_by_status(cells, texts[reading.status], reading, name)
     if value is None:
         columns = [column for column in frame.columns if column not in by]
         cells = [texts[column][row] for row in range(frame.n_rows) for column in columns]
@@ -168,6 +194,34 @@ def read_cell_table(data: Any, reading: TableReading, name: str) -> tuple[CellTa
     told = replace(reading, by=tuple(by), value=value, across=across)
     table, totals = _fill(name, labels, parsed, told)
     return table, replace(told, total={**reading.total, **totals})
+
+
+def _hide_by_status(cells: Sequence[str], statuses: Sequence[str], reading: TableReading, name: str) -> list[str]:
+    """Return cells with a mark in place of values that their status hides."""
+    unknown = [row for row, status in enumerate(statuses) if status.casefold() not in SAFE_STATUSES + HIDING_STATUSES]
+    if unknown or not cells:
+        raise InputError(
+            f"{name}: the status of row {unknown[0] + 1} is none of tau-Argus or sdcTable."
+            if unknown
+            else f"{name} is a pivot, and a status is one of a row.",
+            hint=f"{', '.join(SAFE_STATUSES[:-1])} mean shown, {', '.join(HIDING_STATUSES)} hidden.",
+        )
+    mark = next((each for each in reading.hidden), "x")
+    return [cell if status.casefold() in SAFE_STATUSES else mark for cell, status in zip(cells, statuses, strict=True)]
+
+
+def find_alone(data: Any, reading: TableReading) -> tuple[CellKey, ...]:
+    """Return the cells of one contributor, as a column of frequencies tells them."""
+    if reading.frequency is None:
+        return ()
+    frame = frames.read(_with_index(data))
+    labels = {column: _texts_of(frame, column) for column in reading.by}
+    keys = []
+    for row, text in enumerate(_texts_of(frame, reading.frequency)):
+        if text in ("1", "1.0"):
+            told = [(column, cells[row]) for column, cells in labels.items()]
+            keys.append(tuple(sorted(pair for pair in told if pair[1] != reading.total.get(pair[0]))))
+    return tuple(keys)
 
 
 def _with_index(data: Any) -> Any:
@@ -377,12 +431,12 @@ def read_hierarchies(given: Mapping[str, object] | None) -> dict[str, dict[str, 
     return trees
 
 
-def read_hierarchy(source: object, dimension: str) -> dict[str, tuple[str, ...]]:
+def read_hierarchy(source: object, dimension: str, *, lead: str = "@") -> dict[str, tuple[str, ...]]:
     """Return parents and children: from a mapping, a ``.hrc`` file, or a table with a column a level, a row a path."""
     if isinstance(source, Mapping):
         return {str(parent): tuple(map(str, parts)) for parent, parts in source.items()}
     if isinstance(source, (str, Path)) and Path(source).suffix.lower() == ".hrc":
-        return _read_indented(Path(source), dimension)
+        return _read_indented(Path(source), dimension, lead)
     frame = frames.read(source if not isinstance(source, str) else Path(source))
     levels = [_texts_of(frame, column) for column in frame.columns]
     # From coarse to fine, however the columns lie.
@@ -402,8 +456,8 @@ def read_hierarchy(source: object, dimension: str) -> dict[str, tuple[str, ...]]
     return {parent: tuple(parts) for parent, parts in children.items()}
 
 
-def _read_indented(path: Path, dimension: str) -> dict[str, tuple[str, ...]]:
-    """Read a hierarchy of tau-Argus: a label a line, with an @ for each level below the first."""
+def _read_indented(path: Path, dimension: str, lead: str) -> dict[str, tuple[str, ...]]:
+    """Read a hierarchy of tau-Argus: a label a line, behind a sign (@) for each level below the first."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -411,11 +465,13 @@ def _read_indented(path: Path, dimension: str) -> dict[str, tuple[str, ...]]:
     children: dict[str, list[str]] = {}
     above: list[str] = []
     for line in filter(str.strip, lines):
-        label = line.strip().lstrip("@").strip()
-        depth = len(line.strip()) - len(line.strip().lstrip("@"))
+        signed = line.strip()
+        depth = (len(signed) - len(signed.lstrip(lead))) // len(lead)
+        label = signed.lstrip(lead).strip()
         if depth > len(above):
             raise InputError(
-                f"the hierarchy of {dimension!r} skips a level in {str(path)!r}.", hint="add one @ for each level."
+                f"the hierarchy of {dimension!r} skips a level in {str(path)!r}.",
+                hint=f"add one {lead} for each level.",
             )
         if depth:
             children.setdefault(above[depth - 1], []).append(label)

@@ -12,8 +12,9 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.claims import HiddenCells
 from hushtable.columns import ColumnSpec
+from hushtable.engines import open_rows
 from hushtable.errors import InputError, check_choice, check_columns, check_whole, quote_names
-from hushtable.io import frames
+from hushtable.io import Frame
 from hushtable.tables import Table
 from hushtable.tabulation.cells import MAX_CELLS, SHOWN, CellTable, Dimension, find_sums
 
@@ -43,6 +44,8 @@ class CellRules:
         What a reader must hold possible of a hidden count: another value, or one that reaches the threshold.
     safety : float
         By how many percent of itself a hidden sum must be able to move, where no rule says more.
+    singletons : bool
+        Whether nobody who is alone in a cell, and knows its value, must be able to compute another hidden one from it.
     """
 
     threshold: int = 10
@@ -51,6 +54,7 @@ class CellRules:
     sensitive: str | None = None
     level: AskedLevel = "upper"
     safety: float = 10.0
+    singletons: bool = True
 
     def __post_init__(self) -> None:
         check_whole("threshold", self.threshold, 1)
@@ -77,11 +81,29 @@ class CountedTable:
         Distinct persons, or records where nobody says whose they are.
     largest : array, shape (n_largest, n_cells)
         The largest contributions, in units; those of a person are added first.
+    alone : array
+        The number of the contributor who is alone in a cell; -1 where there are more, or none.
     """
 
     table: CellTable
     n_persons: CountArray
     largest: FloatArray
+    alone: CountArray
+
+
+@dataclass(slots=True, eq=False)
+class _Tally:
+    """What was added to cells so far."""
+
+    values: CountArray
+    n_persons: CountArray
+    largest: FloatArray
+    alone: CountArray  # of each cell some contributor
+
+    @classmethod
+    def empty(cls, n_cells: int, n_largest: int) -> _Tally:
+        nothing = np.zeros(n_cells, dtype=np.int64)
+        return cls(nothing, nothing.copy(), np.zeros((n_largest, n_cells)), np.full(n_cells, -1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +114,8 @@ class TabulatedRecords:
     parents: Mapping[str, Mapping[str, Sequence[str]]]  # of each dimension: parent to parts
     amounts: CountArray  # in units
     decimals: int
-    persons: CountArray  # the number of each record's person
+    n_records: CountArray  # of each row: equal records are one row
+    persons: CountArray | None  # the number of each row's person; None where every record is one
     counts_persons: bool  # whether a cell shows distinct persons
 
     def count(self, by: Sequence[str], n_largest: int) -> CountedTable:
@@ -102,17 +125,57 @@ class TabulatedRecords:
         n_cells = int(np.prod(shape, dtype=float))
         if n_cells > MAX_CELLS:
             raise InputError(f"{n_cells:,} combinations of labels.", hint=f"at most {MAX_CELLS:,} are counted.")
-        values, n_persons = np.zeros(n_cells, dtype=np.int64), np.zeros(n_cells, dtype=np.int64)
-        largest = np.zeros((n_largest, n_cells))
+        tally = _Tally.empty(n_cells, n_largest)
         for places in self._cells_at_levels(levels, shape):
-            inside = places >= 0
-            self._add(places[inside], inside, values, n_persons, largest)
+            rows = np.flatnonzero(places >= 0)
+            self._add(places[rows], rows, tally)
+        values = tally.values
         if self.counts_persons:
-            values = n_persons.copy()
+            values = tally.n_persons.copy()
         nothing = np.full(n_cells, np.inf)
         status = np.full(n_cells, SHOWN)
         table = CellTable(" x ".join(by), axes, values, status, -nothing, nothing, self.decimals)
-        return CountedTable(table, n_persons, largest)
+        alone = np.where(tally.n_persons == 1, tally.alone, -1)
+        return CountedTable(table, tally.n_persons, tally.largest, alone)
+
+    def find_sensitive_unions(
+        self, table: CellTable, is_hidden: BoolArray, rules: CellRules, n_largest: int
+    ) -> Iterator[CountArray]:
+        """Yield hidden cells whose sum follows from a shown total, where a rule would hide that sum.
+
+        Of two hidden cells or more of a line everybody knows the sum: it is a cell that nobody printed.
+        """
+        axes, levels = zip(*(self._build_axis(axis.name) for axis in table.axes), strict=True)
+        grid = np.arange(len(table.values)).reshape(table.shape)
+        for position, axis in enumerate(axes):
+            lines = np.moveaxis(grid, position, -1).reshape(-1, len(axis.labels))
+            for total, parts in axis.sums:
+                cells = lines[:, parts]
+                is_part = is_hidden[cells] & ~is_hidden[lines[:, total], None]
+                is_part &= is_part.sum(axis=1, keepdims=True) > 1
+                line_of = np.full(grid.size, -1)
+                line_of[cells[is_part]] = np.repeat(np.arange(len(lines)), is_part.sum(axis=1))
+                for line in self._find_sensitive(line_of, levels, table.shape, len(lines), rules, n_largest):
+                    yield cells[line][is_part[line]]
+
+    def _find_sensitive(
+        self,
+        line_of: CountArray,
+        levels: Sequence[CountArray],
+        shape: tuple[int, ...],
+        n_lines: int,
+        rules: CellRules,
+        n_largest: int,
+    ) -> list[int]:
+        """Return the lines whose marked cells are sensitive together; no record is in two cells of a line."""
+        found = []
+        for places in self._cells_at_levels(levels, shape):
+            lines = np.where(places >= 0, line_of[places], -1)
+            rows = np.flatnonzero(lines >= 0)
+            found.append((lines[rows], rows))
+        tally = _Tally.empty(n_lines, n_largest)
+        self._add(*(np.concatenate(part) for part in zip(*found, strict=True)), tally)
+        return np.flatnonzero(is_sensitive(tally.values, tally.n_persons, tally.largest, rules)).tolist()
 
     def _cells_at_levels(self, levels: Sequence[CountArray], shape: tuple[int, ...]) -> Iterator[CountArray]:
         """Yield the cell of every record, at each combination of levels of the dimensions; -1 where it has none."""
@@ -120,21 +183,27 @@ class TabulatedRecords:
             has_cell = np.min(chosen, axis=0) >= 0
             yield np.where(has_cell, np.ravel_multi_index(tuple(np.maximum(codes, 0) for codes in chosen), shape), -1)
 
-    def _add(
-        self, places: CountArray, inside: BoolArray, values: CountArray, n_persons: CountArray, largest: FloatArray
-    ) -> None:
-        """Add the records of some cells, in place; each cell comes at one level only."""
-        pairs, first = np.unique(np.stack([places, self.persons[inside]]), axis=1, return_inverse=True)
-        amounts = np.bincount(first.ravel(), weights=self.amounts[inside], minlength=pairs.shape[1])
-        np.add.at(values, pairs[0], np.rint(amounts).astype(np.int64))
-        np.add.at(n_persons, pairs[0], 1)
-        order = np.lexsort((-amounts, pairs[0]))
-        cells = pairs[0][order]
+    def _add(self, places: CountArray, rows: CountArray, tally: _Tally) -> None:
+        """Add rows to cells, in place; each cell comes once."""
+        if not len(rows):
+            return
+        amounts, n_alike, contributors = self.amounts[rows].astype(np.float64), self.n_records[rows], rows
+        if self.persons is not None:
+            pairs, first = np.unique(np.stack([places, self.persons[rows]]), axis=1, return_inverse=True)
+            amounts = np.bincount(first.ravel(), weights=amounts * n_alike, minlength=pairs.shape[1])
+            (places, contributors), n_alike = pairs, np.ones(pairs.shape[1], dtype=np.int64)
+        np.add.at(tally.values, places, np.rint(amounts).astype(np.int64) * n_alike)
+        np.add.at(tally.n_persons, places, n_alike)
+        tally.alone[places] = contributors
+        # The contributions of a cell from the largest on; equal ones of several persons follow one another.
+        order = np.lexsort((-amounts, places))
+        cells, amounts, n_alike = places[order], amounts[order], n_alike[order]
         starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]])
-        rank = np.arange(len(cells)) - np.repeat(starts, np.diff(np.r_[starts, len(cells)]))
-        for place in range(len(largest)):
-            at_rank = rank == place
-            largest[place, cells[at_rank]] = amounts[order][at_rank]
+        before = np.cumsum(n_alike) - n_alike
+        rank = before - np.repeat(before[starts], np.diff(np.r_[starts, len(cells)]))
+        for place in range(len(tally.largest)):
+            at_rank = (rank <= place) & (place < rank + n_alike)
+            tally.largest[place, cells[at_rank]] = amounts[at_rank]
 
     def _build_axis(self, name: str) -> tuple[Dimension, list[CountArray]]:
         """Return a dimension with its totals, and the label of every record on each level."""
@@ -167,10 +236,7 @@ def read_records(
     InputError
         A label is that of totals, a value is missing or negative, or a hierarchy does not fit.
     """
-    frame = frames.read(data).with_row_per_record()
-    check_columns(
-        [*dimensions, *(name for name in (value, person) if name is not None)], frame.columns, "columns of tables"
-    )
+    frame = _open_rows(data, [*dimensions, *(name for name in (value, person) if name is not None)])
     if not frame.n_rows:
         raise InputError("there are no records to count.", hint="give a table with at least one row.")
     table = Table.encode(frame, list(dimensions), {name: ColumnSpec("category") for name in dimensions})
@@ -184,7 +250,7 @@ def read_records(
         if TOTAL in texts:
             raise InputError(f"column {name!r} has the label {TOTAL!r} itself.", hint="leave rows of totals out.")
         labels[name] = texts, used
-    persons = np.arange(frame.n_rows)
+    persons = None
     if person is not None:
         persons = Table.encode(frame, [person], {person: ColumnSpec("category")}).codes[0].astype(np.int64)
         if (persons < 0).any():
@@ -193,21 +259,35 @@ def read_records(
     if value is not None:
         amounts, decimals = _read_amounts(frame, value)
     is_alone = _are_in_one_cell(labels, persons)
-    return TabulatedRecords(labels, hierarchies or {}, amounts, decimals, persons, value is None and is_alone)
+    return TabulatedRecords(
+        labels, hierarchies or {}, amounts, decimals, frame.records, persons, value is None and is_alone
+    )
 
 
-def _are_in_one_cell(labels: Mapping[str, tuple[tuple[str, ...], CountArray]], persons: CountArray) -> bool:
+def _open_rows(data: Any, names: Sequence[str]) -> Frame:
+    """Return the columns that are counted; of what is not in memory its distinct rows, with counts of records."""
+    rows = open_rows(data)
+    check_columns(names, rows.names, "columns of tables")
+    if isinstance(rows, Table):
+        return rows.frame()
+    return rows if isinstance(rows, Frame) else rows.collapse(list(dict.fromkeys(names)))
+
+
+def _are_in_one_cell(labels: Mapping[str, tuple[tuple[str, ...], CountArray]], persons: CountArray | None) -> bool:
     """Whether all records of each person have the same labels, so that counts of persons add up."""
+    if persons is None:
+        return True
     rows = np.unique(np.stack([persons, *(codes for _, codes in labels.values())]), axis=1)
     return int(rows.shape[1]) == len(np.unique(persons))
 
 
-def _read_amounts(frame: frames.Frame, value: str) -> tuple[CountArray, int]:
+def _read_amounts(frame: Frame, value: str) -> tuple[CountArray, int]:
     """Return a column of amounts in units, and the decimals of a unit."""
-    cells = frame.values(value)
-    if not cells.dtype.is_numeric():
+    table = Table.encode(frame, [value])
+    column, codes = table.columns[0], table.codes[0]
+    if column.kind not in ("integer", "decimal"):
         raise InputError(f"column {value!r} holds no numbers.", hint="name a column of numbers with value.")
-    numbers = np.array([np.nan if cell is None else float(cell) for cell in cells.to_list()])
+    numbers = np.append(np.asarray(column.values, dtype=np.float64), np.nan)[codes]
     if not np.isfinite(numbers).all():
         raise InputError(f"column {value!r} has missing values.", hint="leave these records out, or say 0.")
     if (numbers < 0).any():
@@ -224,14 +304,22 @@ def _read_amounts(frame: frames.Frame, value: str) -> tuple[CountArray, int]:
 
 def find_primary(counted: CountedTable, rules: CellRules, *, is_sum: bool) -> BoolArray:
     """Return the cells that the rules hide."""
-    values, largest = counted.table.values, counted.largest
-    is_primary = (counted.n_persons > 0) & (counted.n_persons < rules.threshold)
-    if is_sum and rules.dominance is not None:
+    if not is_sum:
+        is_primary = (counted.n_persons > 0) & (counted.n_persons < rules.threshold)
+    else:
+        is_primary = is_sensitive(counted.table.values, counted.n_persons, counted.largest, rules)
+    return is_primary | _find_telling_lines(counted.table, rules.sensitive)
+
+
+def is_sensitive(values: CountArray, n_persons: CountArray, largest: FloatArray, rules: CellRules) -> BoolArray:
+    """Return which sums the rules hide."""
+    is_primary: BoolArray = (n_persons > 0) & (n_persons < rules.threshold)
+    if rules.dominance is not None:
         n, k = rules.dominance
         is_primary |= largest[:n].sum(axis=0) * 100 > k * values
-    if is_sum and rules.p is not None:
+    if rules.p is not None:
         is_primary |= (values > 0) & ((values - largest[0] - largest[1]) * 100 < rules.p * largest[0])
-    return is_primary | _find_telling_lines(counted.table, rules.sensitive)
+    return is_primary
 
 
 def _find_telling_lines(table: CellTable, sensitive: str | None) -> BoolArray:

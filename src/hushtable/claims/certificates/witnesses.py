@@ -19,6 +19,7 @@ from hushtable.claims.certificates.record import Reading
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.errors import InputError, check_choice, check_columns
 from hushtable.io import frames
+from hushtable.wording import join_names
 
 KIND: Final = "witnesses"
 
@@ -26,6 +27,7 @@ _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _THOUSANDS: Final = re.compile(r"-?\d{1,3}(?:[,'’\u00a0\u202f ]\d{3})+(?:\.\d+)?")
 _BELOW: Final = re.compile(r"(<|≤|<=|under\s|below\s|unter\s)\s*(\d+)", re.IGNORECASE)
 _BETWEEN: Final = re.compile(r"(\d+)\s*(?:-|–|to|bis)\s*(\d+)", re.IGNORECASE)
+_SHOWN_STATUSES: Final = frozenset({"v", "s", "z", "p", "e", ""})
 _AGREES: Final = "every witness agrees with what the tables show"
 _COVERS: Final = "the witnesses differ as far as asked in every cell that is asked about"
 CONDITIONS: Final = (_AGREES, _COVERS)
@@ -48,10 +50,32 @@ class _TableCells:
 
 
 def check(data: Any, entries: WitnessEntries, reading: Reading) -> Verdict:
-    """Check witnesses from the published tables."""
+    """Check witnesses from the published tables; what the certificate says of them itself, its condition names."""
     del reading  # cells of tables are texts and numbers
     tables = list(data) if isinstance(data, (list, tuple)) else [data]
-    return judge(tables, entries)[0]
+    with refuse_unreadable():
+        verdict, _ = _check(tables, entries)
+        agrees = f"{_AGREES}, {_describe_assumptions(entries)}"
+    failures = tuple(replace(each, condition=each.condition.replace(_AGREES, agrees)) for each in verdict.failures)
+    return replace(verdict, conditions=(agrees, _COVERS), failures=failures)
+
+
+def _describe_assumptions(entries: WitnessEntries) -> str:
+    """Say what the certificate takes for true of its tables and their reader: tables do not tell it."""
+    reader = entries["reader"]
+    totals = dict.fromkeys(
+        f"{name}={label}" for table in entries["tables"] for name, label in sorted(table["total"].items()) if name
+    )
+    trees = tuple(dict.fromkeys(name for table in entries["tables"] for name in table["hierarchies"]))
+    sums = f" and the sums in {join_names(trees)} are those that the certificate lists" if trees else ""
+    least, absent = _least(reader), "0" if reader["absent"] == "zero" else "unknown"
+    values = "any numbers" if least is None else f"numbers of at least {least}"
+    if reader["content"] == "counts":
+        values = f"whole numbers of at least {least}"
+    return (
+        f"if totals are {', '.join(totals) or 'nowhere'}{sums}, hidden values are {values}, "
+        f"and a cell without a row is {absent}"
+    )
 
 
 def judge(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
@@ -254,12 +278,22 @@ def _list_rows(data: Any, told: WitnessEntries) -> tuple[list[tuple[tuple[str, .
     fixed = told.get("fixed", {})
     rows = [row for row in range(frame.n_rows) if all(texts[name][row] == label for name, label in fixed.items())]
     if told["value"] is not None:
-        by = [texts[name] for name in told["by"]]
-        return [(tuple(cells[row] for cells in by), texts[told["value"]][row]) for row in rows], list(told["by"])
+        by, values = [texts[name] for name in told["by"]], texts[told["value"]]
+        if told.get("status") is not None:
+            values = _hide_by_status(values, texts[told["status"]], told)
+        return [(tuple(cells[row] for cells in by), values[row]) for row in rows], list(told["by"])
     across = [name for name in frame.columns if name not in told["by"]]
     return [((*(texts[by][row] for by in told["by"]), name), texts[name][row]) for row in rows for name in across], [
         *told["by"],
         told["across"],
+    ]
+
+
+def _hide_by_status(values: Sequence[str], statuses: Sequence[str], told: WitnessEntries) -> list[str]:
+    """Return the values that their status shows, and a mark for the others."""
+    mark = (*told["hidden"], "x")[0]
+    return [
+        value if status.casefold() in _SHOWN_STATUSES else mark for value, status in zip(values, statuses, strict=True)
     ]
 
 

@@ -52,6 +52,8 @@ _ADVICE: Final[Mapping[str, str]] = {
     "ends": 'Publish with recoding="cut", or by a hierarchy of fixed intervals: their ends come from no record.',
     "shared persons": "Leave these persons out of the later batch (apply --distinct-persons), or publish both as one.",
     "linked releases": "Make the pseudonyms of each release with a new key, or judge all releases as one table.",
+    "hidden cells": "Publish the tables or the records, or make tables of the released records: they tell no more.",
+    "narrowed classes": "Publish the tables or the records, or tables of the labels that the release shows.",
     "linked records": "Leave the column out that links records, or make its pseudonyms fresh for every record.",
 }
 
@@ -72,7 +74,8 @@ class OwnAttack:
     Attributes
     ----------
     name : str
-        One of homogeneity, intersection, joined, left, ends, shared persons, linked records and linked releases.
+        One of homogeneity, intersection, joined, left, ends, shared persons, linked records, linked releases, hidden
+        cells and narrowed classes.
     column : str or None
         The column that is learned, or that links.
     claim : str
@@ -92,7 +95,16 @@ class OwnAttack:
     """
 
     name: Literal[
-        "homogeneity", "intersection", "joined", "left", "ends", "shared persons", "linked records", "linked releases"
+        "homogeneity",
+        "intersection",
+        "joined",
+        "left",
+        "ends",
+        "shared persons",
+        "linked records",
+        "linked releases",
+        "hidden cells",
+        "narrowed classes",
     ]
     column: str | None
     claim: str
