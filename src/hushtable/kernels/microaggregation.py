@@ -20,7 +20,7 @@ class Groups(NamedTuple):
 
     points: FloatArray  # (n_rows, n_columns), standardised
     labels: CodeArray  # (n_rows,), the group of every row
-    places: CodeArray  # (n_rows,), its place in `members`
+    positions: CodeArray  # (n_rows,), its position in `members`
     members: CodeArray  # (n_rows // k, 2 k - 1)
     sizes: CodeArray  # (n_rows // k,), 0: there is no such group
     means: FloatArray  # (n_rows // k, n_columns)
@@ -28,10 +28,11 @@ class Groups(NamedTuple):
 
 
 @jit_inner
-def _squared_distance(one: FloatArray, other: FloatArray) -> float:
+def _distance_between(first: FloatArray, second: FloatArray) -> float:
+    """Return the squared distance of two points."""
     total = 0.0
-    for j in range(one.size):
-        total += (one[j] - other[j]) * (one[j] - other[j])
+    for j in range(first.size):
+        total += (first[j] - second[j]) * (first[j] - second[j])
     return total
 
 
@@ -68,7 +69,7 @@ def label_by_mdav(points: FloatArray, k: int, labels: CodeArray) -> int:
 def _find_farthest(points: FloatArray, rows: CountArray, centre: FloatArray) -> int:
     best, farthest = -1.0, int(rows[0])
     for row in rows:
-        distance = _squared_distance(points[row], centre)
+        distance = _distance_between(points[row], centre)
         if distance > best:
             best, farthest = distance, int(row)
     return farthest
@@ -91,7 +92,7 @@ def _take_nearest(
     for place in range(n_left):
         other = rows[place]
         # The row itself comes before its doubles.
-        distance = -1.0 if other == row else _squared_distance(points[other], points[row])
+        distance = -1.0 if other == row else _distance_between(points[other], points[row])
         if n_found == k and distance >= distances[k - 1]:
             continue
         at = n_found if n_found < k else k - 1
@@ -144,11 +145,11 @@ def label_sorted(values: FloatArray, k: int, labels: CodeArray) -> int:
 def _add(groups: Groups, row: int, label: int) -> float:
     """Put a row into a group, and return by how much the sum of squares grows."""
     size = int(groups.sizes[label])
-    growth = _squared_distance(groups.points[row], groups.means[label]) * size / (size + 1) if size else 0.0
+    growth = _distance_between(groups.points[row], groups.means[label]) * size / (size + 1) if size else 0.0
     for j in range(groups.points.shape[1]):
         step = groups.points[row, j] - groups.means[label, j]
         groups.means[label, j] = groups.means[label, j] + step / (size + 1) if size else groups.points[row, j]
-    groups.labels[row], groups.places[row] = label, size
+    groups.labels[row], groups.positions[row] = label, size
     groups.members[label, size] = row
     groups.sizes[label] = size + 1
     return growth
@@ -157,14 +158,14 @@ def _add(groups: Groups, row: int, label: int) -> float:
 @jit_inner
 def _remove(groups: Groups, row: int) -> float:
     """Take a row out of its group, and return by how much the sum of squares changes: 0 or less."""
-    label, place = int(groups.labels[row]), int(groups.places[row])
+    label, place = int(groups.labels[row]), int(groups.positions[row])
     size = int(groups.sizes[label])
-    change = -_squared_distance(groups.points[row], groups.means[label]) * size / (size - 1) if size > 1 else 0.0
+    change = -_distance_between(groups.points[row], groups.means[label]) * size / (size - 1) if size > 1 else 0.0
     if size > 1:
         for j in range(groups.points.shape[1]):
             groups.means[label, j] -= (groups.points[row, j] - groups.means[label, j]) / (size - 1)
     last = int(groups.members[label, size - 1])
-    groups.members[label, place], groups.places[last] = last, place
+    groups.members[label, place], groups.positions[last] = last, place
     groups.sizes[label] = size - 1
     return change
 
@@ -180,17 +181,17 @@ def _try_move(groups: Groups, k: int, row: int, label: int, temperature: float) 
     points, means = groups.points, groups.means
     own = int(groups.labels[row])
     n_own, n_other = int(groups.sizes[own]), int(groups.sizes[label])
-    to_own = _squared_distance(points[row], means[own])
-    to_other = _squared_distance(points[row], means[label])
+    to_own = _distance_between(points[row], means[own])
+    to_other = _distance_between(points[row], means[label])
     best, partner = np.inf, int(np.int64(-1))
     if n_own > k and n_other < 2 * k - 1:
         best = to_other * n_other / (n_other + 1) - to_own * n_own / (n_own - 1)
     first = draw_number(groups.state) % n_other
     for turn in range(min(n_other, _N_PARTNERS)):
         member = int(groups.members[label, (first + turn) % n_other])
-        between = _squared_distance(points[row], points[member]) * (1.0 / n_own + 1.0 / n_other)
+        between = _distance_between(points[row], points[member]) * (1.0 / n_own + 1.0 / n_other)
         change = to_other - to_own - between
-        change += _squared_distance(points[member], means[own]) - _squared_distance(points[member], means[label])
+        change += _distance_between(points[member], means[own]) - _distance_between(points[member], means[label])
         if change < best:
             best, partner = change, member
     if best == np.inf or not _is_accepted(best, temperature, groups.state):
@@ -219,7 +220,7 @@ def _try_dissolving(groups: Groups, near: CodeArray, k: int, label: int, tempera
             n_home = int(groups.sizes[home])
             if home == label or n_home >= 2 * k - 1:
                 continue
-            cost = _squared_distance(groups.points[row], groups.means[home]) * n_home / (n_home + 1)
+            cost = _distance_between(groups.points[row], groups.means[home]) * n_home / (n_home + 1)
             if cost < best:
                 best, target = cost, home
         if target < 0:
@@ -316,17 +317,17 @@ def price_triples(points: FloatArray, prices: FloatArray, least: FloatArray, par
     least[:] = np.inf
     for i in range(n_rows):
         for j in range(i + 1, n_rows):
-            first = _squared_distance(points[i], points[j]) / 3.0 - prices[i] - prices[j]
+            first = _distance_between(points[i], points[j]) / 3.0 - prices[i] - prices[j]
             for other in range(j + 1, n_rows):
                 cost = first - prices[other]
                 # The row that is hardest to improve decides.
                 bar = max(least[i], least[j], least[other])
                 if cost >= bar:
                     continue
-                cost += _squared_distance(points[i], points[other]) / 3.0
+                cost += _distance_between(points[i], points[other]) / 3.0
                 if cost >= bar:
                     continue
-                cost += _squared_distance(points[j], points[other]) / 3.0
+                cost += _distance_between(points[j], points[other]) / 3.0
                 if cost < least[i]:
                     least[i], partners[i, 0], partners[i, 1] = cost, j, other
                 if cost < least[j]:

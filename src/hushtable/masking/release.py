@@ -268,7 +268,7 @@ class MaskedRelease(StatesFacts):
         texts |= {name: self.table.column(name).texts() for name in self.a}
         return measures.association_rules(self._a_codes(), codes, texts, support, confidence)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what is known of the release as plain values, none of them a person's."""
         before, after = self.dependence()
         return {

@@ -1,5 +1,4 @@
-from .measures import ColumnLoss as ColumnLoss, PairLoss as PairLoss
-from .method import METHODS as METHODS, PerturbationMethod as PerturbationMethod
+from .method import METHODS as METHODS
 from .microaggregation import Microaggregation as Microaggregation
 from .noise import Noise as Noise
 from .perturbing import perturb as perturb

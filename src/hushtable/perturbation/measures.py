@@ -50,7 +50,7 @@ class PairLoss:
     rank_after: float
 
 
-def ordered_numbers(table: Table) -> dict[str, FloatArray]:
+def read_numbers(table: Table) -> dict[str, FloatArray]:
     """Return the cells of ordered columns as numbers, NaN where one is missing: values of numbers, else positions."""
     return {
         column.name: np.append(
@@ -139,7 +139,7 @@ def build_coordinates(original: Table, released: Table) -> tuple[FloatArray, Flo
     mean, and a coordinate by itself. Different categories are 1 apart.
     """
     parts_before, parts_after = [], []
-    before, after = ordered_numbers(original), ordered_numbers(released)
+    before, after = read_numbers(original), read_numbers(released)
     for column, codes, codes_after in zip(original.columns, original.codes, released.codes, strict=True):
         if column.is_ordered:
             both = np.concatenate([before[column.name], after[column.name]])

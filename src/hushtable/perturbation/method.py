@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Protocol, runtime_checkable
+from typing import ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray, freeze_array
 from hushtable.claims import Claim
 from hushtable.errors import ColumnError, quote_names
-from hushtable.models.entries import Registry
+from hushtable.models import entries
 from hushtable.tables import Table
 
 NUMERIC: Final = ("integer", "decimal")
@@ -66,7 +66,7 @@ class Perturbed:
     numbers: FloatArray | None = None
     loss: float | None = None
     bound: float | None = None
-    figures: Mapping[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -91,7 +91,7 @@ class PerturbationMethod(Protocol):
         ...
 
 
-METHODS: Final[Registry[type[PerturbationMethod]]] = Registry(
+METHODS: Final[entries.Registry[type[PerturbationMethod]]] = entries.Registry(
     {
         "microaggregation": f"{_ROOM}.microaggregation.Microaggregation",
         "noise": f"{_ROOM}.noise.Noise",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -108,11 +108,12 @@ class Microaggregation:
         published = np.full_like(numbers, np.nan)
         loss, bound, prices, n_blanked, largest, n_groups = 0.0, 0.0, [], 0, 0, 0
         for part in parts:
-            for rows, known in _group_patterns(numbers[:, part], cells.strata, self.k):
+            columns_of_part = np.array(part)
+            for rows, known in _group_patterns(numbers[:, columns_of_part], cells.strata, self.k):
                 if not known.any():
-                    n_blanked += int((~np.isnan(numbers[np.ix_(rows, part)])).sum())
+                    n_blanked += int((~np.isnan(numbers[np.ix_(rows, columns_of_part)])).sum())
                     continue
-                columns = np.array(part)[known]
+                columns = columns_of_part[known]
                 own = np.ascontiguousarray(points[np.ix_(rows, columns)])
                 labels = self._group(own, len(points), draw_state(rng))
                 published[np.ix_(rows, columns)] = _centres(numbers[np.ix_(rows, columns)], labels, self.centre)
@@ -124,9 +125,11 @@ class Microaggregation:
                 prices += [] if own_prices is None else [own_prices.tolist()]
         total = float(np.nansum(points**2))
         share = (loss / total, min(loss, bound) / total) if total > 0 else (0.0, 0.0)
-        figures: dict[str, Any] = {"n_groups": n_groups, "largest_group": largest, "cells_blanked": n_blanked}
+        figures: dict[str, object] = {"n_groups": n_groups, "largest_group": largest, "cells_blanked": n_blanked}
         figures |= {"prices": prices} if prices else {}
-        return Perturbed(numbers=published, loss=share[0], bound=share[1], figures=figures, notes=self._notes(n_blanked))
+        return Perturbed(
+            numbers=published, loss=share[0], bound=share[1], figures=figures, notes=self._notes(n_blanked)
+        )
 
     def _group(self, points: FloatArray, n_all: int, state: CountArray) -> CodeArray:
         """Label records of one pattern with their groups."""

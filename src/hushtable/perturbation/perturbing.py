@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final, TypedDict
 
 import numpy as np
 
-from hushtable._types import FloatArray
+from hushtable._types import CodeArray, FloatArray
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, Kind, check_specs, value_text
 from hushtable.discover import find_identifiers
 from hushtable.errors import ColumnError, InputError, check_choice, check_columns, check_whole, names_in, quote_names
 from hushtable.io import Frame, drafts
 from hushtable.kernels import microaggregation as kernel
-from hushtable.models.entries import to_entry
+from hushtable.models import entries
 from hushtable.perturbation import measures
-from hushtable.perturbation.method import METHODS, NUMERIC, Cells, PerturbationMethod, Perturbed, numbers_of, standardise
+from hushtable.perturbation.method import (
+    METHODS,
+    NUMERIC,
+    Cells,
+    PerturbationMethod,
+    Perturbed,
+    numbers_of,
+    standardise,
+)
 from hushtable.perturbation.microaggregation import sum_of_squares
 from hushtable.perturbation.release import PerturbedRelease
 from hushtable.release import Rewritten
@@ -29,10 +37,10 @@ _K_OF_MDAV: Final = 3
 
 
 def perturb(
-    data: Any,
+    data: object,
     *,
     columns: Sequence[str],
-    method: str | Mapping[str, Any] | PerturbationMethod = "microaggregation",
+    method: str | Mapping[str, object] | PerturbationMethod = "microaggregation",
     by: Sequence[str] = (),
     keep: Sequence[str] | None = None,
     precision: str = "column",
@@ -166,7 +174,7 @@ def _check_cells(table: Table, columns: tuple[str, ...]) -> None:
             )
 
 
-def _label_strata(table: Table, by: tuple[str, ...]) -> Any:
+def _label_strata(table: Table, by: tuple[str, ...]) -> CodeArray:
     return table.select(by).collapse()[1].astype(np.int32) if by else np.zeros(table.n_rows, dtype=np.int32)
 
 
@@ -207,10 +215,18 @@ def _count_decimals(text: str) -> int:
     return len(text.partition(".")[2])
 
 
-def _measure(table: Table, rewritten: Mapping[str, Rewritten], rng: np.random.Generator) -> dict[str, Any]:
+class _Measured(TypedDict):
+    losses: tuple[measures.ColumnLoss, ...]
+    pairs: tuple[measures.PairLoss, ...]
+    linkage: float | None
+    linkage_before: float | None
+    mdav: dict[str, float]
+
+
+def _measure(table: Table, rewritten: Mapping[str, Rewritten], rng: np.random.Generator) -> _Measured:
     """Measure loss and linkage of what is published, beside MDAV's."""
     released = _encode(table, rewritten)
-    before, after = measures.ordered_numbers(table), measures.ordered_numbers(released)
+    before, after = measures.read_numbers(table), measures.read_numbers(released)
     losses = {each.column: each for each in measures.measure_columns(before, after)}
     for column, other in zip(table.columns, released.columns, strict=True):
         if not column.is_ordered:
@@ -265,7 +281,7 @@ def _measure_mdav(table: Table, rng: np.random.Generator) -> dict[str, float]:
 
 
 def _build_trace(method: PerturbationMethod, perturbed: Perturbed, seed: int, seconds: float) -> Trace:
-    ((name, options),) = to_entry(method).items()
+    ((name, options),) = entries.to_entry(method).items()
     told = ", ".join(f"{option}={value!r}" for option, value in options.items())
     loss, bound = perturbed.loss, perturbed.bound
     is_optimal = loss is not None and bound is not None and loss - bound <= 1e-12 * max(loss, 1e-12)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, FloatArray
+from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.claims import Stated
+from hushtable.columns import Column
 from hushtable.errors import InfeasibleError, check_type
 from hushtable.perturbation.method import Cells, Perturbed
 from hushtable.perturbation.rank_swap import check_share, describe_strata
@@ -63,38 +65,32 @@ class Pram:
         """Draw every cell anew, for each stratum by itself."""
         table = cells.table
         codes = table.codes.copy()
-        parts = [list(range(len(table.columns)))] if self.joint else [[j] for j in range(len(table.columns))]
-        matrices: list[dict[str, Any]] = []
+        places = np.arange(len(table.columns))
+        parts = [places] if self.joint else [places[[j]] for j in places]
+        drawings = []
         for stratum in np.unique(cells.strata).tolist():
             rows = np.flatnonzero(cells.strata == stratum)
             for part in parts:
                 distinct, of_row = np.unique(table.codes[np.ix_(part, rows)], axis=1, return_inverse=True)
-                of_row = of_row.ravel()
-                counts = np.bincount(of_row)
+                of_row, counts = of_row.ravel(), np.bincount(of_row.ravel())
                 matrix = self._matrix(counts, [table.names[j] for j in part])
                 new = draw_exactly(of_row, counts, matrix, rng) if self.exact else _draw(of_row, matrix, rng)
                 codes[np.ix_(part, rows)] = distinct[:, new]
-                matrices.append(
-                    {
-                        "columns": [table.names[j] for j in part],
-                        "stratum": stratum,
-                        "values": [
-                            [None if code < 0 else table.columns[j].text(code) for j, code in zip(part, value, strict=True)]
-                            for value in distinct.T.tolist()
-                        ],
-                        "matrix": matrix.tolist(),
-                        "chance_true": true_chances(matrix, counts).tolist(),
-                    }
-                )
-        chances = [chance for each in matrices for chance in each["chance_true"]]
-        figures = {"matrices": matrices, "least_chance_true": min(chances), "largest_chance_true": max(chances)}
-        notes = (
-            f"A published value is the true one with a chance of {min(chances):.2f} to {max(chances):.2f}, "
-            "depending on the value.",
+                columns = [table.columns[j] for j in part]
+                drawings.append(_Drawing(columns, stratum, distinct.T.tolist(), matrix, true_chances(matrix, counts)))
+        least = min(float(each.chances.min()) for each in drawings)
+        largest = max(float(each.chances.max()) for each in drawings)
+        figures = {
+            "matrices": [each.to_dict() for each in drawings],
+            "least_chance_true": least,
+            "largest_chance_true": largest,
+        }
+        note = (
+            f"A published value is the true one with a chance of {least:.2f} to {largest:.2f}, depending on the value."
         )
-        return Perturbed(codes, figures=figures, notes=notes)
+        return Perturbed(codes, figures=figures, notes=(note,))
 
-    def _matrix(self, counts: CodeArray, names: list[str]) -> FloatArray:
+    def _matrix(self, counts: CountArray, names: list[str]) -> FloatArray:
         check_memory(
             24.0 * len(counts) ** 2,
             f"a matrix of {len(counts)} values",
@@ -112,6 +108,30 @@ class Pram:
         return np.asarray(share * matrix + (1 - share) * np.eye(len(counts)))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawing:
+    """With which chances the values of some columns were drawn in a stratum."""
+
+    columns: Sequence[Column]
+    stratum: int
+    values: list[list[int]]
+    matrix: FloatArray
+    chances: FloatArray
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the drawing as plain values; a missing cell is None."""
+        return {
+            "columns": [column.name for column in self.columns],
+            "stratum": self.stratum,
+            "values": [
+                [None if code < 0 else column.text(code) for column, code in zip(self.columns, value, strict=True)]
+                for value in self.values
+            ],
+            "matrix": self.matrix.tolist(),
+            "chance_true": self.chances.tolist(),
+        }
+
+
 def invariant_matrix(frequencies: FloatArray) -> FloatArray:
     """Return an invariant transition matrix R, t R = t, by two steps: keep with one half, then back as the data say."""
     n_values = len(frequencies)
@@ -125,12 +145,12 @@ def invariant_matrix(frequencies: FloatArray) -> FloatArray:
     return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
 
 
-def true_chances(matrix: FloatArray, counts: CodeArray) -> FloatArray:
+def true_chances(matrix: FloatArray, counts: CountArray) -> FloatArray:
     """Return for each published value the chance that it is the true one."""
     return np.asarray(np.diag(matrix) * counts / (counts @ matrix))
 
 
-def _draw(of_row: CodeArray, matrix: FloatArray, rng: np.random.Generator) -> CodeArray:
+def _draw(of_row: CountArray, matrix: FloatArray, rng: np.random.Generator) -> CountArray:
     drawn = np.empty_like(of_row)
     for value, row in enumerate(matrix):
         mine = np.flatnonzero(of_row == value)
@@ -138,7 +158,7 @@ def _draw(of_row: CodeArray, matrix: FloatArray, rng: np.random.Generator) -> Co
     return drawn
 
 
-def draw_exactly(of_row: CodeArray, counts: CodeArray, matrix: FloatArray, rng: np.random.Generator) -> CodeArray:
+def draw_exactly(of_row: CountArray, counts: CountArray, matrix: FloatArray, rng: np.random.Generator) -> CountArray:
     """Draw new values such that their counts are those of before; each record's chances are those of the matrix."""
     flows = round_keeping_margins(counts[:, None] * matrix, rng)
     drawn = np.empty_like(of_row)
@@ -148,7 +168,7 @@ def draw_exactly(of_row: CodeArray, counts: CodeArray, matrix: FloatArray, rng: 
     return drawn
 
 
-def round_keeping_margins(flows: FloatArray, rng: np.random.Generator) -> CodeArray:
+def round_keeping_margins(flows: FloatArray, rng: np.random.Generator) -> CountArray:
     """Round a matrix whose rows and columns sum to whole numbers to one of whole numbers with the same sums.
 
     Every entry is rounded up or down, up as often as its fraction says: along cycles of fractions as much is added as

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable._types import CodeArray
+from hushtable._types import CodeArray, CountArray
 from hushtable.claims import Stated
 from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.kernels import rank_swap
@@ -75,9 +75,9 @@ class RankSwap:
         return swapped
 
 
-def draw_state(rng: np.random.Generator) -> CodeArray:
+def draw_state(rng: np.random.Generator) -> CountArray:
     """Draw the random state of a kernel."""
-    return rng.integers(1, MODULUS, size=1)
+    return rng.integers(1, MODULUS, size=1, dtype=np.int64)
 
 
 def check_share(what: str, given: object) -> None:

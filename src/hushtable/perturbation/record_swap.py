@@ -69,7 +69,9 @@ class RecordSwap:
         """Return the statement of what was done."""
         similar = f", among equal {', '.join(self.similar)}" if self.similar else ""
         risk = f", first where {', '.join(self.risk)} has fewer than {self.k} records" if self.risk else ""
-        return Stated(columns, f"record swapping ({self.rate:.6g} of the households{risk}{similar}{describe_strata(by)})")
+        return Stated(
+            columns, f"record swapping ({self.rate:.6g} of the households{risk}{similar}{describe_strata(by)})"
+        )
 
     def perturb(self, cells: Cells, rng: np.random.Generator) -> Perturbed:
         """Exchange the cells of all columns between households."""
@@ -87,11 +89,11 @@ class RecordSwap:
         lacking = f"{without_donor:,} households that were to be swapped found no similar one elsewhere, and stay."
         return Perturbed(codes.astype(np.int32), figures=figures, notes=(lacking,) if without_donor else ())
 
-    def _households(self, cells: Cells) -> tuple[CodeArray, CountArray]:
+    def _households(self, cells: Cells) -> tuple[CountArray, CountArray]:
         """Return the household of every record, and a record of every household."""
         n_rows = cells.table.n_rows
         if self.household is None:
-            return np.arange(n_rows, dtype=np.int32), np.arange(n_rows)
+            return np.arange(n_rows), np.arange(n_rows)
         codes = cells.beside.codes[cells.beside.index(self.household)].astype(np.int64)
         # A record without a household is one by itself.
         codes = np.where(codes < 0, codes.max(initial=0) + 1 + np.arange(n_rows), codes)
@@ -99,15 +101,15 @@ class RecordSwap:
         of_record = of_record.ravel()
         _check_constant(cells.table, of_record, first, cells.table.names)
         _check_constant(cells.beside, of_record, first, self.similar)
-        return of_record.astype(np.int32), first
+        return of_record, first
 
-    def _label_similar(self, cells: Cells, of_record: CodeArray, first: CountArray) -> CountArray:
+    def _label_similar(self, cells: Cells, of_record: CountArray, first: CountArray) -> CountArray:
         """Label households such that those may be swapped that have one label."""
         keys = [np.bincount(of_record, minlength=len(first)), cells.strata[first]]
         keys += [cells.beside.codes[cells.beside.index(name)][first] for name in self.similar]
         return np.unique(np.array(keys), axis=1, return_inverse=True)[1].ravel()
 
-    def _least_counts(self, beside: Table, areas: CodeArray, of_record: CodeArray, n_households: int) -> CountArray:
+    def _least_counts(self, beside: Table, areas: CodeArray, of_record: CountArray, n_households: int) -> CountArray:
         """Return for every level and household the least count of records with the cells of a member in its area."""
         risk = [beside.codes[beside.index(name)] for name in self.risk]
         least = np.full((len(areas), n_households), np.iinfo(np.int64).max)
@@ -117,7 +119,7 @@ class RecordSwap:
         return least
 
 
-def _check_constant(table: Table, of_record: CodeArray, first: CountArray, names: Sequence[str]) -> None:
+def _check_constant(table: Table, of_record: CountArray, first: CountArray, names: Sequence[str]) -> None:
     for name in names:
         codes = table.codes[table.index(name)]
         n_mixed = len(np.unique(of_record[codes != codes[first][of_record]]))
@@ -171,7 +173,7 @@ class _Swapping:
         return households[np.argsort(self._rng.exponential(size=len(households)) * self._weights(households, -1) ** -1)]
 
     def _weights(self, households: CountArray, level: int) -> FloatArray:
-        return 1.0 / self._least[level][households]
+        return np.asarray(1.0 / self._least[level][households])
 
     def _swap(self, household: int, level: int) -> bool:
         alike = self._alike[self._similar[household]]
@@ -179,7 +181,9 @@ class _Swapping:
         if not len(donors):
             return False
         sums = np.cumsum(self._weights(donors, level))
-        donor = int(donors[np.searchsorted(sums, self._rng.random() * sums[-1], side="right").clip(max=len(donors) - 1)])
+        donor = int(
+            donors[np.searchsorted(sums, self._rng.random() * sums[-1], side="right").clip(max=len(donors) - 1)]
+        )
         self.partners[household], self.partners[donor] = donor, household
         self._free[[household, donor]] = False
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from hushtable.claims import Claim, Stated, Verdict
 from hushtable.columns import to_json_values
 from hushtable.io import Frame, Writing
-from hushtable.models.entries import to_entry
+from hushtable.models import entries
 from hushtable.perturbation.measures import ColumnLoss, PairLoss
 from hushtable.perturbation.method import PerturbationMethod
 from hushtable.release import Destination, Edition, Rewritten, TableContent, write
@@ -63,7 +63,7 @@ class PerturbedRelease(StatesFacts):
     mdav: Mapping[str, float] = field(repr=False)
     loss: float | None
     trace: Trace
-    figures: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    figures: Mapping[str, object] = field(default_factory=dict, repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
 
@@ -133,18 +133,19 @@ class PerturbedRelease(StatesFacts):
             overwrite=overwrite,
             inputs=self.inputs,
         )
-        entries = self.to_dict()
         # What was drawn with which chance is large, and holds the values.
-        return write(TableContent(self.edition, self.claim), to, {**entries, "figures": _without_values(self.figures)})
+        return write(
+            TableContent(self.edition, self.claim), to, {**self.to_dict(), "figures": _without_values(self.figures)}
+        )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what is known of the release as plain values. The figures of PRAM hold a column's categories."""
-        entries = {
+        plain = {
             "n_records": self.n_records,
             "columns": list(self.columns),
             "by": list(self.by),
             "kept": list(self.kept),
-            "method": to_entry(self.method, sparse=False),
+            "method": entries.to_entry(self.method, sparse=False),
             "losses": [asdict(each) for each in self.losses],
             "pairs": [asdict(each) for each in self.pairs],
             "linkage": self.linkage,
@@ -157,20 +158,19 @@ class PerturbedRelease(StatesFacts):
             "notes": list(self.notes),
             "trace": self.trace.to_dict(),
         }
-        return dict(to_json_values(entries))
+        return dict(to_json_values(plain))
 
     @property
     def facts(self) -> tuple[str, ...]:
         """What was done, what it lost and what can still be linked, the most dangerous first."""
         return tuple(self._facts())
 
-    def _facts(self) -> Any:
+    def _facts(self) -> Iterator[str]:
         if isinstance(self.claim, Stated):
             yield careful("this is no k-anonymity: no file can show what perturbation hides, and nobody can verify it.")
         if self.kept:
             yield careful(
-                f"{join_names(self.kept)} are published as they are: whoever knows them can find the record, "
-                "and what is published of it."
+                f"published as they are: {join_names(self.kept)}. Whoever knows that of a person can find the record."
             )
         if self.linkage is not None:
             beside = f"; after MDAV with k = 3: {self.mdav['linkage']:.1%}" if self.mdav else ""
@@ -190,8 +190,11 @@ class PerturbedRelease(StatesFacts):
             if self.trace.optimal:
                 yield "No grouping loses less: this is proven."
             else:
-                yield f"Groups lose {self.loss:.3%} of the sum of squares; none can lose less than {self.trace.bound:.3%}."
+                yield (
+                    f"Groups lose {self.loss:.3%} of the sum of squares; "
+                    f"none can lose less than {self.trace.bound:.3%}."
+                )
 
 
-def _without_values(figures: Mapping[str, Any]) -> dict[str, Any]:
+def _without_values(figures: Mapping[str, object]) -> dict[str, object]:
     return {name: each for name, each in figures.items() if name not in ("matrices", "prices")}

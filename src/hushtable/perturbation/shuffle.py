@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import CodeArray, FloatArray
 from hushtable.claims import Stated
 from hushtable.errors import ColumnError, names_in, quote_names
-from hushtable.perturbation.measures import correlate_ranks, ordered_numbers
+from hushtable.perturbation.measures import correlate_ranks, read_numbers
 from hushtable.perturbation.method import Cells, Perturbed
 from hushtable.perturbation.rank_swap import describe_strata
 from hushtable.tables import Table
@@ -75,7 +75,7 @@ class Shuffle:
 
 def _draw_scores(table: Table, given: Table, rng: np.random.Generator) -> FloatArray:
     """Draw normal scores of the columns of a table given those of other columns, shape (n_rows, n_columns)."""
-    columns = [*ordered_numbers(table).values(), *ordered_numbers(given).values()]
+    columns = [*read_numbers(table).values(), *read_numbers(given).values()]
     n_drawn, n_all = len(table.columns), len(columns)
     correlation = np.eye(n_all)
     for i in range(n_all):
