@@ -13,6 +13,7 @@ MOST = 8
 # Public signatures stay. An option of the command is a parameter, so `cli` is not looked at.
 MANY_PARAMETERS = {
     *("masking/independence.py: mask_dependence", "masking/tradeoff.py: masking_tradeoff"),
+    "perturbation/perturbing.py: perturb",
     *("claims/verifying.py: verify", "policy/protecting.py: anonymize", "release/release.py: Release.write"),
     "policy/comparing.py: compare",
     *("risk/assess.py: assess", "risk/keys.py: minimal_keys", "risk/mpuccs.py: mpuccs"),
