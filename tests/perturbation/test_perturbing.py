@@ -69,9 +69,10 @@ def test_every_method_keeps_its_promises(name: str, missing: bool, tmp_path: Pat
     assert "seed" not in json.dumps(entries)
 
 
-def test_an_internal_manifest_holds_no_category(tmp_path: Path) -> None:
+def test_matrices_are_in_the_figures_and_in_no_file(tmp_path: Path) -> None:
     release = ht.perturb(draw_people(), columns=["job"], method="pram")
-    assert "smith" in json.dumps(release.to_dict())
+    assert "smith" in json.dumps(release.figures)
+    assert "smith" not in json.dumps(release.to_dict())
     release.write(tmp_path / "out.csv")
     assert "smith" not in (tmp_path / "out.csv.manifest.json").read_text()
 

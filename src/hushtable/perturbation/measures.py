@@ -9,13 +9,15 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray
-from hushtable.perturbation.method import standardise
+from hushtable.columns import Column
+from hushtable.perturbation.method import LARGE, NUMERIC, standardise
 from hushtable.tables import Table
 
 _MAX_TARGETS: Final = 1_000  # released records that are linked
 _MAX_CANDIDATES: Final = 20_000  # original records that they may be linked to
 _MAX_VALUES: Final = 100  # of a category that becomes coordinates
 _TIE: Final = 1e-9
+_SHRINKING: Final = 2.0**-600  # of numbers whose squares are none: no figure here depends on the unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,18 @@ class PairLoss:
 def read_numbers(table: Table) -> dict[str, FloatArray]:
     """Return the cells of ordered columns as numbers, NaN where one is missing: values of numbers, else positions."""
     return {
-        column.name: np.append(
-            column.values.astype(np.float64) if column.kind in ("integer", "decimal") else column.positions(), np.nan
-        )[codes]
+        column.name: np.append(_read_values(column), np.nan)[codes]
         for column, codes in zip(table.columns, table.codes, strict=True)
         if column.is_ordered
     }
+
+
+def _read_values(column: Column) -> FloatArray:
+    """Return the values of an ordered column as numbers whose squares are numbers."""
+    if column.kind not in NUMERIC:
+        return column.positions()
+    values = column.values.astype(np.float64)
+    return np.asarray(values * _SHRINKING) if np.abs(values).max(initial=0.0) > LARGE else values
 
 
 def measure_columns(original: dict[str, FloatArray], released: dict[str, FloatArray]) -> list[ColumnLoss]:

@@ -15,6 +15,9 @@ from hushtable.models import entries
 from hushtable.tables import Table
 
 NUMERIC: Final = ("integer", "decimal")
+LARGE: Final = 1e150
+"""Numbers beyond it have no square."""
+
 _ROOM: Final = "hushtable.perturbation"
 
 
@@ -112,6 +115,14 @@ def numbers_of(table: Table) -> FloatArray:
         raise ColumnError(
             f"columns {quote_names(others)} are no numbers.",
             hint="swap their ranks (rank_swap) where they have an order; for categories take pram.",
+        )
+    too_large = [
+        column.name for column in table.columns if np.abs(column.values.astype(np.float64)).max(initial=0) > LARGE
+    ]
+    if too_large:
+        raise ColumnError(
+            f"columns {quote_names(too_large)} hold numbers beyond {LARGE:.0e}, whose squares are none.",
+            hint="write them in a larger unit.",
         )
     return np.array(
         [

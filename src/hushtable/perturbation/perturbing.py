@@ -200,7 +200,7 @@ def _write_numbers(column: Column, numbers: FloatArray, precision: str) -> Rewri
     values, places = np.unique(np.where(missing, 0.0, numbers), return_inverse=True)
     if precision == "column":
         n_digits = max((_count_decimals(text) for text in column.texts()), default=0)
-        values, again = np.unique(np.round(values, n_digits), return_inverse=True)
+        values, again = np.unique(_round(values, n_digits), return_inverse=True)
         places = again.ravel()[places.ravel()]
     else:
         kind = "decimal"
@@ -209,6 +209,14 @@ def _write_numbers(column: Column, numbers: FloatArray, precision: str) -> Rewri
     texts = [value_text(kind, value) for value in values]
     codes = np.where(missing, len(texts), places.ravel()).astype(np.int32)
     return Rewritten(codes, (*texts, None), kind, True)
+
+
+def _round(values: FloatArray, n_digits: int) -> FloatArray:
+    """Round where a float has so few digits; larger ones are whole anyway, or have no finer ones."""
+    fits = np.abs(values) < 2.0**52 / 10.0 ** min(n_digits, 15)
+    return np.where(
+        fits, np.round(np.where(fits, values, 0.0), min(n_digits, 15)), np.rint(values) if not n_digits else values
+    )
 
 
 def _count_decimals(text: str) -> int:

@@ -133,13 +133,10 @@ class PerturbedRelease(StatesFacts):
             overwrite=overwrite,
             inputs=self.inputs,
         )
-        # What was drawn with which chance is large, and holds the values.
-        return write(
-            TableContent(self.edition, self.claim), to, {**self.to_dict(), "figures": _without_values(self.figures)}
-        )
+        return write(TableContent(self.edition, self.claim), to, self.to_dict())
 
     def to_dict(self) -> dict[str, object]:
-        """Return what is known of the release as plain values. The figures of PRAM hold a column's categories."""
+        """Return what is known of the release as plain values, none of them a person's: without matrices and prices."""
         plain = {
             "n_records": self.n_records,
             "columns": list(self.columns),
@@ -154,7 +151,7 @@ class PerturbedRelease(StatesFacts):
             "loss": self.loss,
             "bound": self.trace.bound,
             "gap": self.trace.gap,
-            "figures": dict(self.figures),
+            "figures": {name: each for name, each in self.figures.items() if name not in ("matrices", "prices")},
             "notes": list(self.notes),
             "trace": self.trace.to_dict(),
         }
@@ -194,7 +191,3 @@ class PerturbedRelease(StatesFacts):
                     f"Groups lose {self.loss:.3%} of the sum of squares; "
                     f"none can lose less than {self.trace.bound:.3%}."
                 )
-
-
-def _without_values(figures: Mapping[str, object]) -> dict[str, object]:
-    return {name: each for name, each in figures.items() if name not in ("matrices", "prices")}
