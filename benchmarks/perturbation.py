@@ -108,9 +108,8 @@ def main():
     print("|---|---|---|---|---|---|---|---|---|---|")
     for name, table in tables(given.tables).items():
         group_rows(name, table, given.steps)
-    print(
-        "\n| table | method | SSE, mean of columns | correlations moved by | linked | CPU s |\n|---|---|---|---|---|---|"
-    )
+    print("\n| table | method | SSE, mean of columns | correlations moved by | linked | CPU s |")
+    print("|---|---|---|---|---|---|")
     for name, table in tables(given.tables).items():
         method_rows(name, table)
     if given.large:

@@ -121,7 +121,7 @@ def numbers_of(table: Table) -> FloatArray:
     ]
     if too_large:
         raise ColumnError(
-            f"columns {quote_names(too_large)} hold numbers beyond {LARGE:.0e}, whose squares are none.",
+            f"columns {quote_names(too_large)} hold numbers beyond {LARGE:g}, whose squares are none.",
             hint="write them in a larger unit.",
         )
     return np.array(
