@@ -367,7 +367,7 @@ def _encode_columns(
     return tables
 
 
-def _count_values(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[Any]:
+def _count_values(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[object]:
     """Count every value of every column by cluster, as the columns of a frame."""
     rows: list[tuple[int, str, str | None, int]] = []
     for column, codes in zip(b.columns, b.codes, strict=True):

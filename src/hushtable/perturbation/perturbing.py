@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Final, TypedDict
+from typing import Any, Final, TypedDict
 
 import numpy as np
 
@@ -37,7 +37,7 @@ _K_OF_MDAV: Final = 3
 
 
 def perturb(
-    data: object,
+    data: Any,
     *,
     columns: Sequence[str],
     method: str | Mapping[str, object] | PerturbationMethod = "microaggregation",
