@@ -258,6 +258,14 @@ def test_dates_and_ordered_categories_are_swapped_and_others_refused() -> None:
         ht.perturb(people, columns=["job"])
 
 
+@pytest.mark.parametrize("method", ["rank_swap", "shuffle"])
+def test_a_column_without_any_cell_stays_empty(method: str) -> None:
+    table = pl.DataFrame({"x": [1, 2, 3], "none": pl.Series([None] * 3, dtype=pl.Date)})
+    found = ht.perturb(table, columns=["x", "none"], method=method, seed=1).frame
+    assert found["none"].null_count() == 3
+    assert sorted(found["x"]) == [1, 2, 3]
+
+
 # Noise: section 5.
 
 

@@ -64,6 +64,8 @@ class RankSwap:
     def _swap(self, codes: CodeArray, strata: CodeArray, rng: np.random.Generator) -> CodeArray:
         swapped = codes.copy()
         known = np.flatnonzero(codes >= 0)
+        if not len(known):
+            return swapped
         order = known[np.lexsort((rng.random(len(known)), codes[known], strata[known]))]
         ends = np.flatnonzero(np.diff(strata[order], append=-1)) + 1
         state = draw_state(rng)
