@@ -2,8 +2,8 @@
 
 usage: python benchmarks/perturbation.py [--tables FOLDER] [--steps N] [--large]
 
-With ``--tables``, the folder of sdcMicro's tables as CSV: ``Tarragona.csv``, ``Census.csv``, ``EIA.csv`` (without
-RESREVENUE's texts; 11 columns). Without it, numbers of Adult and made-up ones; sdcMicro's figures are then not printed,
+With ``--tables``, the folder of sdcMicro's tables as CSV: ``Tarragona.csv``, ``Census.csv``, ``EIA.csv`` (UTILITYID and
+RESREVENUE to TOTSALES: 11 columns). Without it, numbers of Adult and made-up ones; sdcMicro's figures are then not printed,
 because they are of other tables. With ``--large`` a million records of five columns, beside MDAV on 20,000 of them.
 """
 
@@ -18,7 +18,7 @@ import polars as pl
 import hushtable as ht
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared"))
-# SSE %: (table, k): MDAV of sdcMicro (the same as ours to all digits printed there), and its best other method.
+# SSE %: (table, k): MDAV, which sdcMicro gave too, and its best other method; from the facts, checked where tables are given.
 SDCMICRO = {
     ("Tarragona", 3): (16.93258762, "rmd 17.32"),
     ("Tarragona", 5): (22.46185966, "rmd 21.91"),
