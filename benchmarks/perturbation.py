@@ -3,8 +3,9 @@
 usage: python benchmarks/perturbation.py [--tables FOLDER] [--steps N] [--large]
 
 With ``--tables``, the folder of sdcMicro's tables as CSV: ``Tarragona.csv``, ``Census.csv``, ``EIA.csv`` (UTILITYID and
-RESREVENUE to TOTSALES: 11 columns). Without it, numbers of Adult and made-up ones; sdcMicro's figures are then not printed,
-because they are of other tables. With ``--large`` a million records of five columns, beside MDAV on 20,000 of them.
+RESREVENUE to TOTSALES: 11 columns). Without it, numbers of Adult and made-up ones; sdcMicro's figures are then not
+printed, because they are of other tables. With ``--large`` a million records of five columns,
+beside MDAV on 20,000 of them.
 """
 
 import argparse
@@ -18,7 +19,8 @@ import polars as pl
 import hushtable as ht
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared"))
-# SSE %: (table, k): MDAV, which sdcMicro gave too, and its best other method; from the facts, checked where tables are given.
+# SSE %: (table, k): MDAV, which sdcMicro gave too, and its best other method.
+# They are from the facts, and checked where tables are given.
 SDCMICRO = {
     ("Tarragona", 3): (16.93258762, "rmd 17.32"),
     ("Tarragona", 5): (22.46185966, "rmd 21.91"),
