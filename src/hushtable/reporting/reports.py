@@ -13,10 +13,22 @@ from hushtable.claims import Classes, Verdict
 from hushtable.errors import InputError, check_type
 from hushtable.io import drafts
 from hushtable.masking import MaskedRelease, MaskingTradeoff
+from hushtable.perturbation import PerturbedRelease
 from hushtable.pipeline import PipelineRun
 from hushtable.policy import Advice, Comparison, Policy
 from hushtable.release import Release, codebook_paths, manifest_path
-from hushtable.reporting import attacks, cell_tables, comparison, inside, masking, outside, released, risk, synthetic
+from hushtable.reporting import (
+    attacks,
+    cell_tables,
+    comparison,
+    inside,
+    masking,
+    outside,
+    perturbed,
+    released,
+    risk,
+    synthetic,
+)
 from hushtable.reporting.document import (
     Audience,
     Block,
@@ -105,6 +117,7 @@ _INTERNAL_REPORTS: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section,
     Advice: ("What would bring most detail back", comparison.sections_on_advice),
     Comparison: ("What every step of safety costs", comparison.sections_on_comparison),
     MaskingTradeoff: ("Stars against kept correlation", masking.sections_on_tradeoff),
+    PerturbedRelease: ("What perturbing lost and left", perturbed.sections),
     PipelineRun: ("A pipeline's run", sections_on_run),
     TableAudit: ("What readers of tables can compute", cell_tables.sections_on_audit),
     Tabulation: ("Tables of counts and sums", cell_tables.sections_on_tabulation),
@@ -128,8 +141,8 @@ def report(
     Parameters
     ----------
     result : Release, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, Attack, \
-MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff, PipelineRun, TableAudit \
-or Tabulation
+MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff, PerturbedRelease, \
+PipelineRun, TableAudit or Tabulation
     audience : {"internal", "external"}
         Who reads: those who make a release, or whoever receives it. Only a release has an external form, and only
         one that was verified. That holds nothing which the file does not show: no objective, trace or bound, no
@@ -242,7 +255,7 @@ def _build_report(
 ) -> Report:
     if sections is _sections_of_written_release and audience == "internal" and not gathered.quasi_identifiers:
         raise InputError(
-            f"{gathered.file!r} is a masked table: its file does not say what its internal report tells.",
+            f"{gathered.file!r} is a masked or perturbed table: its file does not say what its internal report tells.",
             hint="ask for it where it is made, or for the external report.",
         )
     default_title = f"Release {gathered.file}" if gathered.file else "A release"

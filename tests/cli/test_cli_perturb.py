@@ -1,0 +1,58 @@
+import json
+
+import polars as pl
+import pytest
+
+from command import done, run, tree
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "people.csv"
+    rows = range(60)
+    pl.DataFrame({"age": [20 + row % 37 for row in rows], "pay": [row * row for row in rows]}).write_csv(path)
+    return path
+
+
+def test_microaggregation_is_verified_as_k_anonymity(table):
+    out = table.with_name("out.csv")
+    outcome = done("perturb", table, "--columns", "age,pay", "--set", "k=5", "-o", out)
+    assert "age, pay: k-anonymity (k = 5), verified from the file." in outcome.out
+    assert pl.read_csv(out).group_by("age", "pay").len()["len"].min() >= 5
+    assert done("verify", out)
+
+
+def test_all_else_is_stated_and_verify_says_that_a_file_cannot_show_it(table):
+    out = table.with_name("out.csv")
+    outcome = done("perturb", table, "--columns", "age", "--method", "shuffle", "--set", "given=pay", "-o", out)
+    assert "Stated, not verified: data shuffling (given pay)." in outcome.out
+    assert "no k-anonymity" in outcome.out
+    verdict = run("verify", out)
+    assert verdict.code == 1
+    assert "not checked: data shuffling (given pay): no file shows" in verdict.out
+
+
+def test_json_and_the_report_hold_loss_and_linkage(table):
+    out, page = table.with_name("out.csv"), table.with_name("out.html")
+    told = done("perturb", table, "--columns", "age,pay", "-o", out, "--json", "--report", page)
+    entries = json.loads(told.out)
+    assert entries["linkage"] < entries["linkage_before"] == 1
+    assert entries["bound"] <= entries["loss"]
+    assert "MDAV, k = 3" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--method", "noise", "--set", "amount"), "write OPTION=VALUE"),
+        (("--set", "kk=3"), "has no option 'kk'"),
+        (("--method", "nois"), "did you mean 'noise'"),
+        (("--set", "k=61"), "60 records, fewer than 61"),
+    ],
+)
+def test_a_wrong_option_writes_nothing(table, arguments, said):
+    before = tree(table.parent)
+    outcome = run("perturb", table, "--columns", "age", *arguments, "-o", table.with_name("out.csv"))
+    assert outcome.code in (2, 3)
+    assert said in outcome.err
+    assert tree(table.parent) == before
