@@ -1,8 +1,10 @@
 import json
+import stat
 
 import polars as pl
 import pytest
 
+import hushtable as ht
 from command import done, run, tree
 
 
@@ -41,6 +43,16 @@ def test_json_and_the_report_hold_loss_and_linkage(table):
     assert "MDAV, k = 3" in page.read_text()
 
 
+def test_a_certificate_is_written_for_its_owner_and_proves_the_bound(table):
+    out, proof = table.with_name("out.csv"), table.with_name("proof.json")
+    asked = ("perturb", table, "--columns", "age,pay", "--set", "prove=true", "--set", "steps=1000", "-o", out)
+    outcome = done(*asked, "--certificate", proof)
+    assert "keep it as safe as the data" in outcome.err
+    verdict = ht.check_certificate(table, ht.Certificate.read(proof))
+    assert verdict.passed
+    assert stat.S_IMODE(proof.stat().st_mode) == 0o600
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -48,6 +60,7 @@ def test_json_and_the_report_hold_loss_and_linkage(table):
         (("--set", "kk=3"), "has no option 'kk'"),
         (("--method", "nois"), "did you mean 'noise'"),
         (("--set", "k=61"), "60 records, fewer than 61"),
+        (("--certificate", "proof.json"), "add --set prove=true"),
     ],
 )
 def test_a_wrong_option_writes_nothing(table, arguments, said):

@@ -163,7 +163,9 @@ def test_a_proven_floor_is_a_floor_and_its_prices_come_with_it() -> None:
     release = ht.perturb(people, columns=["age", "income"], method=method, precision="full")
     quick = ht.perturb(people, columns=["age", "income"], precision="full")
     assert quick.trace.bound < release.trace.bound <= release.loss  # type: ignore[operator]
-    assert len(release.figures["prices"][0]) == 90
+    assert release.certificate is not None
+    assert len(release.certificate.entries["prices"]) == 90
+    assert "prices" not in json.dumps(release.to_dict())
     assert release.loss == pytest.approx(sum(each.sse_share for each in release.losses) / 2)  # type: ignore[misc]
     assert release.loss < release.mdav["sse_share"]  # type: ignore[operator]
 

@@ -19,7 +19,7 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.groups import field
 from hushtable.cli.report import note_written_release, report_outputs, write_report
-from hushtable.cli.terminal import print_json, print_lines, show_step
+from hushtable.cli.terminal import print_json, print_lines, print_to_stderr, show_step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ class PerturbationOptions:
 class PerturbedFile:
     """How the table is written."""
 
+    certificate: Path | None = field(
+        None, "File for the certificate of the lower bound (--set prove=true). Internal.", metavar="FILE.json"
+    )
     keep_order: KeepOrder = False
     external: External = False
 
@@ -69,7 +72,8 @@ def perturb(
     from hushtable.perturbation import perturb as perturb_
 
     frames.file_kind(output)
-    drafts.check_outputs((output, *report_outputs(results.report)), (place_of(file),), overwrite=results.force)
+    outputs = (output, *filter(None, [written.certificate]), *report_outputs(results.report))
+    drafts.check_outputs(outputs, (place_of(file),), overwrite=results.force)
     method = _read_method(options.method, options.set or [])
     with show_step("reading"):
         frame = reading.table(file)
@@ -83,12 +87,23 @@ def perturb(
             precision=options.precision,
             seed=options.seed,
         )
+    certificate = release.certificate
+    if written.certificate is not None and certificate is None:
+        raise InputError(
+            "--certificate without a certificate: prices prove the bound of groups on two or more complete columns.",
+            hint="add --set prove=true, or leave --certificate out.",
+        )
     with show_step("writing and verifying"):
         verdict = release.write(
             output, keep_order=written.keep_order, external=written.external, overwrite=results.force
         )
     try:
         with note_written_release(output):
+            if written.certificate is not None and certificate is not None:
+                certificate.write(written.certificate, overwrite=results.force)
+                print_to_stderr(
+                    f"Wrote {written.certificate}: it tells who is unlike others, keep it as safe as the data."
+                )
             write_report(release, results)
     finally:
         _print_perturbed(output, release, verdict, as_json=results.as_json)

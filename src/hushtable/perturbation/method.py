@@ -59,6 +59,8 @@ class Perturbed:
         Where cells are new numbers; NaN is a missing cell.
     loss, bound : float, optional
         The sum of squares within groups over that of the table, and what no groups can be below, in [0, 1].
+    prices : ndarray of float, shape (n_rows,), optional
+        What proves the bound: no three records of a stratum cost less than their prices together.
     figures : mapping
         What else is known of it, as plain values. They are internal: matrices and the like.
     notes : tuple of str
@@ -69,6 +71,7 @@ class Perturbed:
     numbers: FloatArray | None = None
     loss: float | None = None
     bound: float | None = None
+    prices: FloatArray | None = None
     figures: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -106,7 +106,8 @@ class Microaggregation:
         points = standardise(numbers) * weights
         parts = [[j] for j in range(len(names))] if self.each_column else [list(range(len(names)))]
         published = np.full_like(numbers, np.nan)
-        loss, bound, prices, n_blanked, largest, n_groups = 0.0, 0.0, [], 0, 0, 0
+        loss, bound, n_blanked, largest, n_groups = 0.0, 0.0, 0, 0, 0
+        prices = np.full(len(numbers), np.nan)
         for part in parts:
             columns_of_part = np.array(part)
             for rows, known in _group_patterns(numbers[:, columns_of_part], cells.strata, self.k):
@@ -122,13 +123,19 @@ class Microaggregation:
                 within = sum_of_squares(own, labels)
                 floor, own_prices = (within, None) if len(columns) == 1 else self._floor(own, labels)
                 loss, bound = loss + within, bound + floor
-                prices += [] if own_prices is None else [own_prices.tolist()]
+                if own_prices is not None:
+                    prices[rows] = own_prices
         total = float(np.nansum(points**2))
         share = (loss / total, min(loss, bound) / total) if total > 0 else (0.0, 0.0)
         figures: dict[str, object] = {"n_groups": n_groups, "largest_group": largest, "cells_blanked": n_blanked}
-        figures |= {"prices": prices} if prices else {}
+        is_priced = not (np.isnan(prices).any() or np.isnan(numbers).any())
         return Perturbed(
-            numbers=published, loss=share[0], bound=share[1], figures=figures, notes=self._notes(n_blanked)
+            numbers=published,
+            loss=share[0],
+            bound=share[1],
+            prices=prices if is_priced else None,
+            figures=figures,
+            notes=self._notes(n_blanked),
         )
 
     def _group(self, points: FloatArray, n_all: int, state: CountArray) -> CodeArray:

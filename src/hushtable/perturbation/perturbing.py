@@ -9,6 +9,7 @@ from typing import Any, Final, TypedDict
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray
+from hushtable.claims import Certificate, build_triple_certificate
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, Kind, check_specs, value_text
 from hushtable.discover import find_identifiers
 from hushtable.errors import ColumnError, InputError, check_choice, check_columns, check_whole, names_in, quote_names
@@ -25,7 +26,7 @@ from hushtable.perturbation.method import (
     numbers_of,
     standardise,
 )
-from hushtable.perturbation.microaggregation import sum_of_squares
+from hushtable.perturbation.microaggregation import Microaggregation, sum_of_squares
 from hushtable.perturbation.release import PerturbedRelease
 from hushtable.release import Rewritten
 from hushtable.search import Trace
@@ -122,6 +123,7 @@ def perturb(
         trace=_build_trace(made, perturbed, seed, time.perf_counter() - began),
         figures=perturbed.figures,
         notes=perturbed.notes,
+        certificate=_build_certificate(made, perturbed, table, columns, by),
         inputs=drafts.paths_among(data),
     )
 
@@ -172,6 +174,15 @@ def _check_cells(table: Table, columns: tuple[str, ...]) -> None:
             raise InputError(
                 f"column {name!r} holds {SUPPRESSED!r}, which marks masked cells.", hint="replace those cells first."
             )
+
+
+def _build_certificate(
+    method: PerturbationMethod, perturbed: Perturbed, table: Table, columns: tuple[str, ...], by: tuple[str, ...]
+) -> Certificate | None:
+    if perturbed.prices is None or not isinstance(method, Microaggregation):
+        return None
+    numbers, strata = table.select(columns).columns, table.select(by).columns
+    return build_triple_certificate(numbers, strata, method.weights, method.k, perturbed.prices)
 
 
 def _label_strata(table: Table, by: tuple[str, ...]) -> CodeArray:

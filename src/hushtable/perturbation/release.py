@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hushtable.claims import Claim, Stated, Verdict
+from hushtable.claims import Certificate, Claim, Stated, Verdict
 from hushtable.columns import to_json_values
 from hushtable.io import Frame, Writing
 from hushtable.models import entries
@@ -46,6 +46,10 @@ class PerturbedRelease(StatesFacts):
     figures : mapping
         What a method tells besides, such as matrices. Internal.
     notes : tuple of str
+    certificate : Certificate or None
+        Why no groups lose less than the bound that prices of records prove, for `hushtable.check_certificate`: a
+        document about the input, for its owner alone. Of microaggregation with ``prove``, of two or more columns
+        without missing cells.
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
     """
@@ -65,6 +69,7 @@ class PerturbedRelease(StatesFacts):
     trace: Trace
     figures: Mapping[str, object] = field(default_factory=dict, repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
+    certificate: Certificate | None = field(default=None, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
 
     @property
@@ -136,7 +141,7 @@ class PerturbedRelease(StatesFacts):
         return write(TableContent(self.edition, self.claim), to, self.to_dict())
 
     def to_dict(self) -> dict[str, object]:
-        """Return what is known of the release as plain values, none of them a person's: without matrices and prices."""
+        """Return what is known of the release as plain values, none of them a person's: without matrices."""
         plain = {
             "n_records": self.n_records,
             "columns": list(self.columns),
@@ -151,7 +156,7 @@ class PerturbedRelease(StatesFacts):
             "loss": self.loss,
             "bound": self.trace.bound,
             "gap": self.trace.gap,
-            "figures": {name: each for name, each in self.figures.items() if name not in ("matrices", "prices")},
+            "figures": {name: each for name, each in self.figures.items() if name != "matrices"},
             "notes": list(self.notes),
             "trace": self.trace.to_dict(),
         }
