@@ -53,12 +53,30 @@ def test_a_certificate_is_written_for_its_owner_and_proves_the_bound(table):
     assert stat.S_IMODE(proof.stat().st_mode) == 0o600
 
 
+def test_other_methods_are_measured_beside_and_write_nothing(table):
+    out = table.with_name("out.csv")
+    asked = ("perturb", table, "--columns", "age,pay", "-o", out, "--beside", "noise amount=0.5", "--beside", "shuffle")
+    told = done(*asked)
+    assert "microaggregation()" in told.out
+    assert "noise(amount=0.5)" in told.out
+    assert {path.name for path in table.parent.iterdir()} == {"people.csv", "out.csv", "out.csv.manifest.json"}
+    entries = json.loads(done(*asked, "--force", "--json").out)
+    assert [point["method"] for point in entries["beside"]["points"]] == [
+        "microaggregation()",
+        "noise(amount=0.5)",
+        "shuffle()",
+    ]
+    # What other methods would lose is not in the file beside the table.
+    assert "beside" not in out.with_name("out.csv.manifest.json").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--method", "noise", "--set", "amount"), "write OPTION=VALUE"),
         (("--set", "kk=3"), "has no option 'kk'"),
         (("--method", "nois"), "did you mean 'noise'"),
+        (("--beside", "nois"), "did you mean 'noise'"),
         (("--set", "k=61"), "60 records, fewer than 61"),
         (("--certificate", "proof.json"), "add --set prove=true"),
     ],

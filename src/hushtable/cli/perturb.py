@@ -19,12 +19,13 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.groups import field
 from hushtable.cli.report import note_written_release, report_outputs, write_report
-from hushtable.cli.terminal import print_json, print_lines, print_to_stderr, show_step
+from hushtable.cli.terminal import format_table, print_json, print_lines, print_to_stderr, show_step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
-    from hushtable.perturbation import PerturbedRelease
+    from hushtable.io import Frame
+    from hushtable.perturbation import PerturbationTradeoff, PerturbedRelease
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class PerturbationOptions:
     method: str = field("microaggregation", "Method: microaggregation, pram, rank_swap, noise, shuffle or record_swap.")
     set: list[str] | None = field(
         None, "Option of the method, such as k=5; repeat it for each option.", metavar="OPTION=VALUE"
+    )
+    beside: list[str] | None = field(
+        None,
+        "Another method to measure beside, with its options; repeat it for each method. No table comes of it.",
+        metavar="'METHOD OPTION=VALUE'",
     )
     by: str | None = field(
         None, "Columns within whose values records are perturbed. They are published as they are.", metavar="A,B"
@@ -69,30 +75,22 @@ def perturb(
     show what they did. The risk of linkage that is left is printed.
     """
     from hushtable.io import drafts, frames
-    from hushtable.perturbation import perturb as perturb_
 
     frames.file_kind(output)
     outputs = (output, *filter(None, [written.certificate]), *report_outputs(results.report))
     drafts.check_outputs(outputs, (place_of(file),), overwrite=results.force)
     method = _read_method(options.method, options.set or [])
+    others = [_read_method(*_split_words(text)) for text in options.beside or []]
     with show_step("reading"):
         frame = reading.table(file)
-    with show_step("perturbing"):
-        release = perturb_(
-            frame,
-            columns=names_of(options.columns),
-            method=method,
-            by=names_of(options.by),
-            keep=None if options.keep is None else names_of(options.keep),
-            precision=options.precision,
-            seed=options.seed,
-        )
+    release = _perturb_table(frame, method, options)
     certificate = release.certificate
     if written.certificate is not None and certificate is None:
         raise InputError(
             "--certificate without a certificate: prices prove the bound of groups on two or more complete columns.",
             hint="add --set prove=true, or leave --certificate out.",
         )
+    beside = _compare_methods(frame, release, [method, *others], options) if others else None
     with show_step("writing and verifying"):
         verdict = release.write(
             output, keep_order=written.keep_order, external=written.external, overwrite=results.force
@@ -101,12 +99,49 @@ def perturb(
         with note_written_release(output):
             if written.certificate is not None and certificate is not None:
                 certificate.write(written.certificate, overwrite=results.force)
-                print_to_stderr(
-                    f"Wrote {written.certificate}: it tells who is unlike others, keep it as safe as the data."
-                )
-            write_report(release, results)
+                told = f"Wrote {written.certificate}: it tells who is unlike others, keep it as safe as the data."
+                print_to_stderr(told)
+            write_report(release, results, file=output, inputs=[place_of(file)])
     finally:
-        _print_perturbed(output, release, verdict, as_json=results.as_json)
+        _print_perturbed(output, release, verdict, beside, as_json=results.as_json)
+
+
+def _perturb_table(
+    frame: Frame, method: dict[str, dict[str, object]], options: PerturbationOptions
+) -> PerturbedRelease:
+    from hushtable.perturbation import perturb as perturb_
+
+    with show_step("perturbing"):
+        return perturb_(
+            frame,
+            columns=names_of(options.columns),
+            method=method,
+            by=names_of(options.by),
+            keep=None if options.keep is None else names_of(options.keep),
+            precision=options.precision,
+            seed=options.seed,
+        )
+
+
+def _compare_methods(
+    frame: Frame, release: PerturbedRelease, methods: list[dict[str, dict[str, object]]], options: PerturbationOptions
+) -> PerturbationTradeoff:
+    from hushtable.perturbation import perturbation_tradeoff
+
+    with show_step("measuring other methods"):
+        return perturbation_tradeoff(
+            frame,
+            columns=release.columns,
+            methods=methods,
+            by=release.by,
+            precision=options.precision,
+            seed=options.seed,
+        )
+
+
+def _split_words(text: str) -> tuple[str, list[str]]:
+    name, *settings = text.split() or [""]
+    return name, settings
 
 
 def _read_method(name: str, settings: list[str]) -> dict[str, dict[str, object]]:
@@ -133,9 +168,11 @@ def _read_value(text: str) -> object:
         return text
 
 
-def _print_perturbed(output: Path, release: PerturbedRelease, verdict: Verdict, *, as_json: bool) -> None:
+def _print_perturbed(
+    output: Path, release: PerturbedRelease, verdict: Verdict, beside: PerturbationTradeoff | None, *, as_json: bool
+) -> None:
     if as_json:
-        entries = release.to_dict()
+        entries = release.to_dict() | ({} if beside is None else {"beside": beside.to_dict()})
         print_json({"file": str(output), "verified": verdict.to_dict(), "facts": release.facts, **entries})
         return
     if verdict.complete:
@@ -143,3 +180,8 @@ def _print_perturbed(output: Path, release: PerturbedRelease, verdict: Verdict, 
     else:
         said = f"Stated, not verified: {', '.join(verdict.conditions)}."
     print_lines(f"Wrote {output}.", said, *release.facts)
+    if beside is not None:
+        from hushtable.perturbation import TITLES, describe_point
+
+        rows = [describe_point(point) for point in beside.points if point.reason is None]
+        print_lines("", *beside.facts, "", format_table(TITLES, rows, right=TITLES[2:], no_wrap=TITLES[2:]).rstrip())

@@ -7,3 +7,9 @@ from .rank_swap import RankSwap as RankSwap
 from .record_swap import RecordSwap as RecordSwap
 from .release import PerturbedRelease as PerturbedRelease
 from .shuffle import Shuffle as Shuffle
+from .tradeoff import (
+    TITLES as TITLES,
+    PerturbationTradeoff as PerturbationTradeoff,
+    describe_point as describe_point,
+    perturbation_tradeoff as perturbation_tradeoff,
+)

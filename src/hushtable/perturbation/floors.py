@@ -26,7 +26,9 @@ def floor_by_nearest(points: FloatArray, k: int) -> float:
     """
     from scipy.spatial import cKDTree
 
-    distances = cKDTree(points).query(points, k)[0]
+    tree = cKDTree(points)
+    # In the order of the tree, whose leaves are then read one after the other: a third of the time.
+    distances = tree.query(points[tree.indices], k)[0]
     return float((distances**2).sum() / (2 * k))
 
 

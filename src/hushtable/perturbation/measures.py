@@ -94,16 +94,28 @@ def measure_columns(original: dict[str, FloatArray], released: dict[str, FloatAr
 
 def measure_pairs(original: dict[str, FloatArray], released: dict[str, FloatArray]) -> tuple[PairLoss, ...]:
     """Compare the correlations of every two ordered columns, on the records that know both."""
+    before, after = _correlate_pairs(original), _correlate_pairs(released)
     return tuple(
-        PairLoss(
-            (one, other),
-            _correlate(original[one], original[other]),
-            _correlate(released[one], released[other]),
-            correlate_ranks(original[one], original[other]),
-            correlate_ranks(released[one], released[other]),
-        )
-        for one, other in combinations(original, 2)
+        PairLoss(pair, before[pair][0], after[pair][0], before[pair][1], after[pair][1])
+        for pair in combinations(original, 2)
     )
+
+
+def _correlate_pairs(columns: dict[str, FloatArray]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the correlation of the values and of the ranks of every two columns."""
+    from scipy.stats import rankdata
+
+    # Columns without missing cells are scaled and ranked once, and not for each pair.
+    complete = {name: cells for name, cells in columns.items() if not np.isnan(cells).any()}
+    n_degrees = max(1, len(next(iter(columns.values()), ())) - 1)
+    values = {name: standardise(cells[:, None])[:, 0] for name, cells in complete.items()}
+    ranks = {name: standardise(rankdata(cells)[:, None])[:, 0] for name, cells in complete.items()}
+    return {
+        (one, other): (float(values[one] @ values[other]) / n_degrees, float(ranks[one] @ ranks[other]) / n_degrees)
+        if one in complete and other in complete
+        else (_correlate(columns[one], columns[other]), correlate_ranks(columns[one], columns[other]))
+        for one, other in combinations(columns, 2)
+    }
 
 
 def _correlate(one: FloatArray, other: FloatArray) -> float:
@@ -120,16 +132,17 @@ def correlate_ranks(one: FloatArray, other: FloatArray) -> float:
     return _correlate(rankdata(one[known]), rankdata(other[known]))
 
 
-def measure_linkage(original: FloatArray, released: FloatArray, rng: np.random.Generator) -> float | None:
+def measure_linkage(original: FloatArray, released: FloatArray, seed: int) -> float | None:
     """Return the share of released records whose nearest original is their own, ties shared; None without columns.
 
-    Of up to 1,000 records among up to 20,000: among more records there are more that are near.
+    Of up to 1,000 records among up to 20,000, the same ones for the same seed, so that methods can be compared: among
+    more records there are more that are near.
     """
     from scipy.spatial.distance import cdist
 
     if not original.size:
         return None
-    drawn = rng.permutation(len(original))[:_MAX_CANDIDATES]
+    drawn = np.random.default_rng([seed, 1]).permutation(len(original))[:_MAX_CANDIDATES]
     candidates, targets = original[drawn], released[drawn[:_MAX_TARGETS]]
     found = 0.0
     for begin in range(0, len(targets), 100):

@@ -111,6 +111,12 @@ METHODS: Final[entries.Registry[type[PerturbationMethod]]] = entries.Registry(
 """Every method of perturbation by the name that it is asked for by."""
 
 
+def describe_method(method: PerturbationMethod) -> str:
+    """Describe a method with the options that are not the default: `noise(amount=0.3)`."""
+    ((name, options),) = entries.to_entry(method).items()
+    return f"{name}({', '.join(f'{option}={value!r}' for option, value in options.items())})"
+
+
 def numbers_of(table: Table) -> FloatArray:
     """Return the cells of columns of numbers, shape (n_rows, n_columns), NaN where one is missing."""
     others = [column.name for column in table.columns if column.kind not in NUMERIC]

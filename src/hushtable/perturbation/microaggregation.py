@@ -204,7 +204,8 @@ def anneal(points: FloatArray, labels: CodeArray, k: int, steps: int, state: Cou
     if before <= 0 or n_rows < 2 * k:
         return labels
     n_near = min(_N_NEAR, n_rows - 1)
-    near = cKDTree(points).query(points, n_near + 1)[1][:, 1:].astype(np.int32)
+    tree, near = cKDTree(points), np.empty((n_rows, n_near), dtype=np.int32)
+    near[tree.indices] = tree.query(points[tree.indices], n_near + 1)[1][:, 1:]
     n_groups = n_rows // k
     groups = kernel.Groups(
         points,

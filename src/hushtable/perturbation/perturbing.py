@@ -15,7 +15,6 @@ from hushtable.discover import find_identifiers
 from hushtable.errors import ColumnError, InputError, check_choice, check_columns, check_whole, names_in, quote_names
 from hushtable.io import Frame, drafts
 from hushtable.kernels import microaggregation as kernel
-from hushtable.models import entries
 from hushtable.perturbation import measures
 from hushtable.perturbation.method import (
     METHODS,
@@ -23,6 +22,7 @@ from hushtable.perturbation.method import (
     Cells,
     PerturbationMethod,
     Perturbed,
+    describe_method,
     numbers_of,
     standardise,
 )
@@ -118,7 +118,7 @@ def perturb(
         kept=kept,
         method=made,
         rewritten=rewritten,
-        **_measure(cells.table, rewritten, rng),
+        **_measure(cells.table, rewritten, seed),
         loss=perturbed.loss,
         trace=_build_trace(made, perturbed, seed, time.perf_counter() - began),
         figures=perturbed.figures,
@@ -242,7 +242,7 @@ class _Measured(TypedDict):
     mdav: dict[str, float]
 
 
-def _measure(table: Table, rewritten: Mapping[str, Rewritten], rng: np.random.Generator) -> _Measured:
+def _measure(table: Table, rewritten: Mapping[str, Rewritten], seed: int) -> _Measured:
     """Measure loss and linkage of what is published, beside MDAV's."""
     released = _encode(table, rewritten)
     before, after = measures.read_numbers(table), measures.read_numbers(released)
@@ -256,9 +256,9 @@ def _measure(table: Table, rewritten: Mapping[str, Rewritten], rng: np.random.Ge
     return {
         "losses": tuple(losses[name] for name in table.names),
         "pairs": measures.measure_pairs(before, after),
-        "linkage": measures.measure_linkage(original_points, released_points, rng),
-        "linkage_before": measures.measure_linkage(original_points, original_points, rng),
-        "mdav": _measure_mdav(table, rng),
+        "linkage": measures.measure_linkage(original_points, released_points, seed),
+        "linkage_before": measures.measure_linkage(original_points, original_points, seed),
+        "mdav": _measure_mdav(table, seed),
     }
 
 
@@ -278,13 +278,15 @@ def _encode(table: Table, rewritten: Mapping[str, Rewritten]) -> Table:
     return Table(tuple(columns), np.array(codes, dtype=np.int32), table.counts)
 
 
-def _measure_mdav(table: Table, rng: np.random.Generator) -> dict[str, float]:
+def _measure_mdav(table: Table, seed: int) -> dict[str, float]:
     """Return the loss and the linkage of MDAV on the columns of numbers, of the complete records or 5,000 of them."""
     names = [column.name for column in table.columns if column.kind in NUMERIC]
     if not names:
         return {}
     numbers = numbers_of(table.select(names))
-    complete = rng.permutation(np.flatnonzero(~np.isnan(numbers).any(axis=1)))[:_MAX_RECORDS_OF_MDAV]
+    complete = np.random.default_rng(seed).permutation(np.flatnonzero(~np.isnan(numbers).any(axis=1)))[
+        :_MAX_RECORDS_OF_MDAV
+    ]
     points = standardise(numbers[complete])
     total = float((points**2).sum())
     if len(points) < _K_OF_MDAV or total == 0.0:
@@ -294,15 +296,13 @@ def _measure_mdav(table: Table, rng: np.random.Generator) -> dict[str, float]:
     sums = np.zeros((labels.max() + 1, points.shape[1]))
     np.add.at(sums, labels, points)
     means = (sums / np.bincount(labels)[:, None])[labels]
-    linkage = measures.measure_linkage(points, means, rng)
+    linkage = measures.measure_linkage(points, means, seed)
     assert linkage is not None
     return {"sse_share": sum_of_squares(points, labels) / total, "linkage": linkage, "n_records": float(len(points))}
 
 
 def _build_trace(method: PerturbationMethod, perturbed: Perturbed, seed: int, seconds: float) -> Trace:
-    ((name, options),) = entries.to_entry(method).items()
-    told = ", ".join(f"{option}={value!r}" for option, value in options.items())
     loss, bound = perturbed.loss, perturbed.bound
     is_optimal = loss is not None and bound is not None and loss - bound <= 1e-12 * max(loss, 1e-12)
     gap = None if loss is None or bound is None else (loss - bound) / loss if loss > 0 else 0.0
-    return Trace(f"{name}({told})", 0, seconds, optimal=is_optimal, bound=bound, gap=gap, seed=seed)
+    return Trace(describe_method(method), 0, seconds, optimal=is_optimal, bound=bound, gap=gap, seed=seed)

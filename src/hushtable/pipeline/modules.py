@@ -29,7 +29,7 @@ def as_list(given: Any) -> Any:
     return given if given is None or isinstance(given, (list, tuple, Mapping)) else [given]
 
 
-def _to_cell_text(given: Any) -> Any:
+def _to_cell_text(given: object) -> object:
     # A missing value may look like a number, and YAML reads 12.50 as 12.5: only texts are safe.
     if type(given) is float:
         raise ValueError("put a number with decimals in quotes, as it stands in the cells: '12.50'")
@@ -267,7 +267,7 @@ class Perturbing(Record):
     """Perturber: numbers and categories near the true ones; see `hushtable.perturb`."""
 
     columns: Names
-    method: str | dict[str, Any] = "microaggregation"
+    method: str | dict[str, object] = "microaggregation"
     by: Names = ()
     keep: Names | None = None
     precision: Literal["column", "full"] = "column"
@@ -275,7 +275,7 @@ class Perturbing(Record):
 
     @field_validator("method")
     @classmethod
-    def _is_a_method(cls, method: str | dict[str, Any]) -> str | dict[str, Any]:
+    def _is_a_method(cls, method: str | dict[str, object]) -> str | dict[str, object]:
         # Raised anew, because pydantic wants no other error.
         try:
             PERTURBATIONS.read(method)
