@@ -174,10 +174,11 @@ class Microaggregation:
         return (*(notes if n_blanked else ()), *(no_k if self.each_column else ()))
 
 
-def label_in_blocks(points: FloatArray, k: int) -> CodeArray:
-    """Label records with groups by MDAV; many records in blocks, which are halved along their widest column."""
+def label_in_blocks(points: FloatArray, k: int, most: int | None = None) -> CodeArray:
+    """Label records with groups by MDAV; many records in blocks of ``most``, halved along their widest column."""
     labels = np.empty(len(points), dtype=np.int32)
-    most = len(points) if len(points) <= _MAX_ROWS_WHOLE else max(_MAX_ROWS_OF_BLOCK, 4 * k)
+    if most is None:
+        most = len(points) if len(points) <= _MAX_ROWS_WHOLE else max(_MAX_ROWS_OF_BLOCK, 4 * k)
     todo, n_groups = [np.arange(len(points))], 0
     while todo:
         rows = todo.pop()
