@@ -15,7 +15,7 @@ _SHARE_BIG = 0.04  # of the changes that are tried, those that dissolve or creat
 _N_PARTNERS = 8  # how many members of a group are tried in an exchange, at most
 
 
-class Groups(NamedTuple):
+class PointGroups(NamedTuple):
     """Groups of points that change."""
 
     points: FloatArray  # (n_rows, n_columns), standardised
@@ -142,7 +142,7 @@ def label_sorted(values: FloatArray, k: int, labels: CodeArray) -> int:
 
 
 @jit_inner
-def _add(groups: Groups, row: int, label: int) -> float:
+def _add(groups: PointGroups, row: int, label: int) -> float:
     """Put a row into a group, and return by how much the sum of squares grows."""
     size = int(groups.sizes[label])
     growth = _distance_between(groups.points[row], groups.means[label]) * size / (size + 1) if size else 0.0
@@ -156,7 +156,7 @@ def _add(groups: Groups, row: int, label: int) -> float:
 
 
 @jit_inner
-def _remove(groups: Groups, row: int) -> float:
+def _remove(groups: PointGroups, row: int) -> float:
     """Take a row out of its group, and return by how much the sum of squares changes: 0 or less."""
     label, place = int(groups.labels[row]), int(groups.positions[row])
     size = int(groups.sizes[label])
@@ -176,7 +176,7 @@ def _is_accepted(change: float, temperature: float, state: CountArray) -> bool:
 
 
 @jit_inner
-def _try_move(groups: Groups, k: int, row: int, label: int, temperature: float) -> float:
+def _try_move(groups: PointGroups, k: int, row: int, label: int, temperature: float) -> float:
     """Move a row to another group, or exchange it with the member whose exchange costs least."""
     points, means = groups.points, groups.means
     own = int(groups.labels[row])
@@ -206,7 +206,9 @@ def _try_move(groups: Groups, k: int, row: int, label: int, temperature: float) 
 
 
 @jit_inner
-def _try_dissolving(groups: Groups, near: CodeArray, k: int, label: int, temperature: float, moved: CodeArray) -> float:
+def _try_dissolving(
+    groups: PointGroups, near: CodeArray, k: int, label: int, temperature: float, moved: CodeArray
+) -> float:
     """Give all members of a group to the groups of near rows."""
     size = int(groups.sizes[label])
     change, n_moved = 0.0, 0
@@ -246,7 +248,9 @@ def _try_dissolving(groups: Groups, near: CodeArray, k: int, label: int, tempera
 
 
 @jit_inner
-def _try_creating(groups: Groups, near: CodeArray, k: int, row: int, temperature: float, moved: CodeArray) -> float:
+def _try_creating(
+    groups: PointGroups, near: CodeArray, k: int, row: int, temperature: float, moved: CodeArray
+) -> float:
     """Make a group of a row and near rows that their groups can spare; ``moved`` holds rows, then their groups."""
     new = int(groups.state[1])
     change, n_moved = 0.0, 0
@@ -272,7 +276,7 @@ def _try_creating(groups: Groups, near: CodeArray, k: int, row: int, temperature
 
 @jit_bare
 def anneal(
-    groups: Groups, near: CodeArray, k: int, steps: tuple[int, int, int], hot: float, cold: float, moved: CodeArray
+    groups: PointGroups, near: CodeArray, k: int, steps: tuple[int, int, int], hot: float, cold: float, moved: CodeArray
 ) -> float:
     """Try changes of groups by Metropolis' rule, and return how the sum of squares changed.
 
@@ -300,7 +304,7 @@ def anneal(
 
 
 @jit_bare
-def fill_groups(groups: Groups) -> None:
+def fill_groups(groups: PointGroups) -> None:
     """Fill the members, sizes and means from the labels."""
     groups.sizes[:] = 0
     for row in range(groups.points.shape[0]):

@@ -22,7 +22,7 @@ _ROOM: Final = "hushtable.perturbation"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class OriginalCells:
     """What a method perturbs.
 
     Attributes
@@ -88,7 +88,7 @@ class PerturbationMethod(Protocol):
         """The columns that it looks at besides those that it perturbs."""
         ...
 
-    def perturb(self, cells: Cells, rng: np.random.Generator) -> Perturbed:
+    def perturb(self, cells: OriginalCells, rng: np.random.Generator) -> Perturbed:
         """Perturb the cells; what comes in stays as it is."""
         ...
 

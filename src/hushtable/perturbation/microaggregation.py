@@ -14,7 +14,7 @@ from hushtable.errors import InfeasibleError, InputError, check_choice, check_co
 from hushtable.kernels import microaggregation as kernel
 from hushtable.models import KAnonymity
 from hushtable.perturbation import floors
-from hushtable.perturbation.method import Cells, Perturbed, standardise
+from hushtable.perturbation.method import OriginalCells, Perturbed, standardise
 from hushtable.perturbation.rank_swap import describe_strata, draw_state
 
 _MAX_ROWS_OF_BLOCK: Final = 1_000  # MDAV takes time with the square of the records
@@ -97,7 +97,7 @@ class Microaggregation:
             return Stated(columns, f"microaggregation ({how})")
         return Classes((*by, *columns), (KAnonymity(self.k),))
 
-    def perturb(self, cells: Cells, rng: np.random.Generator) -> Perturbed:
+    def perturb(self, cells: OriginalCells, rng: np.random.Generator) -> Perturbed:
         """Group the records, and publish a centre for each group."""
         numbers = cells.numbers()
         names = cells.table.names
@@ -208,7 +208,7 @@ def anneal(points: FloatArray, labels: CodeArray, k: int, steps: int, state: Cou
     tree, near = cKDTree(points), np.empty((n_rows, n_near), dtype=np.int32)
     near[tree.indices] = tree.query(points[tree.indices], n_near + 1)[1][:, 1:]
     n_groups = n_rows // k
-    groups = kernel.Groups(
+    groups = kernel.PointGroups(
         points,
         labels.copy(),
         np.zeros(n_rows, dtype=np.int32),

@@ -10,7 +10,7 @@ import numpy as np
 from hushtable._types import BoolArray, FloatArray
 from hushtable.claims import Stated
 from hushtable.errors import InputError, check_choice, check_type
-from hushtable.perturbation.method import Cells, Perturbed
+from hushtable.perturbation.method import OriginalCells, Perturbed
 from hushtable.perturbation.rank_swap import check_share, describe_strata
 
 KINDS: Final = ("obfuscated", "additive", "correlated", "transformed")
@@ -62,7 +62,7 @@ class Noise:
         amount = f"{self.amount:.6g} standard deviations{zeros}{describe_strata(by)}"
         return Stated(columns, f"{self.kind} noise ({amount})")
 
-    def perturb(self, cells: Cells, rng: np.random.Generator) -> Perturbed:
+    def perturb(self, cells: OriginalCells, rng: np.random.Generator) -> Perturbed:
         """Add noise to the columns, for each stratum by itself."""
         numbers = cells.numbers()
         noisy = numbers.copy()

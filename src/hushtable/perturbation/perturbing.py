@@ -19,7 +19,7 @@ from hushtable.perturbation import measures
 from hushtable.perturbation.method import (
     METHODS,
     NUMERIC,
-    Cells,
+    OriginalCells,
     PerturbationMethod,
     Perturbed,
     describe_method,
@@ -107,7 +107,7 @@ def perturb(
     _check_kept(source, kept, asked=keep is not None)
     table = Table.encode(source, (*columns, *by, *made.beside), specs)
     _check_cells(table, columns)
-    cells = Cells(table.select(columns), _label_strata(table, by), table.select(made.beside))
+    cells = OriginalCells(table.select(columns), _label_strata(table, by), table.select(made.beside))
     rng = np.random.default_rng(seed)
     perturbed = made.perturb(cells, rng)
     rewritten = _rewrite(cells.table, perturbed, precision)

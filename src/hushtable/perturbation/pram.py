@@ -13,7 +13,7 @@ from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.claims import Stated
 from hushtable.columns import Column
 from hushtable.errors import InfeasibleError, check_type
-from hushtable.perturbation.method import Cells, Perturbed
+from hushtable.perturbation.method import OriginalCells, Perturbed
 from hushtable.perturbation.rank_swap import check_share, describe_strata
 from hushtable.search import check_memory
 
@@ -61,7 +61,7 @@ class Pram:
         what = f"invariant, {self.change:.6g} of the cells expected to change{joint}{describe_strata(by)}"
         return Stated(columns, f"post-randomisation ({what})")
 
-    def perturb(self, cells: Cells, rng: np.random.Generator) -> Perturbed:
+    def perturb(self, cells: OriginalCells, rng: np.random.Generator) -> Perturbed:
         """Draw every cell anew, for each stratum by itself."""
         table = cells.table
         codes = table.codes.copy()

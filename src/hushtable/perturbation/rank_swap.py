@@ -12,7 +12,7 @@ from hushtable.claims import Stated
 from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.kernels import rank_swap
 from hushtable.kernels.park_miller import MODULUS
-from hushtable.perturbation.method import Cells, Perturbed
+from hushtable.perturbation.method import OriginalCells, Perturbed
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class RankSwap:
         """Return the statement of what was done."""
         return Stated(columns, f"rank swapping (at most {self.distance:.6g} of all ranks away{describe_strata(by)})")
 
-    def perturb(self, cells: Cells, rng: np.random.Generator) -> Perturbed:
+    def perturb(self, cells: OriginalCells, rng: np.random.Generator) -> Perturbed:
         """Swap the cells of every column, for each stratum by itself."""
         unordered = [column.name for column in cells.table.columns if not column.is_ordered]
         if unordered:

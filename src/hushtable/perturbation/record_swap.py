@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.claims import Stated
 from hushtable.errors import ColumnError, check_columns, check_whole, names_in, quote_names
-from hushtable.perturbation.method import Cells, Perturbed
+from hushtable.perturbation.method import OriginalCells, Perturbed
 from hushtable.perturbation.rank_swap import check_share, describe_strata
 from hushtable.tables import Table
 
@@ -73,7 +73,7 @@ class RecordSwap:
             columns, f"record swapping ({self.rate:.6g} of the households{risk}{similar}{describe_strata(by)})"
         )
 
-    def perturb(self, cells: Cells, rng: np.random.Generator) -> Perturbed:
+    def perturb(self, cells: OriginalCells, rng: np.random.Generator) -> Perturbed:
         """Exchange the cells of all columns between households."""
         levels = self.geography or cells.table.names
         check_columns(levels, cells.table.names, "geography")
@@ -89,7 +89,7 @@ class RecordSwap:
         lacking = f"{without_donor:,} households that were to be swapped found no similar one elsewhere, and stay."
         return Perturbed(codes.astype(np.int32), figures=figures, notes=(lacking,) if without_donor else ())
 
-    def _households(self, cells: Cells) -> tuple[CountArray, CountArray]:
+    def _households(self, cells: OriginalCells) -> tuple[CountArray, CountArray]:
         """Return the household of every record, and a record of every household."""
         n_rows = cells.table.n_rows
         if self.household is None:
@@ -103,7 +103,7 @@ class RecordSwap:
         _check_constant(cells.beside, of_record, first, self.similar)
         return of_record, first
 
-    def _label_similar(self, cells: Cells, of_record: CountArray, first: CountArray) -> CountArray:
+    def _label_similar(self, cells: OriginalCells, of_record: CountArray, first: CountArray) -> CountArray:
         """Label households such that those may be swapped that have one label."""
         keys = [np.bincount(of_record, minlength=len(first)), cells.strata[first]]
         keys += [cells.beside.codes[cells.beside.index(name)][first] for name in self.similar]

@@ -12,7 +12,7 @@ from hushtable._types import CodeArray, FloatArray
 from hushtable.claims import Stated
 from hushtable.errors import ColumnError, names_in, quote_names
 from hushtable.perturbation.measures import correlate_ranks, read_numbers
-from hushtable.perturbation.method import Cells, Perturbed
+from hushtable.perturbation.method import OriginalCells, Perturbed
 from hushtable.perturbation.rank_swap import describe_strata
 from hushtable.tables import Table
 
@@ -53,7 +53,7 @@ class Shuffle:
         how = f"{given}{describe_strata(by)}".strip(" ,")
         return Stated(columns, f"data shuffling ({how})" if how else "data shuffling")
 
-    def perturb(self, cells: Cells, rng: np.random.Generator) -> Perturbed:
+    def perturb(self, cells: OriginalCells, rng: np.random.Generator) -> Perturbed:
         """Shuffle the cells of every column, for each stratum by itself."""
         tables = (cells.table, cells.beside)
         unordered = [column.name for table in tables for column in table.columns if not column.is_ordered]

@@ -16,20 +16,20 @@ from hushtable.errors import InputError
 __all__ = ["KINDS", "Certificate", "check_certificate"]
 
 
-Check = Callable[[Any, Mapping[str, Any], Reading], Verdict]
+CertificateCheck = Callable[[Any, Mapping[str, Any], Reading], Verdict]
 
 
-def _load_check(kind: str) -> Check:
+def _load_check(kind: str) -> CertificateCheck:
     """Return a check whose module is loaded when it is asked for: no release of classes needs it."""
 
     def check(data: object, entries: Mapping[str, object], reading: Reading) -> Verdict:
-        judge: Check = importlib.import_module(f"{__name__}.{kind}").check
+        judge: CertificateCheck = importlib.import_module(f"{__name__}.{kind}").check
         return judge(data, entries, reading)
 
     return check
 
 
-KINDS: Final[Mapping[str, Check]] = MappingProxyType(
+KINDS: Final[Mapping[str, CertificateCheck]] = MappingProxyType(
     {
         "lattice": lattice.check,
         prices.KIND: prices.check,

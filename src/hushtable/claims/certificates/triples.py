@@ -48,7 +48,7 @@ def build_triple_certificate(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Entries:
+class _TriplePrices:
     """What a certificate of triples holds."""
 
     k: int
@@ -60,7 +60,7 @@ class _Entries:
     prices: FloatArray
 
     @classmethod
-    def from_dict(cls, entries: TripleEntries) -> _Entries:
+    def from_dict(cls, entries: TripleEntries) -> _TriplePrices:
         try:
             columns = tuple(entries["columns"])
             parsed = cls(
@@ -85,7 +85,7 @@ class _Entries:
 
 def check(data: object, entries: TripleEntries, reading: Reading) -> Verdict:
     """Check that no three records of a stratum cost less than their prices, and what these sum up to: all triples."""
-    certificate = _Entries.from_dict(entries)
+    certificate = _TriplePrices.from_dict(entries)
     names = (*certificate.columns, *certificate.by)
     frame = reading.open_input(data, names)
     coded = reading.encode_columns(frame, names)
