@@ -26,7 +26,7 @@ def case(random: Random, folder: Path) -> Outcome:
     k = random.choice((2, 3, 5))
     method = random.choice(
         (
-            {"microaggregation": {"k": k, "steps": 500}},
+            {"microaggregation": {"k": k, "steps": 500, "prove": k > 2 and random.random() < 0.5}},
             {"noise": {"kind": random.choice(("obfuscated", "additive", "correlated", "transformed"))}},
             {"pram": {"change": 0.05, "joint": random.random() < 0.3, "exact": random.random() < 0.5}},
             {"rank_swap": {"distance": random.choice((0.05, 0.5, 1.0))}},
@@ -34,11 +34,26 @@ def case(random: Random, folder: Path) -> Outcome:
             "record_swap",
         )
     )
-    chosen = names[: random.randint(1, len(names) - 1)]
+    # Rather columns that the method takes: numbers, or what has an order.
+    named = next(iter(method)) if isinstance(method, dict) else method
+    taken = {
+        "microaggregation": lambda kind: kind in ("integer", "decimal"),
+        "noise": lambda kind: kind in ("integer", "decimal"),
+        "rank_swap": lambda kind: kind != "category",
+        "shuffle": lambda kind: kind != "category",
+    }.get(named, lambda kind: True)
+    fitting = [name for name in names if taken(columns[name].kind)]
+    if fitting and random.random() < 0.9:
+        names = [*fitting, *(name for name in names if name not in fitting)]
+        chosen = names[: random.randint(1, min(len(fitting), len(names) - 1))]
+    else:
+        chosen = names[: random.randint(1, len(names) - 1)]
+    by = names[len(chosen) :][: random.random() < 0.3]
     call: dict[str, Any] = {
         "columns": chosen,
         "method": method,
-        "keep": names[len(chosen) :],
+        "by": by,
+        "keep": [name for name in names if name not in (*chosen, *by)],
         "seed": random.randrange(9),
     }
     table = {name: (made.dtype, made.values) for name, made in columns.items()}
@@ -53,6 +68,12 @@ def case(random: Random, folder: Path) -> Outcome:
     outcome.count(f"perturbed by {release.method.name} of {form}")
     with outcome.guarded("look at the perturbed table", ()):
         judge(outcome, release, records(data)[1], k)
+    if release.certificate is not None:
+        with outcome.guarded("check the certificate"):
+            outcome.count("checked a certificate of triples")
+            proven = ht.check_certificate(data, release.certificate)
+            outcome.expect(proven.passed, "a certificate of triples is refused", proven.failures)
+            outcome.expect(proven.figures["bound"] <= release.loss + 1e-9, "the bound is above the loss")
     with outcome.guarded("verify"):
         outcome.expect(release.verify().passed, "verify refuses a perturbed table")
     with outcome.guarded("tell", ()):
