@@ -220,6 +220,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
         data, a=names_of(data)[:1], b=names_of(data)[1:], clusters=[2]
     ),
     "minimal_uniques": ht.minimal_uniques,
+    "perturb": lambda data: ht.perturb(data, columns=names_of(data)[:1], method="pram"),
     "mpuccs": lambda data: [ht.mpuccs(data), ht.mpuccs(data, data, values=True).details],
     "petsard_mpuccs": lambda data: ht.petsard_mpuccs(data, data),
     "report": ht.report,
@@ -278,6 +279,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "mask_dependence": {"a": ["a"], "b": ["b"], "clusters": 2},
     "masking_tradeoff": {"a": ["a"], "b": ["b"], "clusters": [2]},
     "mpuccs": {"synthetic": FRAMES["plain"]()},
+    "perturb": {"columns": ["a"], "method": "pram"},
     "petsard_mpuccs": {"synthetic": FRAMES["plain"]()},
     "select_columns": {"objective": {"distinction": 1.0}},
     "tabulate": {"by": ["a", "b"], "rules": ht.CellRules(1)},
@@ -384,6 +386,7 @@ COMMANDS = {
     "select": "{file}",
     "run": "{file} --out out --no-cache",
     "mask-dependence": "{file} --a a --b b --clusters 2 -o out.csv",
+    "perturb": "{file} --columns a --method pram -o out.csv",
 }
 
 

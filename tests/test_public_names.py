@@ -85,7 +85,7 @@ TWO_TYPES = {
     "hierarchies": {"Mapping[str, Any] | None", "Mapping[str, Any] | str | os.PathLike[str] | None"},
     "method": {
         *("str | Mapping[str, Any] | Method", "Iterable[str] | None"),
-        *("MaskingMethod", "str | optimizers.Optimizer"),
+        *("MaskingMethod", "str | optimizers.Optimizer", "str | Mapping[str, object] | PerturbationMethod"),
     },
     # A formula of a regression; the attackers' is theirs.
     "model": {"Literal['nearest', 'boosting']", "str | None"},

@@ -67,6 +67,18 @@ from .models import (
     RecursiveCLDiversity as RecursiveCLDiversity,
     TCloseness as TCloseness,
 )
+from .perturbation import (
+    Microaggregation as Microaggregation,
+    Noise as Noise,
+    PerturbationTradeoff as PerturbationTradeoff,
+    PerturbedRelease as PerturbedRelease,
+    Pram as Pram,
+    RankSwap as RankSwap,
+    RecordSwap as RecordSwap,
+    Shuffle as Shuffle,
+    perturb as perturb,
+    perturbation_tradeoff as perturbation_tradeoff,
+)
 from .pipeline import Pipeline as Pipeline, PipelineRun as PipelineRun
 from .policy import (
     Advice as Advice,

@@ -20,6 +20,7 @@ KINDS = {
     "releases": 40,
     "mutations": 20,
     "masks": 6,
+    "perturbations": 4,
     "files": 24,
     "policies": 8,
     "kills": 2,

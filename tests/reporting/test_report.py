@@ -578,7 +578,7 @@ def test_what_was_edited_beside_a_release_is_refused_in_words(release, tmp_path,
 
 def test_the_file_of_a_masked_table_has_an_external_report_only(release, tmp_path):
     results(release)["masked"].write(tmp_path / "out.csv", tmp_path / "values.csv")
-    with pytest.raises(ht.InputError, match="is a masked table"):
+    with pytest.raises(ht.InputError, match="is a masked or perturbed table"):
         ht.report(tmp_path / "out.csv")
     assert "4 clusters of equal size" in text_of(ht.report(tmp_path / "out.csv", audience="external"), "risk_after")
 

@@ -192,6 +192,11 @@ METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
     "method",
     "methods",
     ("name", "offers", "search"),
+    elsewhere=dict.fromkeys(
+        ("microaggregation", "noise", "pram", "rank_swap", "record_swap", "shuffle"),
+        "it perturbs cells: run `hushtable perturb` or ht.perturb, and protect what comes of it; "
+        "ht.perturbation_tradeoff compares such methods.",
+    ),
 )
 """Every method by its name in policies; imported when it is first used."""
 

@@ -5,6 +5,7 @@ from .bounds import (
 )
 from .certificates import Certificate as Certificate, check_certificate as check_certificate
 from .certificates.prices import build_certificate as build_certificate
+from .certificates.triples import build_triple_certificate as build_triple_certificate
 from .classes import (
     Classes as Classes,
     Limits as Limits,

@@ -129,6 +129,7 @@ _EXAMPLES: Final = {
     "run.run": "hushtable run pipeline.yaml --out results",
     "formats.schema": "hushtable schema policy -o policy.schema.json",
     "warm_up.warm_up": "hushtable warm-up --for anonymize,mpuccs",
+    "perturb.perturb": "hushtable perturb people.csv --columns age,income --set k=5 -o perturbed.csv",
     "masking.mask_dependence": "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
 }
 _PLACES: Final = {place.partition(".")[2].strip("_").replace("_", "-"): place for place in _EXAMPLES}

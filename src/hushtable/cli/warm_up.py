@@ -121,6 +121,17 @@ def _run_masking() -> None:
     ht.mask_dependence(people, a=["education"], b=["birth_date"], clusters=4)
 
 
+def _run_perturbation() -> None:
+    """Group two columns and one, price triples, and swap ranks."""
+    import hushtable as ht
+
+    people = ht.datasets.people(n=120, seed=0).select("income", "birth_date").drop_nulls()
+    for method in (ht.Microaggregation(steps=1, prove=True), ht.RankSwap()):
+        numbers = people.with_columns(born=people["birth_date"].dt.year())
+        ht.perturb(numbers, columns=["income", "born"], method=method)
+        ht.perturb(numbers, columns=["income"], method=method)
+
+
 def _run_scores() -> None:
     import hushtable as ht
 
@@ -165,6 +176,7 @@ DRILLS: Final[Mapping[str, tuple[Callable[[], None], ...]]] = {
     "mpuccs": (_single_out,),
     "attack": (_run_attacks,),
     "mask-dependence": (_run_masking,),
+    "perturb": (_run_perturbation,),
     "scores": (_run_scores,),
     "select": (_run_scores,),
 }

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from hushtable.release import Destination, Edition, Rewritten, TableContent, wri
 from hushtable.search import Trace
 from hushtable.tables import Table
 from hushtable.wording import StatesFacts, careful, join_names
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Publish = Literal["tuples", "columns", "bins"]
 PUBLISHED: Final = ("tuples", "columns", "bins")
@@ -268,7 +271,7 @@ class MaskedRelease(StatesFacts):
         texts |= {name: self.table.column(name).texts() for name in self.a}
         return measures.association_rules(self._a_codes(), codes, texts, support, confidence)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what is known of the release as plain values, none of them a person's."""
         before, after = self.dependence()
         return {
@@ -367,7 +370,7 @@ def _encode_columns(
     return tables
 
 
-def _count_values(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[Any]:
+def _count_values(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[pl.Series]:
     """Count every value of every column by cluster, as the columns of a frame."""
     rows: list[tuple[int, str, str | None, int]] = []
     for column, codes in zip(b.columns, b.codes, strict=True):

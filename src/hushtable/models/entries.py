@@ -34,6 +34,7 @@ class Registry(MutableMapping[str, KindT]):
 
     A class may be given as its path, ``"package.module.Class"``: it is imported when it is asked for. ``group`` names
     the entry points where other packages have more (`hushtable.models.plugins`), and ``needs`` what these must have.
+    ``elsewhere`` holds names that people look for here, and where these are.
     """
 
     def __init__(
@@ -43,8 +44,10 @@ class Registry(MutableMapping[str, KindT]):
         group: str = "",
         needs: Sequence[str] = ("name",),
         error: type[InputError] = InputError,
+        elsewhere: Mapping[str, str] = _NO_OPTIONS,
     ) -> None:
         self._kinds: dict[str, Any] = dict(kinds)
+        self._elsewhere = elsewhere
         self._what, self._group, self._needs, self._error = what, group, needs, error
 
     def __getitem__(self, name: str) -> KindT:
@@ -86,6 +89,11 @@ class Registry(MutableMapping[str, KindT]):
         if name not in self._kinds and self._group and name in plugins.entry_points_of(self._group):
             self._kinds[name] = plugins.load(self._group, name, self._needs)
         return name in self._kinds
+
+    def raise_if_elsewhere(self, name: str) -> None:
+        """Raise an error if a name is that of something that is asked for in another way."""
+        if name in self._elsewhere:
+            raise self._error(f"{self._what} {name!r} is not asked for here.", hint=self._elsewhere[name])
 
     def find_allowed(self, name: str) -> bool:
         """Tell whether a name is known, and may be used where a file names it."""
@@ -139,6 +147,7 @@ class Registry(MutableMapping[str, KindT]):
             n_names = f" holds {len(entry)} names" if isinstance(entry, Mapping) else f" is a {type(entry).__name__}"
             raise self._error(f"a {self._what} entry{n_names}.", hint=f"write one, as `{self._example_entry()}`.")
         if not self.find(name):
+            self.raise_if_elsewhere(str(name))
             raise self._error(_describe_unknown(f"unknown {self._what} {name!r}", str(name), self))
         return name, _NO_OPTIONS if options is None else options
 

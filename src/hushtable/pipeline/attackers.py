@@ -5,6 +5,7 @@ Attacks on a synthetic table have the names that PETsARD has for them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
@@ -24,6 +25,7 @@ from hushtable.pipeline.results import (
     Tables,
     broken_limits,
     entries_of,
+    measures_path,
     read_beside,
 )
 from hushtable.policy import MisplacedError
@@ -184,6 +186,37 @@ class CheckTablesEvaluator(_Attacker):
         found = check_tables(tables.current, **asked, reader=ReaderKnowledge(zeros=self.zeros))
         told = {"n_exposed": len(found.exposed), "n_failing": len(found.failing), "n_shown_small": found.n_shown_small}
         return Evaluation.from_figures({"n_hidden": len(found.audit.cells), **told})
+
+
+class PerturbationEvaluator(_Attacker):
+    """What a Perturber lost and left, as `hushtable.PerturbedRelease` tells it, of records in their order."""
+
+    figures = ("linkage", "sse_share")
+    what = "of a perturbed table: the share of records linked to their own, or lost of the sum of squares"
+
+    method: Literal["perturbation"]
+
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Read what was measured when the table was perturbed."""
+        path = None if tables.release is None else measures_path(tables.release)
+        if path is None or not path.is_file():
+            raise InputError("no Perturber made this table.", hint="put a Perturber right before the evaluator.")
+        measured = json.loads(path.read_text(encoding="utf-8"))
+        shares = [each["sse_share"] for each in measured["losses"] if each["sse_share"] is not None]
+        totals = {
+            "linkage": measured["linkage"],
+            "linkage_before": measured["linkage_before"],
+            "sse_share": sum(shares) / len(shares) if shares else None,
+            "bound": measured["bound"],
+            **{f"mdav_{name}": measured["mdav"].get(name) for name in ("linkage", "sse_share")},
+        }
+        pairs = [
+            {"column1": each["columns"][0], "column2": each["columns"][1]}
+            | {name: figure for name, figure in each.items() if name != "columns"}
+            for each in measured["pairs"]
+        ]
+        by_column = {"columnwise": _columns_of(measured["losses"])}
+        return Evaluation.from_figures(totals, by_column | ({"pairwise": _columns_of(pairs)} if pairs else {}))
 
 
 class AttackEvaluator(_Attacker):

@@ -28,6 +28,7 @@ from hushtable.pipeline.attackers import (
     LinkabilityEvaluator,
     LinkEvaluator,
     MembershipEvaluator,
+    PerturbationEvaluator,
     SinglingOutEvaluator,
     UnicityEvaluator,
 )
@@ -527,6 +528,7 @@ EVALUATORS: Final[dict[str, type[Evaluator]]] = {
     "link": LinkEvaluator,
     "join_risk": JoinRiskEvaluator,
     "check_tables": CheckTablesEvaluator,
+    "perturbation": PerturbationEvaluator,
     "attack": AttackEvaluator,
     "copies": CopiesEvaluator,
     "membership": MembershipEvaluator,

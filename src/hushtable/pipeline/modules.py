@@ -1,7 +1,7 @@
 """What may stand in a pipeline's file: a record of parameters for each method of each module.
 
 The words are those of PETsARD 1.6.0, so that its files are read as they are; what is ours besides is
-`Anonymizer`, ``values``, ``limit`` and the names without a prefix.
+`Anonymizer`, `Perturber`, ``values``, ``limit`` and the names without a prefix.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
+from hushtable.errors import InputError
+from hushtable.perturbation import METHODS as PERTURBATIONS
 from hushtable.policy import Record
 from hushtable.synthesizers import MIN_PEOPLE, plugin_synthesizers
 
@@ -27,7 +29,7 @@ def as_list(given: Any) -> Any:
     return given if given is None or isinstance(given, (list, tuple, Mapping)) else [given]
 
 
-def _to_cell_text(given: Any) -> Any:
+def _to_cell_text(given: object) -> object:
     # A missing value may look like a number, and YAML reads 12.50 as 12.5: only texts are safe.
     if type(given) is float:
         raise ValueError("put a number with decimals in quotes, as it stands in the cells: '12.50'")
@@ -259,6 +261,27 @@ class Constraining(Record):
     def obstacle(self) -> str | None:
         """What is asked and not built."""
         return "field_proportions is not built: leave it out" if self.field_proportions else None
+
+
+class Perturbing(Record):
+    """Perturber: numbers and categories near the true ones; see `hushtable.perturb`."""
+
+    columns: Names
+    method: str | dict[str, object] = "microaggregation"
+    by: Names = ()
+    keep: Names | None = None
+    precision: Literal["column", "full"] = "column"
+    external: bool = Field(default=False, strict=True)
+
+    @field_validator("method")
+    @classmethod
+    def _is_a_method(cls, method: str | dict[str, object]) -> str | dict[str, object]:
+        # Raised anew, because pydantic wants no other error.
+        try:
+            PERTURBATIONS.read(method)
+        except InputError as error:
+            raise ValueError(f"{error.message.rstrip('.')}; {error.hint}") from None
+        return method
 
 
 class Releasing(Record):

@@ -21,7 +21,7 @@ from hushtable.io import drafts, frames
 from hushtable.pipeline import reports, steps, store
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.evaluators import Evaluator, LeftOut
-from hushtable.pipeline.modules import GRANULARITIES, Executor, Releasing, SaveData, SaveReport, SaveTiming
+from hushtable.pipeline.modules import GRANULARITIES, Executor, Perturbing, Releasing, SaveData, SaveReport, SaveTiming
 from hushtable.pipeline.reading import STEPS, experiments_of
 from hushtable.pipeline.reports import ReportNaming, Timing
 from hushtable.pipeline.results import Columns, Evaluation, Tables
@@ -304,7 +304,7 @@ def _table_files(path: Path, tables: Tables, step: Step, what: str) -> reports.W
     if what == "control":
         assert tables.control is not None, "a Splitter makes one"
         return reports.file_of_frame(path, tables.control, is_internal=True)
-    if isinstance(step.parameters, Releasing) and tables.release is not None:
+    if isinstance(step.parameters, (Perturbing, Releasing)) and tables.release is not None:
         return reports.files_of_release(path, tables.release, is_external=step.parameters.external)
     return reports.file_of_frame(path, tables.current, is_internal=not tables.is_derived)
 

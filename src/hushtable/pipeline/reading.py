@@ -24,6 +24,7 @@ from hushtable.pipeline.modules import (
     GivenTable,
     Loading,
     OwnSynthesizer,
+    Perturbing,
     Releasing,
     SaveData,
     SaveReport,
@@ -42,6 +43,7 @@ STEPS: Final = (
     "Synthesizer",
     "Postprocessor",
     "Constrainer",
+    "Perturber",
     "Anonymizer",
     "Evaluator",
     "Describer",
@@ -54,7 +56,7 @@ REPORTERS: Final[Mapping[str, type[Record]]] = {
     "save_timing": SaveTiming,
 }
 _TOP_ENTRIES: Final = ("version", "seed", "Executor", *STEPS, "Reporter")
-_MODULE_RANKS: Final = {"Loader": 0, "Splitter": 1, "Synthesizer": 2, "Constrainer": 2, "Anonymizer": 2}
+_MODULE_RANKS: Final = {"Loader": 0, "Splitter": 1, "Synthesizer": 2, "Constrainer": 2, "Perturber": 2, "Anonymizer": 2}
 """Which modules come before others: people are loaded, then split, then others are made of them."""
 
 _NAME_PATTERN: Final = re.compile(r"(?!.*_\[[^\]]*\]$)[^/\\\x00-\x1f]+")
@@ -203,6 +205,7 @@ def _records_by_method(module: str) -> type[Record] | Mapping[str, type[Record]]
         "Preprocessor": Cleaning,
         "Postprocessor": Cleaning,
         "Constrainer": Constraining,
+        "Perturber": Perturbing,
         "Describer": Describing,
     }
     return single[module]

@@ -51,13 +51,14 @@ def file_of_text(path: Path, text: str, *, is_internal: bool = False) -> Written
 
 
 def files_of_release(path: Path, release: Path, *, is_external: bool) -> WrittenFiles:
-    """Return the files of a kept, verified release under another name, with its manifest and codebook."""
+    """Return the files of a kept, verified release under another name, with its manifest and, of classes, codebook."""
     entries = manifest.read(release)
     manifest.check_hash(release, entries)
     told = json.dumps({**entries, "file": path.name}, indent=2, ensure_ascii=False) + "\n"
     files = {path: File(lambda draft: shutil.copyfile(release, draft), is_internal=False)}
     files |= file_of_text(manifest.manifest_path(path), told, is_internal=not is_external)
-    for each, text in render_copy(codebook_paths(release)[1], path).items():
+    codebook = codebook_paths(release)[1]
+    for each, text in render_copy(codebook, path).items() if codebook.is_file() else ():
         files |= file_of_text(each, text)
     return files
 

@@ -83,6 +83,11 @@ class Tables:
         return self.original.drop(self.removed)
 
 
+def measures_path(release: Path) -> Path:
+    """Return where it is kept what a Perturber measured of its release."""
+    return release.with_name(f"{release.name}.measures.json")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
     """What an evaluator or describer found.

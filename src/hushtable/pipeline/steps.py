@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import inspect
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,6 +19,7 @@ from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec, Kind
 from hushtable.errors import InputError, PipelineError, VerificationError, check_columns
 from hushtable.io import DELIMITERS, Dialect, Frame, frames, header_line, read_text
+from hushtable.perturbation import perturb
 from hushtable.pipeline.cleaning import Cleaning, clean_rows
 from hushtable.pipeline.constraining import apply_rules, rules_of
 from hushtable.pipeline.evaluators import Evaluator
@@ -28,13 +30,14 @@ from hushtable.pipeline.modules import (
     GivenTable,
     Loading,
     OwnSynthesizer,
+    Perturbing,
     Releasing,
     Schema,
     Splitting,
     Synthesis,
 )
 from hushtable.pipeline.reading import validate_record
-from hushtable.pipeline.results import Evaluation, NamedFiles, Tables
+from hushtable.pipeline.results import Evaluation, NamedFiles, Tables, measures_path
 from hushtable.pipeline.store import Store
 from hushtable.policy import Policy, Record, plain_yaml
 from hushtable.quality import describe_table
@@ -311,6 +314,8 @@ def make_tables(step: Step, before: Tables | None, doing: Doing) -> Tables:
         return _with_counts(before, step, *apply_rules(before.current, rules_of(parameters), before.redraw))
     if isinstance(parameters, Releasing):
         return _protect_table(parameters, before, doing)
+    if isinstance(parameters, Perturbing):
+        return _perturb_table(parameters, before, doing)
     return _synthesize_table(parameters, before, doing)
 
 
@@ -435,7 +440,7 @@ def _load_kept_table(source: Frame, doing: Doing) -> Frame | None:
 
 
 def _protect_table(parameters: Releasing, before: Tables, doing: Doing) -> Tables:
-    """Protect a table; what is published is read from the verified file, as anyone would."""
+    """Protect a table."""
     path = doing.store.folder / doing.key / _RELEASE_FILE
     if not _is_whole(path, doing):
         rules = policy_of(parameters, doing.files)
@@ -443,6 +448,23 @@ def _protect_table(parameters: Releasing, before: Tables, doing: Doing) -> Table
         release = rules.protect(before.current, key=key)
         with doing.store.create_result(doing.key) as folder:
             release.write(folder / _RELEASE_FILE, external=parameters.external, policy=rules.to_dict())
+    return _publish_table(path, before)
+
+
+def _perturb_table(parameters: Perturbing, before: Tables, doing: Doing) -> Tables:
+    """Perturb a table; what its publisher alone may know of it is kept beside the file."""
+    path = doing.store.folder / doing.key / _RELEASE_FILE
+    if not _is_whole(path, doing):
+        asked = parameters.model_dump(exclude={"external"})
+        release = perturb(before.current, **asked, seed=doing.seed)
+        with doing.store.create_result(doing.key) as folder:
+            release.write(folder / _RELEASE_FILE, external=parameters.external)
+            measures_path(folder / _RELEASE_FILE).write_text(json.dumps(release.to_dict()), encoding="utf-8")
+    return _publish_table(path, before)
+
+
+def _publish_table(path: Path, before: Tables) -> Tables:
+    """Return the tables after a release was written: what is published is read from its file."""
     current = frames.read(path, dialect=manifest.dialect_of(path))
     removed = tuple(name for name in before.current.columns if name not in current.columns)
     return replace(
@@ -465,7 +487,7 @@ def _is_whole(release: Path, doing: Doing) -> bool:
         manifest.check_hash(release, manifest.read(release))
     except (InputError, VerificationError):
         return False
-    return codebook_paths(release)[1].is_file()
+    return codebook_paths(release)[1].is_file() or measures_path(release).is_file()
 
 
 def _describe_table(frame: Frame) -> Evaluation:

@@ -30,7 +30,15 @@ from hushtable.anonymizers import (
 )
 from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, find_nearest
 from hushtable.io import Frame, Writing, frames, latex_of
-from hushtable.models import HistoryModel, KAnonymity, KMAnonymity, LinkedKAnonymity, MatchingNotion, PrivacyModel
+from hushtable.models import (
+    HistoryModel,
+    KAnonymity,
+    KMAnonymity,
+    LinkedKAnonymity,
+    MatchingNotion,
+    PrivacyModel,
+    entries,
+)
 from hushtable.plots import charts
 from hushtable.policy.policy import Policy
 from hushtable.quality import CellKinds, Regression, RegressionModel, regress
@@ -400,10 +408,12 @@ def _check_shares(given: Any) -> list[float]:
 def _check_words(given: Any, allowed: Iterable[str], what: str) -> list[str] | None:
     if given is None:
         return None
-    allowed = list(allowed)
+    registry, allowed = allowed, list(allowed)
     words = _check_list(given, what, f"[{allowed[0]!r}]")
     for each in words:
         if not isinstance(each, str) or each not in allowed:
+            if isinstance(registry, entries.Registry):
+                registry.raise_if_elsewhere(str(each))
             near = find_nearest(each, allowed)
             meant = f"did you mean {near!r}? " if near else ""
             raise InputError(f"{what} holds {each!r}.", hint=f"{meant}choose among {', '.join(allowed)}.")

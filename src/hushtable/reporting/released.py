@@ -33,6 +33,7 @@ from hushtable.engines import collapse_original
 from hushtable.errors import HushError, InputError, VerificationError
 from hushtable.io import Frame, drafts, frames, is_many
 from hushtable.masking import MaskedRelease
+from hushtable.perturbation import PerturbedRelease
 from hushtable.policy import Policy
 from hushtable.release import Exposure, Release, codebook_paths, describe_release, manifest
 from hushtable.reporting.document import Form, Paragraph, Points, Section, Table
@@ -367,13 +368,13 @@ def from_release(
     )
 
 
-def from_masked_release(
-    release: MaskedRelease,
+def from_changed_table(
+    release: MaskedRelease | PerturbedRelease,
     *,
     file: str | os.PathLike[str] | None = None,
     inputs: Sequence[str | os.PathLike[str]] = (),
 ) -> Released:
-    """Gather the facts of a table in which columns were made independent."""
+    """Gather the facts of a table in which columns were made independent, or perturbed."""
     name, digest = _name_and_hash(file)
     frame = release.edition.frame().with_row_per_record()
     return Released(
@@ -381,7 +382,7 @@ def from_masked_release(
         release.claim,
         release.verify(),
         release.to_dict(),
-        tuple({"name": column, "role": _role_in_masking(column, release)} for column in frame.columns),
+        tuple({"name": column, "role": _role_in_table(column, release)} for column in frame.columns),
         _frame_of_records(release.source),
         name,
         digest,
@@ -490,7 +491,9 @@ def _list_files(*paths: str | os.PathLike[str]) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(drafts.paths_among(*paths)))
 
 
-def _role_in_masking(column: str, release: MaskedRelease) -> str:
+def _role_in_table(column: str, release: MaskedRelease | PerturbedRelease) -> str:
+    if isinstance(release, PerturbedRelease):
+        return "perturbed" if column in release.columns else "kept as it is"
     if column == release.label:
         return "cluster"
     return "made independent" if column in release.a else "kept as it is"

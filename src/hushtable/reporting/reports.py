@@ -13,10 +13,22 @@ from hushtable.claims import Classes, Verdict
 from hushtable.errors import InputError, check_type
 from hushtable.io import drafts
 from hushtable.masking import MaskedRelease, MaskingTradeoff
+from hushtable.perturbation import PerturbationTradeoff, PerturbedRelease
 from hushtable.pipeline import PipelineRun
 from hushtable.policy import Advice, Comparison, Policy
 from hushtable.release import Release, codebook_paths, manifest_path
-from hushtable.reporting import attacks, cell_tables, comparison, inside, masking, outside, released, risk, synthetic
+from hushtable.reporting import (
+    attacks,
+    cell_tables,
+    comparison,
+    inside,
+    masking,
+    outside,
+    perturbed,
+    released,
+    risk,
+    synthetic,
+)
 from hushtable.reporting.document import (
     Audience,
     Block,
@@ -105,11 +117,14 @@ _INTERNAL_REPORTS: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section,
     Advice: ("What would bring most detail back", comparison.sections_on_advice),
     Comparison: ("What every step of safety costs", comparison.sections_on_comparison),
     MaskingTradeoff: ("Stars against kept correlation", masking.sections_on_tradeoff),
+    PerturbationTradeoff: ("Loss against linkage", perturbed.sections_on_tradeoff),
     PipelineRun: ("A pipeline's run", sections_on_run),
     TableAudit: ("What readers of tables can compute", cell_tables.sections_on_audit),
     Tabulation: ("Tables of counts and sums", cell_tables.sections_on_tabulation),
 }
 """Results that are about an input: what each is called, and what its sections are. None has an external form."""
+
+_KINDS: Final = (Release, MaskedRelease, PerturbedRelease, *_INTERNAL_REPORTS)
 
 
 def report(
@@ -128,8 +143,8 @@ def report(
     Parameters
     ----------
     result : Release, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, Attack, \
-MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff, PipelineRun, TableAudit \
-or Tabulation
+MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff, PerturbedRelease, \
+PerturbationTradeoff, PipelineRun, TableAudit or Tabulation
     audience : {"internal", "external"}
         Who reads: those who make a release, or whoever receives it. Only a release has an external form, and only
         one that was verified. That holds nothing which the file does not show: no objective, trace or bound, no
@@ -194,13 +209,13 @@ or Tabulation
         _check_unused(options, ("original",), "a release, which knows it")
         gathered = released.from_release(result, file=file, policy=_read_policy(policy), verdict=verdict, inputs=inputs)
         return _build_report(gathered, partial(_sections_of_release, result), audience, title, input_paths)
-    if isinstance(result, MaskedRelease):
-        _check_unused(options, ("original", "policy", "verdict"), "a masked table")
-        gathered = released.from_masked_release(result, file=file, inputs=inputs)
-        return _build_report(gathered, partial(masking.sections, result), audience, title, input_paths)
+    if isinstance(result, (MaskedRelease, PerturbedRelease)):
+        _check_unused(options, ("original", "policy", "verdict"), "a masked or perturbed table")
+        gathered = released.from_changed_table(result, file=file, inputs=inputs)
+        return _build_report(gathered, partial(_sections_of_changed_table, result), audience, title, input_paths)
     _check_unused(options, tuple(options), "such a result")
     if type(result) not in _INTERNAL_REPORTS:
-        known_kinds = ", ".join(kind.__name__ for kind in (Release, MaskedRelease, *_INTERNAL_REPORTS))
+        known_kinds = ", ".join(kind.__name__ for kind in _KINDS)
         raise InputError(
             f"there is no report of a {type(result).__name__}.", hint=f"pass a {known_kinds}, or the path of a release."
         )
@@ -227,6 +242,15 @@ def _sections_of_release(release: Release, known: released.Released) -> tuple[Se
     return _add_attacks(inside.sections(known), release)
 
 
+def _sections_of_changed_table(
+    release: MaskedRelease | PerturbedRelease, known: released.Released
+) -> tuple[Section, ...]:
+    """Return the sections of a table whose cells are not generalized, for insiders."""
+    if isinstance(release, MaskedRelease):
+        return masking.sections(release, known)
+    return perturbed.sections(release, known)
+
+
 def _add_attacks(sections: tuple[Section, ...], release: Release | released.Released) -> tuple[Section, ...]:
     """Add the section on attacks to the sections of a release, before the tests that sum it up."""
     place = next(i for i, section in enumerate(sections) if section.name == "tests")
@@ -242,7 +266,7 @@ def _build_report(
 ) -> Report:
     if sections is _sections_of_written_release and audience == "internal" and not gathered.quasi_identifiers:
         raise InputError(
-            f"{gathered.file!r} is a masked table: its file does not say what its internal report tells.",
+            f"{gathered.file!r} is a masked or perturbed table: its file does not say what its internal report tells.",
             hint="ask for it where it is made, or for the external report.",
         )
     default_title = f"Release {gathered.file}" if gathered.file else "A release"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
@@ -15,15 +16,27 @@ from hushtable.errors import InputError
 __all__ = ["KINDS", "Certificate", "check_certificate"]
 
 
-def _check_witnesses(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
-    # Loaded when it is asked for: no release of records needs it.
-    from hushtable.claims.certificates import witnesses
-
-    return witnesses.check(data, entries, reading)
+CertificateCheck = Callable[[Any, Mapping[str, Any], Reading], Verdict]
 
 
-KINDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any], Reading], Verdict]]] = MappingProxyType(
-    {"lattice": lattice.check, prices.KIND: prices.check, blocks.KIND: blocks.check, "witnesses": _check_witnesses}
+def _load_check(kind: str) -> CertificateCheck:
+    """Return a check whose module is loaded when it is asked for: no release of classes needs it."""
+
+    def check(data: object, entries: Mapping[str, object], reading: Reading) -> Verdict:
+        judge: CertificateCheck = importlib.import_module(f"{__name__}.{kind}").check
+        return judge(data, entries, reading)
+
+    return check
+
+
+KINDS: Final[Mapping[str, CertificateCheck]] = MappingProxyType(
+    {
+        "lattice": lattice.check,
+        prices.KIND: prices.check,
+        blocks.KIND: blocks.check,
+        "triples": _load_check("triples"),
+        "witnesses": _load_check("witnesses"),
+    }
 )
 """What checks a certificate, by the word for its kind."""
 
@@ -41,7 +54,8 @@ def check_certificate(
     The checker reads the input as `hushtable.anonymize` does, or as you say, and never as the certificate says. The
     verdict names the readings, and what the certificate is about: the models, the loss, the limit of suppression.
     Kinds: ``lattice`` (full-domain recoding), ``blocks`` (minimal generalization), ``prices`` (`Release.with_bound`),
-    ``witnesses`` (tables that hide cells, of `hushtable.check_tables`; the data are the published tables).
+    ``triples`` (microaggregation with ``prove``), ``witnesses`` (tables that hide cells, of `hushtable.check_tables`;
+    the data are the published tables).
 
     Parameters
     ----------
@@ -67,7 +81,7 @@ def check_certificate(
     ColumnError
         A column is not in the table.
     InputError
-        It is no certificate, of an unknown kind, one of prices with hierarchies, or another one with ranks.
+        It is no certificate, of an unknown kind, one of prices or triples with hierarchies, or another one with ranks.
 
     Examples
     --------
@@ -94,9 +108,10 @@ def check_certificate(
         )
     entries = dict(document.entries)
     if hierarchies is not None:
-        if document.kind == prices.KIND:
+        if document.kind in (prices.KIND, "triples"):
             raise InputError(
-                "hierarchies for a certificate of prices.", hint="its floor holds of values themselves; leave them out."
+                f"hierarchies for a certificate of {document.kind}.",
+                hint="its floor holds of values themselves; leave them out.",
             )
         entries["hierarchies"] = {**entries.get("hierarchies", {}), **hierarchies}
     return KINDS[document.kind](data, entries, Reading(specs or {}, tuple(by_rank), tuple(hierarchies or ())))
