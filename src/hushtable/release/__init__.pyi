@@ -23,7 +23,7 @@ from .origin import (
     PublishedCells as PublishedCells,
     declare_odd_cells_missing as declare_odd_cells_missing,
 )
-from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
+from .pseudonyms import Pseudonyms as Pseudonyms, derive_key as derive_key, pseudonymize as pseudonymize
 from .release import (
     MOST_ATTACKED as MOST_ATTACKED,
     Release as Release,
@@ -44,5 +44,6 @@ from .writing import (
     check_output as check_output,
     check_writing as check_writing,
     is_folder as is_folder,
+    raise_if_dates_are_ordered as raise_if_dates_are_ordered,
     write as write,
 )
