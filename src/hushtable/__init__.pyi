@@ -135,3 +135,4 @@ from .tabulation import (
     check_tables as check_tables,
     tabulate as tabulate,
 )
+from .timelines import DateShift as DateShift, SinceFirst as SinceFirst
