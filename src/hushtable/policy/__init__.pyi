@@ -13,6 +13,7 @@ from .limits import (
     keys_figures as keys_figures,
     mpuccs_figures as mpuccs_figures,
 )
+from .persons import list_changed_dates as list_changed_dates
 from .policy import Policy as Policy
 from .proposal import find_likely_missing_codes as find_likely_missing_codes, propose_policy as propose_policy
 from .protecting import anonymize as anonymize

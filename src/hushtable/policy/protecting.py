@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from hushtable.columns import KeptRounding
+    from hushtable.timelines import DateShift, SinceFirst
 
 
 class AnonymizeOptions(TypedDict, total=False):
@@ -54,6 +55,8 @@ class AnonymizeOptions(TypedDict, total=False):
     specs: Mapping[str, ColumnSpec] | None
     population: Any
     person: str | None
+    household: str | None
+    dates: DateShift | SinceFirst | None
     highest_risk: float | None
     average_risk: float | None
     roles: Literal["check", "trust"]
@@ -109,6 +112,8 @@ def anonymize(
     specs: Mapping[str, ColumnSpec] | None = None,
     population: Any = None,
     person: str | None = None,
+    household: str | None = None,
+    dates: DateShift | SinceFirst | None = None,
     highest_risk: float | None = None,
     average_risk: float | None = None,
     roles: Literal["check", "trust"] = "check",
@@ -176,6 +181,12 @@ def anonymize(
     person : str, optional
         The column that says whose record a row is, where a person may have several: classes
         then count distinct persons, and a record without one counts nobody.
+    household : str, optional
+        The column that says of which household a person is, one row a person. Households are published whole or not at
+        all, and hide among households of equal size and members: with `LinkedKAnonymity` and ``method="histories"``.
+    dates : DateShift or SinceFirst, optional
+        Quasi-identifiers whose dates are shifted, each person's by one keyed offset, or become days since the person's
+        first event. Takes ``person``.
     highest_risk, average_risk : float, optional
         Limits in (0, 1] that the release claims besides the models: 1 / the smallest class, and
         classes / records. Classes are made large enough for the first.
@@ -243,6 +254,7 @@ def anonymize(
         carried_out: Release = rules.protect(data, key=key, progress=progress, engine=engine, session=session)
         return carried_out
     _check_arguments(missing, key, specs, budget, pseudonyms, roles)
+    _check_dates(dates)
     check_type(rounding, Mapping, "rounding", 'a mapping, as {"cost": 100}')
     check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
     check_type(importance, Mapping, "importance", 'a mapping, as {"postcode": 3}')
@@ -264,6 +276,8 @@ def anonymize(
         specs=specs or {},
         population=population,
         person=person,
+        household=household,
+        dates=dates,
         limits=Limits(highest_risk, average_risk),
         clock=Clock(budget or Budget(), progress),
         inputs=drafts.paths_among(data, hierarchies),
@@ -339,7 +353,7 @@ def _warn_of_persons(source: Frame | Table, request: Request) -> None:
         warnings.warn(msg, stacklevel=4)
 
 
-def _check_arguments(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: Any, roles: Any) -> None:
+def _check_arguments(missing: object, key: object, specs: Any, budget: Any, pseudonyms: object, roles: object) -> None:
     if missing != "category":
         raise InputError(
             f"missing = {missing!r} makes no partition, so nothing can be generalized by it.",
@@ -352,6 +366,15 @@ def _check_arguments(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms
     check_specs(specs)
     check_budget(budget)
     check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")
+
+
+def _check_dates(dates: object) -> None:
+    if dates is None:
+        return
+    from hushtable.timelines import DateShift, SinceFirst
+
+    example = "DateShift(columns, within, window, key) or SinceFirst(columns)"
+    check_type(dates, (DateShift, SinceFirst), "dates", example)
 
 
 def _read_rounding(rounding: Mapping[str, float | Mapping[str, float]] | None) -> dict[str, KeptRounding]:
