@@ -135,8 +135,8 @@ def test_diversity_is_asked_of_the_members_of_equal_households():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"models": [ht.KAnonymity(3)]}, InputError, "without linked-k-anonymity"),
-        ({"models": [ht.LinkedKAnonymity(3), ht.KMAnonymity(3, 2)]}, InputError, "with 'km-anonymity'"),
+        ({"models": [ht.KAnonymity(3)]}, InputError, "takes linked-k-anonymity"),
+        ({"models": [ht.LinkedKAnonymity(3), ht.KMAnonymity(3, 2)]}, InputError, "no other model of linked records"),
         ({"method": "mondrian"}, InputError, "with method 'mondrian'"),
         ({"suppression_limit": 0.0}, InfeasibleError, "of a size that fewer than 3 have"),
         ({"dates": ht.SinceFirst(("age",))}, InputError, "changed person by person"),

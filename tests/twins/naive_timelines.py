@@ -1,4 +1,4 @@
-"""Slow twins of `hushtable.timelines`, from the definitions: they import nothing that they judge."""
+"""Slow twins of `hushtable.release.timelines`, from the definitions: they import nothing that they judge."""
 
 from __future__ import annotations
 

@@ -25,9 +25,8 @@ def method_of_households(request: Request) -> Histories:
     household = request.household
     odd = [model.name for model in request.models if model.needs.histories and not isinstance(model, LinkedKAnonymity)]
     if odd or not any(isinstance(model, LinkedKAnonymity) for model in request.models):
-        what = f"with {quote_names(odd)}" if odd else "without linked-k-anonymity"
         raise InputError(
-            f"household = {household!r} was given {what}.",
+            f"household = {household!r} takes linked-k-anonymity, and no other model of linked records.",
             hint="members are known together: ask for linked-k-anonymity (k = 5 for instance), and for diversity "
             "besides where classes may agree.",
         )

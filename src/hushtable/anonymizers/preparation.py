@@ -23,7 +23,7 @@ from hushtable.tables import Table, count_by_value, merge_spellings_in, open_tab
 
 if TYPE_CHECKING:
     from hushtable.columns import KeptRounding
-    from hushtable.timelines import DateShift, SinceFirst, Timelines
+    from hushtable.release import DateShift, SinceFirst, Timelines
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,8 +14,7 @@ from hushtable.columns import holds_dates, list_distinct_cells, map_texts, momen
 from hushtable.discover import is_prose, topic_of_name
 from hushtable.errors import ColumnError, InfeasibleError, InputError, quote_names
 from hushtable.io import Frame
-from hushtable.tables import Table
-from hushtable.timelines import (
+from hushtable.release import (
     DateShift,
     KnownIntervals,
     Timelines,
@@ -25,6 +24,7 @@ from hushtable.timelines import (
     measure_intervals,
     shift_dates,
 )
+from hushtable.tables import Table
 
 if TYPE_CHECKING:
     from hushtable.anonymizers.preparation import Request
@@ -46,28 +46,30 @@ def check_dates(request: Request) -> None:
     rule = request.dates
     if rule is None:
         return
-    what = f"dates of {quote_names(rule.columns)} (`action: {rule.action}`)"
+    names = quote_names(rule.columns)
+    if not names:
+        raise InputError("dates are to be changed, and no column of them was named.", hint="name one, or leave it out.")
     strangers = [name for name in rule.columns if name not in request.quasi_identifiers]
-    if strangers or not rule.columns:
+    if strangers:
         raise InputError(
-            f"{what} are to be changed, and {quote_names(strangers) if strangers else 'no column'} is no "
-            "quasi-identifier.",
+            f"dates of {names} are to be changed, and {quote_names(strangers)} is no quasi-identifier.",
             hint="a shifted date is the date give or take the shift, which somebody may know: make it a "
             "quasi-identifier.",
         )
     if request.person is None:
         raise InputError(
-            f"{what} are to be changed, and nobody said whose they are.", hint="name the column of the person: person=."
+            f"dates of {names} are to be changed, and nobody said whose they are.",
+            hint="name the column of the person: person=.",
         )
     comparing = [model.name for model in request.models if model.needs.population or model.needs.original]
     if comparing:
         raise InputError(
-            f"{what} are to be changed, and {quote_names(comparing)} compares them with dates that are not.",
+            f"dates of {names} are to be changed, and {quote_names(comparing)} compares them with dates that are not.",
             hint="leave the model or the shift out.",
         )
     if all(model.min_size <= 1 for model in request.asked_of_classes):
         raise InputError(
-            f"{what} are to be changed, and no model asks for more than one person in a class.",
+            f"dates of {names} are to be changed, and no model asks for more than one person in a class.",
             hint="intervals between dates stay as they are and single people out: ask for k-anonymity or "
             "linked-k-anonymity, k = 5 for instance.",
         )

@@ -221,7 +221,7 @@ def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path],
 def _check_rules(rules: Policy, writing: ReleaseFiles, display: Shown, frame: Frame | None) -> None:
     """Refuse before the search what its rules do not allow; ``frame`` is None if the rows are not in memory."""
     from hushtable.anonymizers import check_saveable, doubts_of_saving
-    from hushtable.policy import list_changed_dates
+    from hushtable.policy import DATE_ACTIONS
     from hushtable.release import check_order, raise_if_dates_are_ordered
     from hushtable.tables import Table
 
@@ -233,13 +233,13 @@ def _check_rules(rules: Policy, writing: ReleaseFiles, display: Shown, frame: Fr
         )
     if writing.keep_order:
         check_order(rules.person, rules.models)
-        if list_changed_dates(rules):
+        if rules.with_action(*DATE_ACTIONS):
             raise_if_dates_are_ordered()
     if rules.dates is not None:
         print_to_stderr(rules.dates.cost)
     if writing.save_recoding is None:
         return
-    if list_changed_dates(rules):
+    if rules.with_action(*DATE_ACTIONS):
         raise InputError(
             "--save-recoding was given, and the policy changes dates of persons.",
             hint="anonymize later rows with the same key instead of publishing them by these cells.",

@@ -13,7 +13,6 @@ from .limits import (
     keys_figures as keys_figures,
     mpuccs_figures as mpuccs_figures,
 )
-from .persons import list_changed_dates as list_changed_dates
 from .policy import Policy as Policy
 from .proposal import find_likely_missing_codes as find_likely_missing_codes, propose_policy as propose_policy
 from .protecting import anonymize as anonymize
@@ -24,6 +23,7 @@ from .schema import (
     shorten_descriptions as shorten_descriptions,
 )
 from .sections import (
+    DATE_ACTIONS as DATE_ACTIONS,
     MEANINGS as MEANINGS,
     ColumnPolicy as ColumnPolicy,
     MisplacedError as MisplacedError,

@@ -1,19 +1,15 @@
-"""Persons, households and their dates in a policy: that its entries fit one another, and how dates are changed."""
+"""Persons, households and their dates in a policy: whether its entries fit one another."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hushtable.policy.sections import DATE_ACTIONS, MisplacedError
+from hushtable.policy.sections import MisplacedError
+from hushtable.release import SinceFirst
 
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
-    from hushtable.timelines import DateShift, SinceFirst
-
-
-def list_changed_dates(policy: Policy) -> tuple[str, ...]:
-    """Return the columns whose dates a policy changes, so that they are spelled anew, and may be numbers."""
-    return tuple(name for name, column in policy.columns.items() if column.action in DATE_ACTIONS)
+    from hushtable.release import DateShift
 
 
 def check_persons(policy: Policy) -> None:
@@ -43,10 +39,7 @@ def _check_dates(policy: Policy) -> None:
 
 
 def change_of_dates(policy: Policy, key: bytes | None) -> DateShift | SinceFirst | None:
-    """Return how a policy changes the dates of persons; None if it does not."""
-    shifted, counted = policy.with_action("shift"), policy.with_action("since-first")
-    if counted:
-        from hushtable.timelines import SinceFirst
-
+    """Return how a policy changes the dates of persons; None without the key that a shift takes."""
+    if counted := policy.with_action("since-first"):
         return SinceFirst(counted)
-    return None if policy.dates is None or key is None else policy.dates.to_shift(shifted, key)
+    return None if policy.dates is None or key is None else policy.dates.to_shift(policy.with_action("shift"), key)

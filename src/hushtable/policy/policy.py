@@ -34,9 +34,9 @@ from hushtable.hierarchy import PROPOSED, Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import entries, model_to_dict, plugins
 from hushtable.policy import plain_yaml
-from hushtable.policy.persons import change_of_dates, check_persons, list_changed_dates
 from hushtable.policy.sections import (
     ASK,
+    DATE_ACTIONS,
     MEANINGS,
     ColumnPolicy,
     Importance,
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
 
     from hushtable.columns import KeptRounding
     from hushtable.policy.advising import Advice
+    from hushtable.release import DateShift, SinceFirst
 
 
 class ProtectOptions(TypedDict, total=False):
@@ -102,8 +103,7 @@ class Policy(Record):
     household : str, optional
         The column that says of which household a person is: whole households are published, and counted.
     release : str, optional
-        A word for this release, such as its year: with another word, the same key gives other pseudonyms, so that
-        nobody joins two releases by them. The offsets of shifted dates stay.
+        A word for this release, such as its year: under another one the key gives other pseudonyms, and the same dates.
     dates : PolicyDates, optional
         How far dates with ``action: shift`` are shifted.
     population : str, optional
@@ -205,7 +205,10 @@ class Policy(Record):
         if strangers:
             msg = f"names {quote_names(strangers)}, which columns does not declare as other, sensitive or quasi-identifier"  # noqa: E501
             raise MisplacedError(msg, ("accept", strangers[0]))
-        check_persons(self)
+        if any((self.person, self.household, self.release, self.dates, self.with_action(*DATE_ACTIONS))):
+            from hushtable.policy.persons import check_persons
+
+            check_persons(self)
         return self
 
     @property
@@ -288,9 +291,9 @@ class Policy(Record):
         """Return the columns of one role."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
 
-    def with_action(self, action: str) -> tuple[str, ...]:
-        """Return the columns of one action."""
-        return tuple(name for name, column in self.columns.items() if column.action == action)
+    def with_action(self, *actions: str) -> tuple[str, ...]:
+        """Return the columns of some actions."""
+        return tuple(name for name, column in self.columns.items() if column.action in actions)
 
     @overload
     def protect(
@@ -421,7 +424,7 @@ class Policy(Record):
             population=self._read_population(),
             person=self.person,
             household=self.household,
-            dates=change_of_dates(self, key),
+            dates=self._change_of_dates(key),
             limits=Limits(self.limits.highest_risk, self.limits.average_risk),
             clock=Clock(budget, progress),
             inputs=(*drafts.paths_among(data), *self.inputs),
@@ -462,10 +465,9 @@ class Policy(Record):
         of_classes: dict[str, Any] = {}
         if not any(model.needs.original for model in self.models):
             limits = Limits(self.limits.highest_risk, self.limits.average_risk)
-            unit = self.household or self.person
-            of_classes = {"population": self._read_population(), "person": unit, "limits": limits}
-            of_classes["is_household"] = self.household is not None
-            of_classes["is_fresh"] = unit in self.fresh
+            unit, is_household = self.household or self.person, self.household is not None
+            of_classes = {"person": unit, "is_fresh": unit in self.fresh, "is_household": is_household}
+            of_classes |= {"population": self._read_population(), "limits": limits}
         claim = claim_from_models(
             self.quasi_identifiers,
             self.models,
@@ -483,7 +485,7 @@ class Policy(Record):
         """Return how the input spells quasi-identifiers, and which cells of unjudged columns are missing."""
         others = {name: self.columns[name].spec for name in self.with_role("other")}
         told = {name: spec.missing_cells for name, spec in others.items() if spec.missing_cells != ColumnSpec()}
-        judged = [name for name in self.quasi_identifiers if name not in list_changed_dates(self)]
+        judged = [name for name in self.quasi_identifiers if name not in self.with_action(*DATE_ACTIONS)]
         return {name: self.columns[name].spec.spelling for name in judged} | told
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
@@ -633,7 +635,7 @@ class Policy(Record):
             kind, order = self.columns[name].kind, self.columns[name].order
             holds_numbers = kind in (None, "integer", "decimal") and order is None
             decimal = "," if self.writing.decimal == "," and holds_numbers else None
-            specs[name] = ColumnSpec(None if name in list_changed_dates(self) else kind, order, decimal=decimal)
+            specs[name] = ColumnSpec(None if name in self.with_action(*DATE_ACTIONS) else kind, order, decimal=decimal)
         return specs
 
     def _read_population(self) -> Frame | None:
@@ -660,13 +662,18 @@ class Policy(Record):
 
     def _build_pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
         if (key is not None) != self.is_keyed:
-            no_use = "gives no pseudonyms, but there is a key"
-            what = f"{self.use_of_key}, but there is no key" if self.is_keyed else no_use
-            raise PolicyError(
-                f"the policy {what}.",
-                hint="a key goes with `action: pseudonym`: make one with openssl rand -out key.bin 32.",
-            )
+            no_key, no_use = f"{self.use_of_key}, but there is no key", "gives no pseudonyms, but there is a key"
+            what = no_key if self.is_keyed else no_use
+            hint = "a key goes with `action: pseudonym` or shift: make one with openssl rand -out key.bin 32."
+            raise PolicyError(f"the policy {what}.", hint=hint)
         return self.pseudonyms(key) if self.pseudonymized or self.fresh else None
+
+    def _change_of_dates(self, key: bytes | None) -> DateShift | SinceFirst | None:
+        if not self.with_action(*DATE_ACTIONS):
+            return None
+        from hushtable.policy.persons import change_of_dates
+
+        return change_of_dates(self, key)
 
     def pseudonyms(self, key: bytes | None) -> Pseudonyms:
         """Return which columns become pseudonyms, those that are keyed by some key."""

@@ -22,7 +22,7 @@ from hushtable.io import Frame, Snapshot, Writing, drafts
 from hushtable.models import PrivacyModel, models_in
 from hushtable.policy.policy import Policy
 from hushtable.quality import LOSSES, Loss, with_importance
-from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release
+from hushtable.release import DateShift, Exposure, ExposureLimit, Pseudonyms, Release, SinceFirst
 from hushtable.search import Budget, Clock, check_budget
 from hushtable.tables import Table
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from hushtable.columns import KeptRounding
-    from hushtable.timelines import DateShift, SinceFirst
 
 
 class AnonymizeOptions(TypedDict, total=False):
@@ -254,7 +253,7 @@ def anonymize(
         carried_out: Release = rules.protect(data, key=key, progress=progress, engine=engine, session=session)
         return carried_out
     _check_arguments(missing, key, specs, budget, pseudonyms, roles)
-    _check_dates(dates)
+    check_type(dates, (DateShift, SinceFirst), "dates", _EXAMPLE_OF_DATES)
     check_type(rounding, Mapping, "rounding", 'a mapping, as {"cost": 100}')
     check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
     check_type(importance, Mapping, "importance", 'a mapping, as {"postcode": 3}')
@@ -299,6 +298,8 @@ def anonymize(
         warnings.warn(doubt, ExposureWarning, stacklevel=2)
     return release
 
+
+_EXAMPLE_OF_DATES: Final = "DateShift(columns, within, window, key) or SinceFirst(columns)"
 
 _DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anonymize).parameters.items()}
 
@@ -366,15 +367,6 @@ def _check_arguments(missing: object, key: object, specs: Any, budget: Any, pseu
     check_specs(specs)
     check_budget(budget)
     check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")
-
-
-def _check_dates(dates: object) -> None:
-    if dates is None:
-        return
-    from hushtable.timelines import DateShift, SinceFirst
-
-    example = "DateShift(columns, within, window, key) or SinceFirst(columns)"
-    check_type(dates, (DateShift, SinceFirst), "dates", example)
 
 
 def _read_rounding(rounding: Mapping[str, float | Mapping[str, float]] | None) -> dict[str, KeptRounding]:

@@ -22,7 +22,7 @@ from hushtable.release import ExposureLimit
 
 if TYPE_CHECKING:
     from hushtable.columns import KeptRounding
-    from hushtable.timelines import DateShift
+    from hushtable.release import DateShift
 
 Place = tuple[Any, ...]
 """Where something stands in a file: names of entries, and positions in lists."""
@@ -411,7 +411,7 @@ class PolicyDates(Record):
 
     def to_shift(self, columns: tuple[str, ...], key: bytes) -> DateShift:
         """Return the shift of some columns by a key."""
-        from hushtable.timelines import DateShift
+        from hushtable.release import DateShift
 
         return DateShift(columns, self.within, self.window, key)
 

@@ -37,6 +37,16 @@ from .sign_off import (
     read_sign_off as read_sign_off,
     write_sign_off as write_sign_off,
 )
+from .timelines.curves import measure_curve as measure_curve
+from .timelines.facts import Timelines as Timelines
+from .timelines.intervals import KnownIntervals as KnownIntervals, measure_intervals as measure_intervals
+from .timelines.shifting import (
+    DateShift as DateShift,
+    SinceFirst as SinceFirst,
+    days_since_first as days_since_first,
+    find_first_dates as find_first_dates,
+    shift_dates as shift_dates,
+)
 from .writing import (
     Destination as Destination,
     TableContent as TableContent,

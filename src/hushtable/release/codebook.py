@@ -29,7 +29,7 @@ from hushtable.tables import Table, encode_table
 from hushtable.wording import translate, use_language
 
 if TYPE_CHECKING:
-    from hushtable.timelines import Timelines
+    from hushtable.release.timelines.facts import Timelines
 
 _MIN_PEOPLE_PER_VALUE: Final = 2
 _MAX_VALUES_SHOWN: Final = 12

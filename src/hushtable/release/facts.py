@@ -57,7 +57,7 @@ def _describe_timelines(timelines: Mapping[str, object] | None) -> Iterator[str]
     """Describe how the dates of persons were changed, and what they still tell."""
     if timelines:
         # Few releases have any, and a command loads what it runs.
-        from hushtable.timelines import Timelines
+        from hushtable.release.timelines.facts import Timelines
 
         yield from Timelines.from_dict(timelines).describe()
 

@@ -129,7 +129,7 @@ def external_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     told = {name: fact for name, fact in facts.items() if name in _EXTERNAL_FACTS}
     if facts.get("timelines"):
         # Few releases have any, and a command loads what it runs.
-        from hushtable.timelines import Timelines
+        from hushtable.release.timelines.facts import Timelines
 
         told["timelines"] = Timelines.public_part(facts["timelines"])
     persons = facts.get("persons")

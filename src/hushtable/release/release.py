@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from hushtable.quality import Utility
     from hushtable.release.mapping import AppliedMapping
     from hushtable.release.origin import Origin, PublishedCells
+    from hushtable.release.timelines.facts import Timelines
     from hushtable.risk import OwnAttacks
-    from hushtable.timelines import Timelines
 
 
 MOST_ATTACKED: Final = 5_000_000

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.timelines.shifting import DateShift
+from hushtable.release.timelines.shifting import DateShift
 
 _PERSONS_IN_SAMPLE: Final = 1_000
 _UNEVEN: Final = 1e-3  # the p-value below which weekdays are not evenly distributed
@@ -85,12 +85,12 @@ def _months(days: NDArray[np.datetime64]) -> CountArray:
 
 def _test_weekdays(days: NDArray[np.datetime64]) -> tuple[float, float]:
     """Return chi-squared of the weekdays against evenly distributed ones, and its p-value."""
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
     counts = np.bincount(_weekdays(days), minlength=7)
     expected = counts.sum() / 7
     statistic = float(((counts - expected) ** 2).sum() / expected)
-    return statistic, float(chi2.sf(statistic, df=6))
+    return statistic, float(chdtrc(6, statistic))
 
 
 def _rate_weekdays(days: NDArray[np.datetime64], window: NDArray[np.datetime64]) -> FloatArray:

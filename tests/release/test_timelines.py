@@ -7,8 +7,9 @@ import pytest
 from scipy.stats import chi2
 
 from hushtable.errors import InputError
-from hushtable.timelines import (
+from hushtable.release import (
     DateShift,
+    KnownIntervals,
     Timelines,
     days_since_first,
     find_first_dates,
@@ -16,8 +17,7 @@ from hushtable.timelines import (
     measure_intervals,
     shift_dates,
 )
-from hushtable.timelines.curves import DateCurve
-from hushtable.timelines.intervals import KnownIntervals
+from hushtable.release.timelines.curves import DateCurve
 from twins import naive_timelines as naive
 
 KEY = bytes(range(32))

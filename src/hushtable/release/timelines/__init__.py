@@ -4,7 +4,3 @@ In come arrays of dates and the number of the person of each; out go arrays, and
 a table, so that several tables of the same persons are shifted alike. An offset is computed and forgotten: no record
 here holds one, and none is written.
 """
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

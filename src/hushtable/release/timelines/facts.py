@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from hushtable.timelines.curves import DateCurve
-from hushtable.timelines.intervals import KnownIntervals
+from hushtable.release.timelines.curves import DateCurve
+from hushtable.release.timelines.intervals import KnownIntervals
 from hushtable.wording import careful, join_names
 
 _PUBLIC: Final = ("action", "columns", "within", "offsets", "window")

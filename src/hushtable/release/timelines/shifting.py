@@ -120,7 +120,8 @@ class DateShift:
     @property
     def offsets_in_words(self) -> str:
         """The range of the offsets."""
-        return f"0 to {self.n_offsets - 1} {'days' if self.unit_days == 1 else 'whole weeks'}"
+        largest = self.n_offsets - 1
+        return f"0 to {largest} days" if self.unit_days == 1 else f"0 to {largest} whole weeks"
 
     def offset_of(self, person: str) -> int:
         """Return the offset of a person in days. It undoes the shift: it goes into no file, log or message."""
