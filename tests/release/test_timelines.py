@@ -182,7 +182,7 @@ def test_the_cost_is_said_before_and_neither_key_nor_offset_is_shown():
 
 def test_facts_are_read_back_as_they_were_written():
     known = KnownIntervals(1, 9, 0.5, 1.0)
-    curve = DateCurve(9.0, 0.0001, 1.3, 1.0, 0.5, 1.0, 26, 20.0, 3.5, 10)
+    curve = DateCurve(9.0, 0.0001, 1.3, 1.0, 0.5, 1.0, 26, 20.0, 3.5, 10, True)
     made = Timelines("shift", ("day",), "26W", "0 to 25 whole weeks", WINDOW, {"day": (known,)}, 9, 4, 2, 1, curve)
     assert Timelines.from_dict(made.to_dict()) == made
     sentences = " ".join(made.describe())

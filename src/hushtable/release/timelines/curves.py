@@ -13,6 +13,7 @@ from hushtable.release.timelines.shifting import DateShift
 
 _PERSONS_IN_SAMPLE: Final = 1_000
 _UNEVEN: Final = 1e-3  # the p-value below which weekdays are not evenly distributed
+_SHARE_OF_FLAT: Final = 0.1  # of chi-squared per date that is left where weekdays were levelled
 _THURSDAY: Final = 3  # the weekday of 1970-01-01, from Monday
 
 
@@ -31,11 +32,8 @@ class DateCurve:
     mean_offsets: float
     fewest_offsets: float
     n_persons: int  # who were looked at
-
-    @property
-    def shows_shift(self) -> bool:
-        """Whether weekdays are uneven in the input and even among the shifted dates, as only a shift makes them."""
-        return self.input_weekday_p < _UNEVEN <= self.weekday_p
+    # Whether weekdays are uneven in the input and hardly among the shifted dates, as only a shift makes them
+    shows_shift: bool
 
 
 def measure_curve(
@@ -62,16 +60,19 @@ def measure_curve(
     by_day = _rate_weekdays(days, window)[_weekdays(window)] * _rate_months(days, window)[_months(window)]
     effective = _count_effective_offsets(np.log(by_day), (shown - first).astype(np.int64), whose, shift)
     first_shown, last_shown = (np.datetime64(day) for day in shift.published_window)
-    window_shown = np.arange(first_shown, last_shown + 1)
+    (input_chi2, input_p), (chi2, p) = (_test_weekdays(each) for each in (days, shown))
     return DateCurve(
-        *_test_weekdays(days),
-        _peak_of_months(days, window),
-        *_test_weekdays(shown),
-        _peak_of_months(shown, window_shown),
+        input_weekday_chi2=input_chi2,
+        input_weekday_p=input_p,
+        input_month_peak=_peak_of_months(days, window),
+        weekday_chi2=chi2,
+        weekday_p=p,
+        month_peak=_peak_of_months(shown, np.arange(first_shown, last_shown + 1)),
         n_offsets=shift.n_offsets,
         mean_offsets=float(effective.mean()),
         fewest_offsets=float(effective.min()),
         n_persons=len(effective),
+        shows_shift=input_p < _UNEVEN and chi2 / len(shown) < _SHARE_OF_FLAT * input_chi2 / len(days),
     )
 
 
