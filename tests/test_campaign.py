@@ -41,6 +41,7 @@ PARTS = {
     "journeys": 1,
     "advice": 1,
     "cell_tables": 1,
+    "timelines": 1,
 }
 CASES = {
     "releases": 80,
@@ -75,6 +76,7 @@ CASES = {
     "journeys": 40,
     "advice": 40,
     "cell_tables": 25,
+    "timelines": 20,
 }
 
 
