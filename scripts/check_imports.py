@@ -25,6 +25,7 @@ ALLOWED = {
         "columns/meeting.py",
         "columns/series.py",
         "columns/missing_codes.py",
+        "columns/moments.py",
         "columns/odd_cells.py",
         "columns/rounding.py",
         "columns/spellings.py",

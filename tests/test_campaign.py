@@ -42,6 +42,7 @@ PARTS = {
     "journeys": 1,
     "advice": 1,
     "cell_tables": 1,
+    "timelines": 1,
 }
 CASES = {
     "releases": 80,
@@ -77,6 +78,7 @@ CASES = {
     "journeys": 40,
     "advice": 40,
     "cell_tables": 25,
+    "timelines": 20,
 }
 
 

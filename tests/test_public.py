@@ -218,6 +218,8 @@ def results() -> dict[str, Any]:
         "PetsardMpuccs": ht.petsard_mpuccs(people[["sex"]], people[["sex"]]),
         "Pipeline": ht.Pipeline.parse("Loader: {people: {filepath: people.csv}}"),
         "PipelineRun": ht.PipelineRun((), ("excess_risk is 1, above the limit of 0",), ()),
+        "DateShift": ht.DateShift(("day",), "26W", ("2023-01-01", "2024-12-31"), bytes(range(16))),
+        "SinceFirst": ht.SinceFirst(("day",)),
         "Policy": ht.Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]"),
         "Pseudonyms": release.pseudonyms,
         "Recoding": release.learned,

@@ -97,7 +97,13 @@ from .quality import (
     SetNCP as SetNCP,
     Utility as Utility,
 )
-from .release import Pseudonyms as Pseudonyms, Release as Release, RemoteRelease as RemoteRelease
+from .release import (
+    DateShift as DateShift,
+    Pseudonyms as Pseudonyms,
+    Release as Release,
+    RemoteRelease as RemoteRelease,
+    SinceFirst as SinceFirst,
+)
 from .reporting import Report as Report, references as references, report as report
 from .risk import (
     Attack as Attack,

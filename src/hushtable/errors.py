@@ -27,7 +27,7 @@ import math
 import numbers
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 __all__ = [
     "BudgetExceeded",
@@ -203,3 +203,20 @@ def check_whole(what: str, given: object, least: int, most: float = math.inf) ->
     if not isinstance(given, numbers.Integral) or isinstance(given, bool) or not least <= int(given) <= most:
         expected = f"a whole number, {least} or more" if most == math.inf else f"a whole number from {least} to {most}"
         raise InputError(f"{what} = {given!r}.", hint=f"{expected}.")
+
+
+_MIN_KEY_BYTES: Final = 16
+_MIN_DISTINCT_BYTES: Final = 8
+
+
+def check_key(key: object, what: str) -> None:
+    """Raise InputError if a secret key is not made of enough random bytes; ``what`` it is for."""
+    if not isinstance(key, bytes):
+        raise InputError(f"the key of {what} is of type {type(key).__name__}.", hint="expected bytes.")
+    hint = "make one with: python -c 'import secrets; print(secrets.token_hex(32))'."
+    if len(key) < _MIN_KEY_BYTES:
+        raise InputError(f"the key of {what} has {len(key)} bytes, expected {_MIN_KEY_BYTES} or more.", hint=hint)
+    if (n_distinct := len(set(key))) < _MIN_DISTINCT_BYTES:
+        raise InputError(
+            f"the key of {what} has {n_distinct} different bytes, expected {_MIN_DISTINCT_BYTES} or more.", hint=hint
+        )

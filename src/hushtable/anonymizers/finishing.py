@@ -66,7 +66,8 @@ def release_of(
         placing=result.placing,
         inputs=prepared.inputs,
         writing=request.writing,
-        certificate=None if result.evidence is None else _build_certificate(prepared, request, result.evidence),
+        certificate=_build_certificate(prepared, request, result.evidence),
+        timelines=prepared.timelines,
     )
     _check_average(release, judge, request.limits.average_risk)
     failures = release.verify().failures if request.hides_person else ()
@@ -94,6 +95,7 @@ def _build_claim(
         class_options = {
             "population": None if people is None else people.frame(),
             "person": request.person,
+            "is_household": request.household is not None,
             "is_fresh": request.pseudonyms is not None and request.person in request.pseudonyms.fresh,
             "limits": request.limits,
             "suppressed": SUPPRESSED if n_suppressed and not drops else None,
@@ -112,8 +114,11 @@ def _build_claim(
     return claim.with_bounds() if request.writing.bounds else claim
 
 
-def _build_certificate(prepared: Prepared, request: Request, evidence: Mapping[str, Any]) -> Certificate:
+def _build_certificate(prepared: Prepared, request: Request, evidence: Mapping[str, Any] | None) -> Certificate | None:
     """Add the request to the evidence of a search, so that the proof can be checked from the input alone."""
+    if evidence is None or prepared.timelines is not None:
+        # The input has other dates than those that were searched.
+        return None
     specs = {
         name: prepared.specs[name].with_defaults_from(request.specs.get(name, ColumnSpec())) for name in prepared.specs
     }

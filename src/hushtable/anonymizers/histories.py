@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -40,6 +40,9 @@ class Histories:
     ----------
     time : str, optional
         A quasi-identifier by which records are aligned first; the other columns come second.
+    whole : bool
+        Publish all records of a person, or none: a group has persons with equally many. Who has a number of records
+        that fewer than k persons have is left out. So households are published, see `hushtable.anonymize`.
     seed : int
 
     Notes
@@ -72,6 +75,7 @@ class Histories:
 
     time: str | None = None
     seed: int = 0
+    whole: bool = False
 
     name: ClassVar[str] = "histories"
     offers = Offers(
@@ -90,10 +94,11 @@ class Histories:
             )
         clock = problem.clock.with_new_start()
         crowd = _build_crowd(problem, self.time)
+        crowd = _without_rare_lengths(crowd, problem) if self.whole else crowd
         best = min(_list_starts(crowd, problem), key=lambda each: each.cost)
-        clock.record_improvement(best.cost / crowd.n_cells, at=0)
+        clock.record_improvement(crowd.share(best.cost), at=0)
         best, n_steps, is_ended = _anneal_groups(crowd, best, problem, clock, self.seed)
-        clock.record_improvement(best.cost / crowd.n_cells, at=n_steps)
+        clock.record_improvement(crowd.share(best.cost), at=n_steps)
         labels = _number_lines(crowd, best.groups)
         kept = np.flatnonzero(labels >= 0)
         part, n_classes = problem.table.take(kept), int(labels.max()) + 1
@@ -106,7 +111,7 @@ class Histories:
         trace = clock.build_trace(
             repr(self),
             n_steps,
-            value=best.cost / crowd.n_cells,
+            value=crowd.share(best.cost),
             bound=None if is_ended else _find_floor(crowd, problem),
             complete=not is_ended,
             seed=self.seed,
@@ -126,13 +131,20 @@ class _Crowd:
     weights: FloatArray = field(repr=False)
     alignment_weights: FloatArray = field(repr=False)  # how much each column decides which records are aligned
     rows: list[CountArray] = field(repr=False)  # the rows of every person
-    n_without_person: int
+    n_without_person: int  # records that belong to nobody who is grouped
+    most_left_out: int  # records of those who are
+    is_whole: bool = False
+    n_rare: int = 0  # records of persons who are left out because few have as many
 
     @property
     def n_cells(self) -> float:
         """The weighted number of cells: the cost if all are suppressed."""
         # If all weights are 0, every cost is 0; 1 avoids a division by 0.
         return float(len(self.positions) * self.weights.sum()) or 1.0
+
+    def share(self, cost: float) -> float:
+        """Return the loss: the cost of groups and of persons who are left out, as a share of that of all cells."""
+        return float(cost + self.n_rare * self.weights.sum()) / self.n_cells
 
 
 class _HistoryGroups(NamedTuple):
@@ -170,7 +182,38 @@ def _build_crowd(problem: Problem, time: str | None) -> _Crowd:
     rows = [each.astype(np.int64) for each in np.split(order, starts[1:])]
     alignment_weights = weights * np.array([_TIME_WEIGHT if name == time else 1.0 for name in problem.columns])
     n_without_person = int((persons < 0).sum())
-    return _Crowd(axes, np.column_stack(columns), np.array(shares), weights, alignment_weights, rows, n_without_person)
+    return _Crowd(
+        axes,
+        np.column_stack(columns),
+        np.array(shares),
+        weights,
+        alignment_weights,
+        rows,
+        n_without_person,
+        problem.most_suppressed - n_without_person,
+    )
+
+
+def _without_rare_lengths(crowd: _Crowd, problem: Problem) -> _Crowd:
+    """Return the persons of whom no record need be left out: those with as many records as enough others have."""
+    n_records = np.array([len(rows) for rows in crowd.rows], dtype=np.int64)
+    common = [
+        length
+        for length in np.unique(n_records).tolist()
+        if _group_passes(crowd, np.flatnonzero(n_records == length), problem.judge)
+    ]
+    is_common = np.isin(n_records, common)
+    n_left_out = crowd.n_without_person + int(n_records[~is_common].sum())
+    if n_left_out > problem.most_suppressed or not common:
+        raise InfeasibleError(
+            f"{n_left_out:,} of {problem.table.n_records:,} records belong to nobody, or to persons or households of a "
+            f"size that fewer than {problem.judge.min_size} have, and {problem.most_suppressed:,} may be suppressed.",
+            hint=f"allow a share of {np.ceil(1e3 * n_left_out / problem.table.n_records) / 1e3:g} (`limits: "
+            "{suppression: ...}`), put rare sizes together before, or ask for a smaller k.",
+        )
+    rows = [own for own, is_kept in zip(crowd.rows, is_common.tolist(), strict=True) if is_kept]
+    n_rare = n_left_out - crowd.n_without_person
+    return replace(crowd, rows=rows, n_without_person=n_left_out, most_left_out=0, is_whole=True, n_rare=n_rare)
 
 
 def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], float, int]:
@@ -232,16 +275,18 @@ def _list_starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
             f"none of {problem.table.n_records:,} records says whose it is, so that no person is there to group.",
             hint="name the column of the person, or leave the method out.",
         )
-    max_left_out = problem.most_suppressed - crowd.n_without_person
     n_records = np.array([len(rows) for rows in crowd.rows])
-    by_cuts = _cut_persons(_person_features(crowd, n_records), n_records, k)
+    features = _person_features(crowd, n_records)
+    if crowd.is_whole:
+        return [_start_by_length(crowd, features, n_records, judge)]
+    by_cuts = _cut_persons(features, n_records, k)
     rank = np.argsort(np.concatenate(by_cuts))
     by_length = _group_by_length(np.lexsort((rank, n_records)), n_records, k)
     starts = []
     for groups in (_merge_failing_groups(crowd, groups, judge) for groups in (by_cuts, by_length)):
         graded = [_align_records(crowd, group)[1:] for group in groups]
         starts.append(_HistoryGroups(groups, [cost for cost, _ in graded], sum(n for _, n in graded)))
-    feasible = [each for each in starts if each.n_left_out <= max_left_out]
+    feasible = [each for each in starts if each.n_left_out <= crowd.most_left_out]
     if not feasible:
         fewest = min(each.n_left_out for each in starts) + crowd.n_without_person
         raise InfeasibleError(
@@ -251,6 +296,16 @@ def _list_starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
             "(`limits: {suppression: ...}`), or ask for a smaller k.",
         )
     return feasible
+
+
+def _start_by_length(crowd: _Crowd, features: FloatArray, n_records: CountArray, judge: Judge) -> _HistoryGroups:
+    """Group persons with equally many records, by cuts."""
+    groups = []
+    for length in np.unique(n_records).tolist():
+        persons = np.flatnonzero(n_records == length)
+        cuts = _cut_persons(features[persons], n_records[persons], judge.min_size)
+        groups += _merge_failing_groups(crowd, [persons[each] for each in cuts], judge)
+    return _HistoryGroups(groups, [_align_records(crowd, group)[1] for group in groups], 0)
 
 
 def _person_features(crowd: _Crowd, n_records: CountArray) -> FloatArray:
@@ -360,7 +415,7 @@ def _anneal_groups(
     left_out_by_group = [
         sum(len(crowd.rows[p]) for p in g) - len(g) * min(len(crowd.rows[p]) for p in g) for g in groups
     ]
-    judge, max_left_out = problem.judge, problem.most_suppressed - crowd.n_without_person
+    judge = problem.judge
     start_temperature, lowest_cost = _HEAT_SHARE * start.cost / len(groups), start.cost
     for step in range(n_steps if len(groups) > 1 and start.cost > 0 else 0):
         if clock.is_over(step + 1):
@@ -374,7 +429,7 @@ def _anneal_groups(
         )
         n_after = n_left_out - left_out_by_group[first] - left_out_by_group[second] + first_out + second_out
         gain = costs[first] + costs[second] - first_cost - second_cost
-        if n_after > max_left_out or rng.random() >= np.exp(
+        if n_after > crowd.most_left_out or rng.random() >= np.exp(
             min(0.0, gain / (start_temperature * (1 - step / n_steps) + 1e-12))
         ):
             continue

@@ -23,6 +23,7 @@ from hushtable.tables import Table, count_by_value, merge_spellings_in, open_tab
 
 if TYPE_CHECKING:
     from hushtable.columns import KeptRounding
+    from hushtable.release import DateShift, SinceFirst, Timelines
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +49,11 @@ class Request:
     writing: Writing = field(default_factory=Writing)
     left_out: tuple[str, ...] = ()  # columns that identify nobody, and are not wanted
     rounding: Mapping[str, KeptRounding] = field(default_factory=dict)  # of columns that are kept
+    # The column that says of which household a person is: ``person`` is then that column, ``member`` the one that
+    # says who a person is, and households are published whole
+    household: str | None = None
+    member: str | None = None
+    dates: DateShift | SinceFirst | None = None  # dates of persons that are changed before anything is judged
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -67,6 +73,7 @@ class Request:
                 f"{quote_names(shares)} was given with person={self.person!r}.",
                 hint="a share of a population is of records: give one row a person, or leave the model out.",
             )
+        _complete_request(self)
         linked = [model.name for model in self.models if model.needs.histories]
         if linked and (self.person is None or self.hides_person):
             what = "nobody said" if self.person is None else "the release does not tell"
@@ -121,6 +128,22 @@ class Request:
         models = tuple(model for model in self.models if not isinstance(model, MatchingNotion))
         k = self.limits.smallest_class
         return models if k <= 1 else (*models, KAnonymity(k))
+
+
+def _complete_request(request: Request) -> None:
+    """Let classes count households where these are asked for; check the dates that are to be changed."""
+    # Few requests have any, and a command loads what it runs.
+    if request.household is not None:
+        from hushtable.anonymizers.households import method_of_households
+
+        if request.person != request.household:
+            object.__setattr__(request, "member", request.person)
+            object.__setattr__(request, "person", request.household)
+        object.__setattr__(request, "method", method_of_households(request))
+    if request.dates is not None:
+        from hushtable.anonymizers.retiming import check_dates
+
+        check_dates(request)
 
 
 _MIN_COMBINATIONS: Final = 20  # fewer values of a column are not tested for separators
@@ -336,6 +359,7 @@ class Prepared:
     specs: Mapping[str, ColumnSpec]  # how the columns were typed, those of the population included
     origins: Mapping[str, ColumnSpec] = field(repr=False)  # how quasi-identifiers are spelled in the source
     inputs: tuple[Path, ...]  # the files that were read
+    timelines: Timelines | None = None  # how the dates of persons were changed
 
     def with_hierarchies_of(self, request: Request) -> Prepared:
         """Return the same with exactly the hierarchies that the request's method needs."""
@@ -371,7 +395,7 @@ def prepare(data: Any, request: Request) -> Prepared:
     population = request.population
     if population is not None:
         population = open_table(population, request.specs)
-    source, table = _read_source(data, request)
+    source, table, timelines = _read_source(data, request)
     if isinstance(source, Frame) and isinstance(population, Frame):
         from hushtable.io import read_alike, spell_as
 
@@ -405,11 +429,12 @@ def prepare(data: Any, request: Request) -> Prepared:
         specs=specs,
         origins={} if isinstance(source, Table) else _collect_origins(source, request),
         inputs=inputs,
+        timelines=timelines,
     )
 
 
-def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
-    """Read and check the source; return it, and the judged columns as a coded table."""
+def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table, Timelines | None]:
+    """Read and check the source; return it, the judged columns as a coded table, and how dates were changed."""
     source = open_table(data, request.specs)
     check_roles(source.names, request)
     sensitive = request.judged
@@ -435,13 +460,35 @@ def _read_source(data: Any, request: Request) -> tuple[Frame | Table, Table]:
             f"columns {quote_names(request.parted)} of a Table were given a separator after they were coded.",
             hint="code them with it: Table.encode(data, specs=...).",
         )
+    source, specs, timelines = _change_dates(source, request)
     source = round_source(source, request.rounding)
-    table = Table.encode(source, (*request.quasi_identifiers, *sensitive, *persons), request.specs, typed=sensitive)
+    table = Table.encode(source, (*request.quasi_identifiers, *sensitive, *persons), specs, typed=sensitive)
     check_cells(table)
-    if isinstance(request.loss, SetNCP):
-        columns = (replace(each, by_rank=request.loss.is_by_rank(each.name)) for each in table.columns)
-        table = replace(table, columns=tuple(columns))
-    return source, table
+    if request.household is not None:
+        from hushtable.anonymizers.households import check_households
+
+        check_households(source, table, request)
+    return source, _with_ranks(table, request.loss), timelines
+
+
+def _change_dates(
+    source: Frame | Table, request: Request
+) -> tuple[Frame | Table, Mapping[str, ColumnSpec], Timelines | None]:
+    """Change the dates of persons, if asked; return also how columns are typed then, and how dates were changed."""
+    if request.dates is None:
+        return source, request.specs, None
+    from hushtable.anonymizers.retiming import change_dates
+
+    changed, timelines = change_dates(source, request)
+    specs = {name: spec for name, spec in request.specs.items() if name not in request.dates.columns}
+    return changed, specs, timelines
+
+
+def _with_ranks(table: Table, loss: Loss) -> Table:
+    """Return a table whose columns say whether the loss measures them by rank."""
+    if not isinstance(loss, SetNCP):
+        return table
+    return replace(table, columns=tuple(replace(each, by_rank=loss.is_by_rank(each.name)) for each in table.columns))
 
 
 def round_source(source: Frame | Table, roundings: Mapping[str, KeptRounding]) -> Frame | Table:

@@ -18,7 +18,7 @@ from hushtable.anonymizers.method import Found, Problem, check_offers, choose_lo
 from hushtable.anonymizers.own_losses import move_rows
 from hushtable.anonymizers.preparation import Prepared, Request, prepare, warn_of_doubts
 from hushtable.engines import is_origin
-from hushtable.errors import ColumnError, InputError
+from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.io import Frame
 from hushtable.models import ClassStats, Ground, Histogram, MatchingNotion, PrivacyModel
 from hushtable.recoding import sort_by_content
@@ -118,12 +118,23 @@ _COMPILER_BYTES: Final = 3e8  # with less memory, LLVM aborts the process
 def protect(data: Any, request: Request) -> Release:
     """Carry out a request for rows: a path, a dataframe, a Table, Files or Lazy."""
     if is_origin(data):
+        _check_in_memory(request)
         from hushtable.anonymizers.beyond_memory import protect_distinct
 
         return protect_distinct(data, request, protect)
     prepared = prepare(data, request)
     warn_of_doubts(prepared.source, prepared.table, request)
     return carry_out(prepared, request)
+
+
+def _check_in_memory(request: Request) -> None:
+    """Raise InputError if a request changes dates, which takes all records of a person."""
+    if request.dates is not None:
+        raise InputError(
+            f"dates of {quote_names(request.dates.columns)} are changed person by person, which takes the rows in "
+            "memory.",
+            hint="take engine='memory' and one file or a frame.",
+        )
 
 
 def carry_out(prepared: Prepared, request: Request) -> Release:

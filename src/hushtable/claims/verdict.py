@@ -197,7 +197,17 @@ class Verdict(StatesFacts):
                 for condition, says in self.vouched.items()
             ),
             *(f"holds: {condition}" for condition in self.held),
+            *self.household_facts,
         )
+
+    @property
+    def household_facts(self) -> tuple[str, ...]:
+        """What knowing a whole household finds, in a sentence, where households are claimed."""
+        if "households" not in self.figures:
+            return ()
+        from hushtable.claims.households import HouseholdFigures
+
+        return (HouseholdFigures(**self.figures["households"]).describe(),)
 
     @property
     def _head(self) -> str:
@@ -280,6 +290,7 @@ class SpeaksOfNobody:
     origins: Mapping[str, ColumnSpec] = MappingProxyType({})
     hierarchies: Mapping[str, object] = MappingProxyType({})
     person: str | None = None
+    unit: ClassVar[str] = "person"  # what is counted where `person` says whose a record is
     is_fresh: bool = False
     suppressed: str | None = None
 

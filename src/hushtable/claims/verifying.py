@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _HIDDEN_CELLS: Final = "hidden cells"
+_HOUSEHOLDS: Final = "households"
 
 
 def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
@@ -36,9 +37,15 @@ def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
     return HiddenCells.from_dict(entries)
 
 
+def _read_households(entries: Mapping[str, object]) -> Claim:
+    from hushtable.claims.households import HouseholdClaim
+
+    return HouseholdClaim.from_dict(entries)
+
+
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
     {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
-    | {_HIDDEN_CELLS: _read_hidden_cells}
+    | {_HIDDEN_CELLS: _read_hidden_cells, _HOUSEHOLDS: _read_households}
 )
 """How claims are read from manifests, by the word for their kind."""
 
@@ -65,6 +72,7 @@ def claim_from_models(
     hierarchies: Mapping[str, Any] | None = None,
     origins: Mapping[str, ColumnSpec] | None = None,
     rounded: Mapping[str, KeptRounding] | None = None,
+    is_household: bool = False,
     **of_classes: Any,
 ) -> Classes | Matchings:
     """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked."""
@@ -79,6 +87,11 @@ def claim_from_models(
             hint="judge them one after the other: notions look at rows.",
         )
     kind = HistoryClaim if any(model.needs.histories for model in models) else Classes
+    if is_household:
+        # Few releases hold households, and a command loads what it runs.
+        from hushtable.claims.households import HouseholdClaim
+
+        kind = HouseholdClaim
     return kind(tuple(columns), tuple(models), **shared, **of_classes)
 
 

@@ -221,7 +221,8 @@ def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path],
 def _check_rules(rules: Policy, writing: ReleaseFiles, display: Shown, frame: Frame | None) -> None:
     """Refuse before the search what its rules do not allow; ``frame`` is None if the rows are not in memory."""
     from hushtable.anonymizers import check_saveable, doubts_of_saving
-    from hushtable.release import check_order
+    from hushtable.policy import DATE_ACTIONS
+    from hushtable.release import check_order, raise_if_dates_are_ordered
     from hushtable.tables import Table
 
     if writing.advise:
@@ -232,8 +233,17 @@ def _check_rules(rules: Policy, writing: ReleaseFiles, display: Shown, frame: Fr
         )
     if writing.keep_order:
         check_order(rules.person, rules.models)
+        if rules.with_action(*DATE_ACTIONS):
+            raise_if_dates_are_ordered()
+    if rules.dates is not None:
+        print_to_stderr(rules.dates.cost)
     if writing.save_recoding is None:
         return
+    if rules.with_action(*DATE_ACTIONS):
+        raise InputError(
+            "--save-recoding was given, and the policy changes dates of persons.",
+            hint="anonymize later rows with the same key instead of publishing them by these cells.",
+        )
     hierarchies = rules.hierarchies()
     if frame is None:
         check_saveable(rules.method, rules.models, {}, rules.specs, hierarchies)
@@ -426,7 +436,9 @@ def verify(
         raise InputError("neither a manifest nor a policy says what to judge.", hint="pass -p policy.yaml.")
     if not judging.no_manifest:
         # Raises an error if the manifest is missing.
-        manifest.read(file)
+        entries = manifest.read(file)
+        if judging.original is not None:
+            manifest.check_comparable(entries)
     with plugins.allow_only(judging.plugins or ()):
         claimed = None if judging.no_manifest else manifest.claim_of(file)
     with show_step("reading and judging"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hushtable.cli.arguments import Domains, Person, PolicyFile, PopulationOption, RoleToAsk, names_of, numbers_of
 from hushtable.cli.groups import field
 from hushtable.cli.terminal import join_some, print_to_stderr
-from hushtable.errors import InputError, PolicyError, check_columns, quote_names
+from hushtable.errors import InputError, PolicyError, check_columns
 from hushtable.wording import current_language, set_language
 
 if TYPE_CHECKING:
@@ -233,9 +233,9 @@ def with_asked_role(rules: Policy, role: str | None) -> Policy:
 def key_of(path: Path | None, rules: Policy) -> bytes | None:
     """Read the secret key of pseudonyms."""
     if path is None:
-        if rules.pseudonymized:
+        if rules.is_keyed:
             raise PolicyError(
-                f"the policy gives pseudonyms to {quote_names(rules.pseudonymized)}, but there is no key.",
+                f"the policy {rules.use_of_key}, but there is no key.",
                 hint="pass --key-file; make one with: openssl rand -out key.bin 32.",
             )
         return None

@@ -60,6 +60,7 @@ def utility(
     with show_step("reading"):
         claim = _read_claim(release, rules)
         facts = manifest.read(release) if manifest.manifest_path(release).is_file() else {}
+        manifest.check_comparable(facts)
         if is_large:
             source, released, names = _read_distinct_rows(original, release, claim, machine, rules)
         else:

@@ -62,6 +62,7 @@ from .missing_codes import (
     is_missing_word as is_missing_word,
     is_open_end as is_open_end,
 )
+from .moments import holds_dates as holds_dates, moments_as_series as moments_as_series, read_moments as read_moments
 from .odd_cells import OddCells as OddCells, find_odd_cells as find_odd_cells
 from .rounding import (
     KeptRounding as KeptRounding,

@@ -12,6 +12,7 @@ from .optimizers import choose_optimizer as choose_optimizer
 from .prose import (
     Named as Named,
     has_room_for_names as has_room_for_names,
+    is_prose as is_prose,
     look_for_names as look_for_names,
     sum_name_counts as sum_name_counts,
 )
@@ -23,6 +24,10 @@ from .recognise import (
 from .redundancy import find_redundancy as find_redundancy
 from .roles.decision import ProposedRole as ProposedRole, Roles as Roles
 from .roles.evidence import PROSE as PROSE, find_topic as find_topic
-from .roles.names import build_lexicon as build_lexicon, names_birth as names_birth
+from .roles.names import (
+    build_lexicon as build_lexicon,
+    names_birth as names_birth,
+    topic_of_name as topic_of_name,
+)
 from .roles.patterns import ColumnCells as ColumnCells, cells_of as cells_of, look_of as look_of
 from .select import Selection as Selection, select_columns as select_columns

@@ -31,7 +31,7 @@ def read_settings(desk: Desk, name: str) -> Settings:
     """Return the settings that a column has now; only those that go with its role."""
     policy = desk.rules()
     column = policy.columns[name]
-    role = column.role if column.action in (None, "remove") else f"{column.role}:{column.action}"
+    role = column.role if column.action not in ("pseudonym", "fresh") else f"{column.role}:{column.action}"
     settings = {"role": "" if role == "ask" else role}
     if column.role in REMOVED_ROLES:
         return settings
@@ -124,7 +124,9 @@ def change_role(desk: Desk, name: str, answer: str) -> Policy:
     }
     before, first = entries[name], desk.proposal.get(name, {})
     is_first = before["role"] not in _JUDGED_ROLES and first.get("role") in _JUDGED_ROLES and role in _JUDGED_ROLES
-    useless = (*_USELESS_ENTRIES.get(role, ()), "action")
+    # A date stays shifted, which its form does not ask.
+    of_role = () if role == before["role"] == "quasi-identifier" else ("action",)
+    useless = (*_USELESS_ENTRIES.get(role, ()), *of_role)
     entries[name] = {key: each for key, each in (first if is_first else before).items() if key not in useless}
     entries[name] |= {"role": role}
     if role == "identifier" and action:

@@ -329,7 +329,7 @@ class Desk:
 
         def work(job: PageJob) -> tuple[Comparison, SaidSection]:
             frame = self._read_frame(policy)
-            key = self.key if policy.pseudonymized else None
+            key = self.key if policy.is_keyed else None
             progress = job.progress_of_part(0.0, 0.95)
             found = compare(frame, policy, k=ks, suppression=shares, method=methods or None, key=key, progress=progress)
             told = report(found)
@@ -420,7 +420,7 @@ class Desk:
             "-o",
             self.relative_path(output),
         ]
-        key = ["--key-file", self.relative_path(self.key_file)] if self.key_file and self.rules().pseudonymized else []
+        key = ["--key-file", self.relative_path(self.key_file)] if self.key_file and self.rules().is_keyed else []
         return shlex.join(["hushtable", *parts, *key])
 
     def relative_path(self, path: Path) -> str:

@@ -145,7 +145,7 @@ def find_outcome(
     key : bytes, optional
         The secret of keyed pseudonyms.
     """
-    key = key if policy.pseudonymized else None
+    key = key if policy.is_keyed else None
     release = policy.protect(frame, key=key, progress=job.progress_of_part(0.0, 0.6), engine="memory")
     verdict = release.verify()
     job.tell(0.7)

@@ -23,6 +23,7 @@ from .schema import (
     shorten_descriptions as shorten_descriptions,
 )
 from .sections import (
+    DATE_ACTIONS as DATE_ACTIONS,
     MEANINGS as MEANINGS,
     ColumnPolicy as ColumnPolicy,
     MisplacedError as MisplacedError,

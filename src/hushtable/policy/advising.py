@@ -17,7 +17,8 @@ from hushtable.engines import EngineChoice, is_origin, open_rows
 from hushtable.errors import HushError, InputError, PolicyError
 from hushtable.hierarchy import UNITS, Rounding, to_exact
 from hushtable.models import MatchingNotion, model_to_dict
-from hushtable.policy.comparing import ANY_KEY, INTERNAL, MODELS_WITH_K
+from hushtable.policy.comparing import INTERNAL, MODELS_WITH_K
+from hushtable.policy.sections import ANY_KEY
 from hushtable.quality import Quality, weighs_columns
 from hushtable.release import Release
 from hushtable.wording import StatesFacts, careful, join_names
@@ -280,7 +281,7 @@ class _Protector:
         rows = open_rows(data, engine=engine, session=options.get("session"), dialect=rules.read_as.dialect)
         rules.check_covers(rows.names)
         # No pseudonym leaves this file, and all have the same length: any key gives the same measures.
-        some_key = (options.get("key") or ANY_KEY) if rules.pseudonymized else None
+        some_key = (options.get("key") or ANY_KEY) if rules.is_keyed else None
         prepared = None if is_origin(rows) else prepare(rows, rules.request(data, key=some_key))
         return cls(rules, data, rows, some_key, prepared)
 

@@ -41,6 +41,7 @@ from hushtable.models import (
 )
 from hushtable.plots import charts
 from hushtable.policy.policy import Policy
+from hushtable.policy.sections import ANY_KEY
 from hushtable.quality import CellKinds, Regression, RegressionModel, regress
 from hushtable.release import Edition, Release
 from hushtable.search import Clock, n_threads
@@ -270,7 +271,6 @@ def _find_frontier(rows: Iterable[ComparedRun]) -> list[ComparedRun]:
 LINKS: Final = ("remove", "fresh", LinkedKAnonymity.name, KMAnonymity.name)
 _DEFAULT_M: Final = 2  # known records in km-anonymity, if the policy does not say
 _CSV_PATH: Final = Path("release.csv")
-ANY_KEY: Final = bytes(range(32))
 _MAX_ROWS_PER_CORE: Final = 2**15  # of which Mondrian grows one tree
 
 
@@ -359,7 +359,7 @@ def compare(
     changed = [policy_of_run(rules, run) for run in runs]
     source = rules.open_table(data)
     # No pseudonym leaves this function, and all have the same length: any key gives the same measures.
-    base_request = rules.request(data, key=ANY_KEY if key is None and rules.pseudonymized else key)
+    base_request = rules.request(data, key=ANY_KEY if key is None and rules.is_keyed else key)
     requests = [
         replace(
             base_request,

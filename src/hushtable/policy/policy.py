@@ -37,11 +37,13 @@ from hushtable.models import entries, model_to_dict, plugins
 from hushtable.policy import plain_yaml
 from hushtable.policy.sections import (
     ASK,
+    DATE_ACTIONS,
     MEANINGS,
     ColumnPolicy,
     Importance,
     MisplacedError,
     PolicyBudget,
+    PolicyDates,
     PolicyLimits,
     PolicyReading,
     PolicyTabulations,
@@ -60,7 +62,7 @@ from hushtable.policy.sections import (
     with_value_errors,
 )
 from hushtable.quality import Loss, with_importance
-from hushtable.release import ExposureLimit, Pseudonyms, Release, manifest
+from hushtable.release import ExposureLimit, Pseudonyms, Release, derive_key, manifest
 from hushtable.search import Budget, Clock
 from hushtable.tables import Table
 
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
 
     from hushtable.columns import KeptRounding
     from hushtable.policy.advising import Advice
+    from hushtable.release import DateShift, SinceFirst
     from hushtable.tabulation import Tabulation
 
 
@@ -100,6 +103,12 @@ class Policy(Record):
         How many times the loss of a quasi-identifier counts, from 1, as where none is given, to 5.
     person : str, optional
         The column that says whose record a row is, where a person may have several.
+    household : str, optional
+        The column that says of which household a person is: whole households are published, and counted.
+    release : str, optional
+        A word for this release, such as its year: under another one the key gives other pseudonyms, and the same dates.
+    dates : PolicyDates, optional
+        How far dates with ``action: shift`` are shifted.
     population : str, optional
         The path, relative to the policy, of the people whom k-map and delta-presence count.
     domains : str, optional
@@ -144,6 +153,9 @@ class Policy(Record):
     )
     importance: dict[str, Importance] = Field(default_factory=dict)
     person: str | None = None
+    household: str | None = None
+    release: Annotated[str, BeforeValidator(str)] | None = None
+    dates: PolicyDates | None = None
     population: Annotated[str, BeforeValidator(check_file_exists)] | None = None
     domains: Annotated[str, BeforeValidator(check_file_exists)] | None = None
     unknown: PolicyUnknown = "error"
@@ -202,11 +214,10 @@ class Policy(Record):
         if strangers:
             msg = f"names {quote_names(strangers)}, which columns does not declare as other, sensitive or quasi-identifier"  # noqa: E501
             raise MisplacedError(msg, ("accept", strangers[0]))
-        if self.person is not None and (
-            self.person not in self.columns or self.columns[self.person].role not in ("identifier", "other")
-        ):
-            msg = f"{self.person!r} must be a column with the role identifier or other"
-            raise MisplacedError(msg, ("person",))
+        if any((self.person, self.household, self.release, self.dates, self.with_action(*DATE_ACTIONS))):
+            from hushtable.policy.persons import check_persons
+
+            check_persons(self)
         if self.tabulations is not None:
             self._check_tabulated(self.tabulations)
         return self
@@ -270,6 +281,18 @@ class Policy(Record):
         return tuple(name for name in self.with_role("identifier") if self.columns[name].action == "fresh")
 
     @property
+    def is_keyed(self) -> bool:
+        """Whether it takes a secret key."""
+        return bool(self.pseudonymized or self.with_action("shift"))
+
+    @property
+    def use_of_key(self) -> str:
+        """What its key is for."""
+        if not self.pseudonymized:
+            return f"shifts the dates of {quote_names(self.with_action('shift'))}"
+        return f"gives pseudonyms to {quote_names(self.pseudonymized)}"
+
+    @property
     def specs(self) -> dict[str, ColumnSpec]:
         """How columns are typed where the policy says so."""
         specs = {name: column.spec for name, column in self.columns.items()}
@@ -297,6 +320,10 @@ class Policy(Record):
     def with_role(self, role: Role | Literal["ask"]) -> tuple[str, ...]:
         """Return the columns of one role."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    def with_action(self, *actions: str) -> tuple[str, ...]:
+        """Return the columns of some actions."""
+        return tuple(name for name, column in self.columns.items() if column.action in actions)
 
     @overload
     def protect(
@@ -474,6 +501,8 @@ class Policy(Record):
             specs=self.specs,
             population=self._read_population(),
             person=self.person,
+            household=self.household,
+            dates=self._change_of_dates(key),
             limits=Limits(self.limits.highest_risk, self.limits.average_risk),
             clock=Clock(budget, progress),
             inputs=(*drafts.paths_among(data), *self.inputs),
@@ -523,8 +552,9 @@ class Policy(Record):
         of_classes: dict[str, Any] = {}
         if not any(model.needs.original for model in self.models):
             limits = Limits(self.limits.highest_risk, self.limits.average_risk)
-            of_classes = {"population": self._read_population(), "person": self.person, "limits": limits}
-            of_classes["is_fresh"] = self.person in self.fresh
+            unit, is_household = self.household or self.person, self.household is not None
+            of_classes = {"person": unit, "is_fresh": unit in self.fresh, "is_household": is_household}
+            of_classes |= {"population": self._read_population(), "limits": limits}
         claim = claim_from_models(
             self.quasi_identifiers,
             self.models,
@@ -542,7 +572,8 @@ class Policy(Record):
         """Return how the input spells quasi-identifiers, and which cells of unjudged columns are missing."""
         others = {name: self.columns[name].spec for name in self.with_role("other")}
         told = {name: spec.missing_cells for name, spec in others.items() if spec.missing_cells != ColumnSpec()}
-        return {name: self.columns[name].spec.spelling for name in self.quasi_identifiers} | told
+        judged = [name for name in self.quasi_identifiers if name not in self.with_action(*DATE_ACTIONS)]
+        return {name: self.columns[name].spec.spelling for name in judged} | told
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a published table by what the policy asks.
@@ -723,7 +754,7 @@ class Policy(Record):
             kind, order = self.columns[name].kind, self.columns[name].order
             holds_numbers = kind in (None, "integer", "decimal") and order is None
             decimal = "," if self.writing.decimal == "," and holds_numbers else None
-            specs[name] = ColumnSpec(kind, order, decimal=decimal)
+            specs[name] = ColumnSpec(None if name in self.with_action(*DATE_ACTIONS) else kind, order, decimal=decimal)
         return specs
 
     def _read_population(self) -> Frame | None:
@@ -749,20 +780,24 @@ class Policy(Record):
         return {**ladders, **declared}
 
     def _build_pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
-        if (key is not None) != bool(self.pseudonymized):
-            what = (
-                f"gives pseudonyms to {quote_names(self.pseudonymized)}, but there is no key"
-                if self.pseudonymized
-                else "gives no pseudonyms, but there is a key"
-            )
-            raise PolicyError(
-                f"the policy {what}.",
-                hint="a key goes with `action: pseudonym`: make one with openssl rand -out key.bin 32.",
-            )
-        return self.pseudonyms(key) if key is not None or self.fresh else None
+        if (key is not None) != self.is_keyed:
+            no_key, no_use = f"{self.use_of_key}, but there is no key", "gives no pseudonyms, but there is a key"
+            what = no_key if self.is_keyed else no_use
+            hint = "a key goes with `action: pseudonym` or shift: make one with openssl rand -out key.bin 32."
+            raise PolicyError(f"the policy {what}.", hint=hint)
+        return self.pseudonyms(key) if self.pseudonymized or self.fresh else None
+
+    def _change_of_dates(self, key: bytes | None) -> DateShift | SinceFirst | None:
+        if not self.with_action(*DATE_ACTIONS):
+            return None
+        from hushtable.policy.persons import change_of_dates
+
+        return change_of_dates(self, key)
 
     def pseudonyms(self, key: bytes | None) -> Pseudonyms:
         """Return which columns become pseudonyms, those that are keyed by some key."""
+        if key is not None and self.release is not None:
+            key = derive_key(key, self.release)
         return Pseudonyms(self.pseudonymized, key if self.pseudonymized else None, self.fresh)
 
 

@@ -22,7 +22,7 @@ from hushtable.io import Frame, Snapshot, Writing, drafts
 from hushtable.models import PrivacyModel, models_in
 from hushtable.policy.policy import Policy
 from hushtable.quality import LOSSES, Loss, with_importance
-from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release
+from hushtable.release import DateShift, Exposure, ExposureLimit, Pseudonyms, Release, SinceFirst
 from hushtable.search import Budget, Clock, check_budget
 from hushtable.tables import Table
 
@@ -54,6 +54,8 @@ class AnonymizeOptions(TypedDict, total=False):
     specs: Mapping[str, ColumnSpec] | None
     population: Any
     person: str | None
+    household: str | None
+    dates: DateShift | SinceFirst | None
     highest_risk: float | None
     average_risk: float | None
     roles: Literal["check", "trust"]
@@ -109,6 +111,8 @@ def anonymize(
     specs: Mapping[str, ColumnSpec] | None = None,
     population: Any = None,
     person: str | None = None,
+    household: str | None = None,
+    dates: DateShift | SinceFirst | None = None,
     highest_risk: float | None = None,
     average_risk: float | None = None,
     roles: Literal["check", "trust"] = "check",
@@ -176,6 +180,12 @@ def anonymize(
     person : str, optional
         The column that says whose record a row is, where a person may have several: classes
         then count distinct persons, and a record without one counts nobody.
+    household : str, optional
+        The column that says of which household a person is, one row a person. Households are published whole or not at
+        all, and hide among households of equal size and members: with `LinkedKAnonymity` and ``method="histories"``.
+    dates : DateShift or SinceFirst, optional
+        Quasi-identifiers whose dates are shifted, each person's by one keyed offset, or become days since the person's
+        first event. Takes ``person``.
     highest_risk, average_risk : float, optional
         Limits in (0, 1] that the release claims besides the models: 1 / the smallest class, and
         classes / records. Classes are made large enough for the first.
@@ -243,6 +253,7 @@ def anonymize(
         carried_out: Release = rules.protect(data, key=key, progress=progress, engine=engine, session=session)
         return carried_out
     _check_arguments(missing, key, specs, budget, pseudonyms, roles)
+    check_type(dates, (DateShift, SinceFirst), "dates", _EXAMPLE_OF_DATES)
     check_type(rounding, Mapping, "rounding", 'a mapping, as {"cost": 100}')
     check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
     check_type(importance, Mapping, "importance", 'a mapping, as {"postcode": 3}')
@@ -264,6 +275,8 @@ def anonymize(
         specs=specs or {},
         population=population,
         person=person,
+        household=household,
+        dates=dates,
         limits=Limits(highest_risk, average_risk),
         clock=Clock(budget or Budget(), progress),
         inputs=drafts.paths_among(data, hierarchies),
@@ -285,6 +298,8 @@ def anonymize(
         warnings.warn(doubt, ExposureWarning, stacklevel=2)
     return release
 
+
+_EXAMPLE_OF_DATES: Final = "DateShift(columns, within, window, key) or SinceFirst(columns)"
 
 _DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anonymize).parameters.items()}
 
@@ -339,7 +354,7 @@ def _warn_of_persons(source: Frame | Table, request: Request) -> None:
         warnings.warn(msg, stacklevel=4)
 
 
-def _check_arguments(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: Any, roles: Any) -> None:
+def _check_arguments(missing: object, key: object, specs: Any, budget: Any, pseudonyms: object, roles: object) -> None:
     if missing != "category":
         raise InputError(
             f"missing = {missing!r} makes no partition, so nothing can be generalized by it.",

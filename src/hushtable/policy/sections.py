@@ -22,6 +22,7 @@ from hushtable.release import ExposureLimit
 
 if TYPE_CHECKING:
     from hushtable.columns import KeptRounding
+    from hushtable.release import DateShift
     from hushtable.tabulation import CellRules
 
 Place = tuple[Any, ...]
@@ -142,7 +143,7 @@ _VALUE_ENTRIES: Final = ("hierarchy", "kind", "order")
 
 PolicyRole = Literal[Decided, "ask"]
 Importance = Annotated[int, Field(ge=1, le=HIGHEST_IMPORTANCE, strict=True)]
-Action = Literal["remove", "pseudonym", "fresh"]
+Action = Literal["remove", "pseudonym", "fresh", "shift", "since-first"]
 PolicyUnknown = Literal["error", "suppress"]
 
 
@@ -245,6 +246,11 @@ def check_file_exists(path: Any, info: ValidationInfo) -> str:
     return path
 
 
+ANY_KEY: Final = bytes(range(32))
+"""The key of figures that are the same whatever it is; what is written never has it."""
+
+DATE_ACTIONS: Final = ("shift", "since-first")
+
 _StrictNumber = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True)]
 
 
@@ -281,8 +287,9 @@ class ColumnPolicy(Record):
 
     @model_validator(mode="after")
     def _entries_fit_role(self) -> ColumnPolicy:
-        if self.action is not None and self.role != "identifier":
-            raise ValueError(f"action: {self.action} goes with role: identifier, not with {self.role}")
+        role = "quasi-identifier" if self.action in DATE_ACTIONS else "identifier"
+        if self.action is not None and self.role != role:
+            raise ValueError(f"action: {self.action} goes with role: {role}, not with {self.role}")
         # How a column is typed that nobody knows decides how Parquet holds it.
         of_published = ("separator", "odd_cells")
         of_others = [name for name in _VALUE_ENTRIES if name != "kind"]
@@ -384,6 +391,30 @@ class PolicyWriting(Record):
     def made(self) -> Writing:
         """What a release carries."""
         return Writing(self.encoding, self.decimal, self.formulas, self.language, self.by, bounds=self.bounds)
+
+
+class PolicyDates(Record):
+    """How far dates with ``action: shift`` are shifted: see `hushtable.DateShift`."""
+
+    within: str  # "182D", "26W"
+    # The first and the last day of the data; YAML reads dates as such.
+    window: tuple[Annotated[str, BeforeValidator(str)], Annotated[str, BeforeValidator(str)]]
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> PolicyDates:
+        with_value_errors(lambda given: given.to_shift((), ANY_KEY))(self)
+        return self
+
+    @property
+    def cost(self) -> str:
+        """What the shift costs, in words."""
+        return self.to_shift((), ANY_KEY).cost
+
+    def to_shift(self, columns: tuple[str, ...], key: bytes) -> DateShift:
+        """Return the shift of some columns by a key."""
+        from hushtable.release import DateShift
+
+        return DateShift(columns, self.within, self.window, key)
 
 
 class PolicyBudget(Record):

@@ -23,7 +23,7 @@ from .origin import (
     PublishedCells as PublishedCells,
     declare_odd_cells_missing as declare_odd_cells_missing,
 )
-from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
+from .pseudonyms import Pseudonyms as Pseudonyms, derive_key as derive_key, pseudonymize as pseudonymize
 from .release import (
     MOST_ATTACKED as MOST_ATTACKED,
     Release as Release,
@@ -37,6 +37,16 @@ from .sign_off import (
     read_sign_off as read_sign_off,
     write_sign_off as write_sign_off,
 )
+from .timelines.curves import measure_curve as measure_curve
+from .timelines.facts import Timelines as Timelines
+from .timelines.intervals import KnownIntervals as KnownIntervals, measure_intervals as measure_intervals
+from .timelines.shifting import (
+    DateShift as DateShift,
+    SinceFirst as SinceFirst,
+    days_since_first as days_since_first,
+    find_first_dates as find_first_dates,
+    shift_dates as shift_dates,
+)
 from .writing import (
     Destination as Destination,
     TableContent as TableContent,
@@ -44,5 +54,6 @@ from .writing import (
     check_output as check_output,
     check_writing as check_writing,
     is_folder as is_folder,
+    raise_if_dates_are_ordered as raise_if_dates_are_ordered,
     write as write,
 )

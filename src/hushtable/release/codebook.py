@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import persons_of
 from hushtable.tables import Table, encode_table
 from hushtable.wording import translate, use_language
+
+if TYPE_CHECKING:
+    from hushtable.release.timelines.facts import Timelines
 
 _MIN_PEOPLE_PER_VALUE: Final = 2
 _MAX_VALUES_SHOWN: Final = 12
@@ -117,6 +120,8 @@ class Codebook:
     count : callable, optional
         Counts who has every value of a quasi-identifier among the rows of each of some groups, shape (n_groups,
         n_values), where the source's own cells do not tell.
+    timelines : Timelines, optional
+        How dates of persons were changed.
     """
 
     edition: Edition
@@ -126,6 +131,7 @@ class Codebook:
     removed: tuple[str, ...] = ()
     grouped: Collection[str] = ()
     count: Callable[[Column, CodeArray, int], CountArray] | None = None
+    timelines: Timelines | None = None
 
     def texts(self, path: Path, *, external: bool, language: str = "en") -> dict[Path, str]:
         """Return the texts of both files; the one for people in a language.
@@ -197,7 +203,8 @@ class Codebook:
             "role": "quasi-identifier",
             "how": self._describe_coarsening(name, ladder)
             + self._describe_time_zone(name)
-            + _describe_separator(column.separator),
+            + _describe_separator(column.separator)
+            + self._describe_changed_dates(name),
             "cells": self._count_cell_forms(column, rewritten),
             **({"labels": labels} if labels else {}),
         }
@@ -250,6 +257,11 @@ class Codebook:
         if "%z" in (source.spelling(name).format or ""):
             return "; moments are in UTC (the column's own cells tell their offset)"
         return f"; moments are in UTC (the column's own time zone is {zone})" if zone not in (None, "UTC") else ""
+
+    def _describe_changed_dates(self, name: str) -> str:
+        """Describe how the dates of a column were changed before they were coarsened."""
+        timelines = self.timelines
+        return f"; {timelines.of_cells}" if timelines is not None and name in timelines.columns else ""
 
     @property
     def _weights(self) -> CountArray:

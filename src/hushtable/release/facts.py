@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.columns import bound_names
-from hushtable.models import KMAnonymity, PrivacyModel
+from hushtable.models import KMAnonymity
 from hushtable.release.exposure import Exposure
 from hushtable.wording import careful, count_of, join_names
 
@@ -38,10 +38,11 @@ def describe_release(
         f"The release publishes {count_of(verdict.n_records, 'record')} with {count_of(len(columns), 'column')}.",
         *first,
         _describe_verdict(claim, verdict, columns),
-        f"This holds for readers who know {join_names(claim.columns)}{_describe_known_records(claim.models)}, "
+        f"This holds for readers who know {join_names(claim.columns)}{_describe_known_records(claim)}, "
         "and nothing else of a person.",
         *_describe_classes(claim, verdict, columns, entries),
         *_describe_batch(claim, entries),
+        *_describe_timelines(entries.get("timelines")),
         *_describe_columns(claim, columns, entries),
         *verdict.cautions,
         *([] if exposure is None else [careful(f"{line}.") for line in exposure.describe_dangers()]),
@@ -50,6 +51,15 @@ def describe_release(
         *([_describe_cells(cells)] if (cells := entries.get("quality", {}).get("cells")) else []),
         *([] if exposure is None else [f"Tested: {line}." for line in exposure.describe_tests()]),
     )
+
+
+def _describe_timelines(timelines: Mapping[str, object] | None) -> Iterator[str]:
+    """Describe how the dates of persons were changed, and what they still tell."""
+    if timelines:
+        # Few releases have any, and a command loads what it runs.
+        from hushtable.release.timelines.facts import Timelines
+
+        yield from Timelines.from_dict(timelines).describe()
 
 
 def _describe_batch(claim: Classes | Matchings, entries: Mapping[str, Any]) -> Iterator[str]:
@@ -109,11 +119,13 @@ def _describe_verdict(claim: Classes | Matchings, verdict: Verdict, columns: Seq
     return f"Verified from the published table{beside}: {'; '.join(verdict.conditions)}."
 
 
-def _describe_known_records(models: Sequence[PrivacyModel]) -> str:
+def _describe_known_records(claim: Classes | Matchings) -> str:
     """Describe how many records of a person an attacker may know, if a model judges histories."""
-    linked = [model for model in models if model.needs.histories]
+    linked = [model for model in claim.models if model.needs.histories]
     if not linked:
         return ""
+    if claim.unit == "household":
+        return " of all members of a household"
     most = [model.m for model in linked if isinstance(model, KMAnonymity)]
     return f" of {count_of(max(most), 'record')} or fewer" if len(most) == len(linked) else " of any number of records"
 
@@ -130,7 +142,7 @@ def _describe_classes(
     )
     is_counted = verdict.complete or (person in columns and not claim.is_fresh)
     if person is None or is_counted or verdict.complete_for_receiver:
-        smallest = count_of(verdict.smallest_class, "person" if person and is_counted else "record")
+        smallest = count_of(verdict.smallest_class, claim.unit if person and is_counted else "record")
         n_records = count_of(entries.get("n_records", verdict.n_records), "record")
         yield f"{n_records} became {count_of(verdict.n_classes, 'class')} of at least {smallest}; {suppression}."
     else:
@@ -147,6 +159,7 @@ def _describe_classes(
                 "the person is in the table finds the record."
             )
         )
+    yield from verdict.household_facts
     quality = entries.get("quality", {})
     if (share := quality.get("set_ncp")) is not None:
         n_cells = {name: each["n_cells"] for name, each in (quality.get("cells") or {}).items()}

@@ -115,9 +115,23 @@ def build(
     }
 
 
+def check_comparable(entries: Mapping[str, object]) -> None:
+    """Raise InputError if a release, given its manifest, is to be compared with an original of other dates."""
+    if entries.get("timelines"):
+        raise InputError(
+            "its dates were changed person by person, so that the release is not to be compared with its original.",
+            hint="leave the original out; in Python, `Release` compares with the changed dates.",
+        )
+
+
 def external_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return, of what is known of a release, what may go with its file."""
     told = {name: fact for name, fact in facts.items() if name in _EXTERNAL_FACTS}
+    if facts.get("timelines"):
+        # Few releases have any, and a command loads what it runs.
+        from hushtable.release.timelines.facts import Timelines
+
+        told["timelines"] = Timelines.public_part(facts["timelines"])
     persons = facts.get("persons")
     # Of those whom the file does not tell, outsiders hear a round number.
     return told if persons is None else {**told, "persons": {"in_all": _round_down(persons["in_all"])}}

@@ -13,12 +13,10 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable.columns import ColumnSpec, from_texts, map_texts, text_codes, text_series, to_canonical_texts
-from hushtable.errors import InputError, check_columns
+from hushtable.errors import check_columns, check_key
 from hushtable.io import Frame
 from hushtable.tables import Table
 
-_MIN_KEY_BYTES: Final = 16
-_MIN_DISTINCT_BYTES: Final = 8
 _HEX_DIGITS: Final = 32
 
 
@@ -53,18 +51,7 @@ class Pseudonyms:
         object.__setattr__(self, "columns", tuple(dict.fromkeys((*self.columns, *self.fresh))))
         if self.key is None and not self.keyed and self.fresh:
             return
-        if not isinstance(self.key, bytes):
-            raise InputError(f"the pseudonym key is of type {type(self.key).__name__}.", hint="expected bytes.")
-        hint = "make one with: python -c 'import secrets; print(secrets.token_hex(32))'."
-        if len(self.key) < _MIN_KEY_BYTES:
-            raise InputError(
-                f"the pseudonym key has {len(self.key)} bytes, expected {_MIN_KEY_BYTES} or more.", hint=hint
-            )
-        if (n_distinct := len(set(self.key))) < _MIN_DISTINCT_BYTES:
-            raise InputError(
-                f"the pseudonym key has {n_distinct} different bytes, expected {_MIN_DISTINCT_BYTES} or more.",
-                hint=hint,
-            )
+        check_key(self.key, "pseudonyms")
 
     @property
     def keyed(self) -> tuple[str, ...]:
@@ -76,6 +63,12 @@ class Pseudonyms:
         columns = tuple(columns)
         keyed, fresh = (tuple(name for name in columns if name in each) for each in (self.keyed, self.fresh))
         return Pseudonyms(keyed, self.key if keyed else None, fresh) if keyed or fresh else None
+
+
+def derive_key(key: bytes, release: str) -> bytes:
+    """Return the key of one release's pseudonyms: whoever lacks ``key`` cannot tell which are of one person."""
+    check_key(key, "pseudonyms")
+    return hmac.new(key, f"hushtable: pseudonyms of a release\0{release}".encode(), hashlib.sha256).digest()
 
 
 def pseudonymize(frame: Frame, pseudonyms: Pseudonyms) -> Frame:

@@ -29,7 +29,15 @@ from hushtable.release.exposure import Exposure, ExposureLimit
 from hushtable.release.facts import describe_release
 from hushtable.release.linking import linking_columns, measure_release_linkage
 from hushtable.release.pseudonyms import Pseudonyms
-from hushtable.release.writing import Content, Destination, ReleaseContent, TableContent, is_folder, write
+from hushtable.release.writing import (
+    Content,
+    Destination,
+    ReleaseContent,
+    TableContent,
+    is_folder,
+    raise_if_dates_are_ordered,
+    write,
+)
 from hushtable.search import Budget, Trace
 from hushtable.tables import Partition, Table, encode_table
 from hushtable.wording import StatesFacts
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
     from hushtable.quality import Utility
     from hushtable.release.mapping import AppliedMapping
     from hushtable.release.origin import Origin, PublishedCells
+    from hushtable.release.timelines.facts import Timelines
     from hushtable.risk import OwnAttacks
 
 
@@ -94,6 +103,9 @@ class Release(StatesFacts, Generic[FrameT]):
         nothing writes but `Certificate.write`.
     origin : Origin, optional
         Where all rows are, if they are not in memory: in files, or in an engine.
+    timelines : Timelines, optional
+        How the dates of persons were shifted, or counted from the first, and what they still tell. The source then has
+        the changed dates, and no record that was left out at the ends.
     """
 
     source: Frame | Table = field(repr=False)
@@ -115,6 +127,7 @@ class Release(StatesFacts, Generic[FrameT]):
     learner: Learns | None = field(default=None, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
     origin: Origin | None = field(default=None, repr=False)
+    timelines: Timelines | None = field(default=None, repr=False)
     _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -302,7 +315,9 @@ class Release(StatesFacts, Generic[FrameT]):
         count = None
         if self.origin is not None and self.is_row_by_row:
             count = partial(self.origin.count_by_record, specs=self.specs)
-        return Codebook(self.edition, self.claim, recoding.columns, recoding.style, self.removed, grouped, count)
+        return Codebook(
+            self.edition, self.claim, recoding.columns, recoding.style, self.removed, grouped, count, self.timelines
+        )
 
     @property
     def learned(self) -> NextBatch:
@@ -318,6 +333,11 @@ class Release(StatesFacts, Generic[FrameT]):
                 "the rows hardly repeat, so that its records were cut one by one: what new rows are published by is "
                 "not kept.",
                 hint="anonymize a part of the files that fits, and publish the others by its cells.",
+            )
+        if self.timelines is not None:
+            raise InputError(
+                "the dates of persons were changed, and who is in several batches can be found by them.",
+                hint="anonymize all rows together; for a later release, with the same key.",
             )
         if self.learner is None:
             raise InputError(
@@ -780,6 +800,8 @@ class Release(StatesFacts, Generic[FrameT]):
         """
         release = self.with_bounds() if bounds and not self.claim.bounds else self
         check_before_writing(release.exposure, release.recoding)
+        if keep_order and release.timelines is not None:
+            raise_if_dates_are_ordered()
         path, by, language = Path(path), by if by is not None else release.writing.by, release.writing.language
         to = Destination(
             path,
@@ -875,6 +897,7 @@ class Release(StatesFacts, Generic[FrameT]):
             "quality": quality.to_dict(),
             "trace": self.trace.to_dict(),
             **({} if self.origin is None else {"engine": self.engine}),
+            **({} if self.timelines is None else {"timelines": self.timelines.to_dict()}),
         }
 
     def classes(self) -> Any:

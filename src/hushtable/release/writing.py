@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Protocol
 
 import numpy as np
 
@@ -425,6 +425,14 @@ def check_order(person: str | None, models: Sequence[PrivacyModel]) -> None:
             hint="leave the order to chance; or ask for linked-k-anonymity or km-anonymity, which judge "
             "linked records.",
         )
+
+
+def raise_if_dates_are_ordered() -> NoReturn:
+    """Raise InputError where rows are to keep their order and dates of persons were changed."""
+    raise InputError(
+        "the rows would keep the order of the input, which can tell the dates that were changed.",
+        hint="leave the order to chance.",
+    )
 
 
 def check_writing(path: Path, writing: Writing) -> None:

@@ -212,11 +212,13 @@ _FACT_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "quality": dict,
     "trace": dict,
     "policy": (dict, type(None)),
+    "timelines": dict,
 }
 """What a manifest may hold that reports tell, and of what type it is."""
 
 _REQUIRED_ENTRIES: Final = {
     "trace": ("method",),
+    "timelines": ("action", "columns"),
 }
 """What such an entry has in it."""
 
@@ -418,6 +420,8 @@ def from_file(
     claim = manifest.claim_of(path)
     assert claim is not None
     _check_facts(path, facts)
+    if original is not None:
+        manifest.check_comparable(facts)
     table = open_release(path, manifest.dialect_of(path))
     frame = select_for_claim(claim, table)
     # The manifest counts the file's rows; suppressed records may have been dropped from it.

@@ -363,7 +363,8 @@ def _measure_household_risk(classes: Counted, population: _Population, column: s
     # Without a record, the risk is 1.
     highest, average = (float(risks.max()), float(risks.mean())) if len(risks) else (1.0, 1.0)
     n_unique, smallest = int(np.count_nonzero(sizes == 1)), int(sizes.min(initial=len(sizes)))
-    return risks, HouseholdRisk(len(sizes), n_unique, smallest, highest, average)
+    known = float((1 / sizes)[households].mean()) if len(risks) else 1.0
+    return risks, HouseholdRisk(len(sizes), n_unique, smallest, highest, average, known)
 
 
 def _measure_attack_risk(records: CountArray, sizes: CountArray, below: tuple[int, ...]) -> AttackRisk:

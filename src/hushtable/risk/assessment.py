@@ -106,8 +106,13 @@ def _facts(risk: RiskAssessment) -> Iterator[str]:
     yield from (each.sentence(name) for name, each in risk.homogeneity.items())
     if (household := risk.household) is not None:
         yield (
-            f"Of {household.n_households:,} households, {household.n_unique:,} are unique by all their members; their "
-            f"highest risk is {household.highest:.3g}, the average {household.average:.3g}."
+            f"Of {household.n_households:,} households, {household.n_unique:,} are unique by all their members. Who "
+            f"knows a whole household finds it with a chance of {household.average_known:.3g} on average (1 / equal "
+            "households)."
+        )
+        yield (
+            f"The product of the members' own risks is {household.highest:.3g} at most, {household.average:.3g} on "
+            "average: it takes them for independent, and is no limit."
         )
     yield from (careful(f"{note}.") for note in risk.notes)
     if risk.within_tolerance:

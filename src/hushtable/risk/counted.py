@@ -300,7 +300,9 @@ class HouseholdRisk:
     """The risk of households; a record without one is a household of its own.
 
     ``highest`` and ``average`` are over records, of 1 - the product over the members of a household of (1 - a member's
-    individual risk): that anyone of them is found, if finding one has no bearing on finding another.
+    individual risk): that anyone of them is found, if finding one has no bearing on finding another. Members are known
+    together, so that it says too little: ``average_known`` is the mean over records of 1 / F, F the households of equal
+    members, whom a reader who knows the whole household cannot tell apart.
     """
 
     n_households: int
@@ -308,6 +310,7 @@ class HouseholdRisk:
     smallest_class: int  # the fewest households that share them
     highest: float
     average: float
+    average_known: float
 
 
 def household_codes(codes: CodeArray, counts: CountArray) -> CountArray:

@@ -89,10 +89,15 @@ class Said(NamedTuple):
     is_own: bool = False  # A word of the user's says so
 
 
+def topic_of_name(name: str) -> str | None:
+    """Return what a column is about by its name alone, such as "birth" or "age"; None if it says nothing."""
+    meaning = interpret_name(name, build_lexicon(), lambda _: True)
+    return None if meaning.topic is None else meaning.topic.name
+
+
 def names_birth(name: str) -> bool:
     """Tell whether a column is one of births by its name."""
-    meaning = interpret_name(name, build_lexicon(), lambda _: True)
-    return meaning.topic is not None and meaning.topic.name == "birth"
+    return topic_of_name(name) == "birth"
 
 
 class _NameClaim(NamedTuple):
