@@ -62,6 +62,7 @@ class AlignedGroups(NamedTuple):
 
     @property
     def cost(self) -> float:
+        """The cost of all groups."""
         return sum(group.cost for group in self.groups)
 
 
