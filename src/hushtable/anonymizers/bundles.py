@@ -76,8 +76,7 @@ class Bundles:
     @classmethod
     def from_tables(cls, tables: Sequence[BundleTable]) -> Bundles:
         """Count the records of the persons, who are the same in all tables."""
-        counts = [[len(rows) for rows in table.crowd.rows] for table in tables]
-        return cls(tuple(tables), np.array(counts, dtype=np.int64).reshape(len(tables), -1))
+        return cls(tuple(tables), np.array([table.crowd.n_records for table in tables]))
 
     @property
     def n_cells(self) -> float:
@@ -204,7 +203,7 @@ def _person_features(crowd: Crowd, n_records: CountArray) -> FloatArray:
     is_there = n_records > 0
     n_present = n_records[is_there]
     owner = np.repeat(np.arange(len(n_present)), n_present)
-    rows, starts = np.concatenate(crowd.rows), np.cumsum(n_present) - n_present
+    rows, starts = crowd.rows, np.cumsum(n_present) - n_present
     features = np.empty((len(n_records), 3 * len(crowd.shares)))
     for j, share in enumerate(crowd.shares):
         positions = np.nan_to_num(crowd.positions[rows, j]) * (share or 1.0)

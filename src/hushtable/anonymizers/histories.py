@@ -95,7 +95,7 @@ class Histories:
 def _find_floor(crowd: Crowd, problem: Problem) -> float | None:
     """Return a lower bound of the loss of every release in which k persons have equal histories; None if not known."""
     k = max((model.k for model in problem.judge.models if isinstance(model, LinkedKAnonymity)), default=0)
-    n_records = np.array([len(rows) for rows in crowd.rows])
+    n_records = crowd.n_records
     is_own_cost = (
         not problem.n_suppressed_before
         and not crowd.n_without_person
@@ -103,7 +103,7 @@ def _find_floor(crowd: Crowd, problem: Problem) -> float | None:
     )
     if k < 2 or not is_own_cost or int(n_records.sum()) ** 2 > _MOST_PAIRS:
         return None
-    positions, starts = crowd.positions[np.concatenate(crowd.rows)], np.cumsum(n_records) - n_records
+    positions, starts = crowd.positions[crowd.rows], crowd.starts[:-1]
     return (
         sum(_person_floor(crowd, person, positions, starts, n_records, k) for person in range(len(starts)))
         / crowd.n_cells
@@ -119,7 +119,7 @@ def _person_floor(
     """
     from scipy.optimize import linear_sum_assignment
 
-    own = crowd.positions[crowd.rows[person]]
+    own = crowd.positions[crowd.rows_of(person)]
     pairs = np.stack(np.broadcast_arrays(own[:, None], positions[None]))
     costs = (domain_shares(crowd, pairs, crowd.shares > 0) * crowd.weights).sum(axis=2)
     nearest = np.minimum.reduceat(costs, starts, axis=1)

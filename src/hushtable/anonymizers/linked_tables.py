@@ -78,18 +78,17 @@ def _build_crowd(table: LinkedRequest, posed: Posed, persons: Mapping[str, int])
     """Collect the records of all persons, none for those who have no record in the table."""
     crowd = build_crowd(posed.problem, table.time)
     codes = posed.problem.table.codes[posed.problem.table.index(str(posed.problem.judge.person))]
-    texts, rows = _person_texts(posed), [np.empty(0, dtype=np.int64)] * len(persons)
-    n_outside = 0
-    for code, own in zip(np.unique(codes[codes >= 0]).tolist(), crowd.rows, strict=True):
-        number = persons.get(texts[code])
-        if number is None:
-            n_outside += len(own)
-        else:
-            rows[number] = own
+    texts = _person_texts(posed)
+    numbers = np.array([persons.get(texts[code], -1) for code in np.unique(codes[codes >= 0]).tolist()], dtype=np.int64)
+    owners = np.repeat(numbers, crowd.n_records)
+    order = np.argsort(owners, kind="stable")
+    order = order[owners[order] >= 0]
+    n_records = np.bincount(owners[order], minlength=len(persons))
     return replace(
         crowd,
-        rows=rows,
-        n_without_person=crowd.n_without_person + n_outside,
+        rows=crowd.rows[order],
+        starts=np.append(0, np.cumsum(n_records)),
+        n_without_person=crowd.n_without_person + len(owners) - len(order),
         weights=crowd.weights * table.weight,
         alignment_weights=crowd.alignment_weights * table.weight,
     )
