@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -19,6 +19,12 @@ from hushtable.tables import Partition
 
 _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 15_000
+_STEPS_PER_PERSON_OF_TABLES: Final = 100  # where persons have several tables
+_MOST_STEPS_OF_TABLES: Final = 200_000
+# How much the number of records in a table counts beside a column, where persons have several tables: unequal numbers
+# are what leaves records out.
+_COUNT_WEIGHTS: Final = (5.0, 10.0, 20.0)
+_MOST_PERSONS_COMPARED: Final = 20_000  # of more, the first grouping that suppresses few enough is taken
 _FEWEST_STEPS: Final = 600
 _HEAT_SHARE: Final = 0.02  # the start temperature, as a share of the mean cost of a group
 # How far apart the numbers of two groups that exchange persons may be: neighbours are similar
@@ -159,27 +165,44 @@ def _number_lines(all_lines: Sequence[CountArray], n_rows: int) -> tuple[CodeArr
 
 
 def _list_starts(bundles: Bundles) -> list[AlignedGroups]:
-    """Build two first groupings, by cuts and by length; return those that suppress no more than is allowed."""
-    n_records, k = bundles.n_records, bundles.k
+    """Align first groupings of persons; return those that suppress no more than is allowed."""
+    n_records = bundles.n_records
     if not n_records.any():
         n_all = sum(table.problem.table.n_records for table in bundles.tables)
         raise InfeasibleError(
             f"none of {n_all:,} records says whose it is, so that no person is there to group.",
             hint="name the column of the person, or leave the method out.",
         )
-    features = [_person_features(table.crowd, counts) for table, counts in zip(bundles.tables, n_records, strict=True)]
-    by_cuts = _cut_persons(np.column_stack(features), n_records, k)
-    rank = np.argsort(np.concatenate(by_cuts))
-    by_length = _group_by_length(np.lexsort((rank, *n_records[::-1])), n_records, k)
-    starts = []
-    for groups in (by_cuts, by_length):
+    most = np.array([table.max_left_out for table in bundles.tables])
+    starts, feasible = [], []
+    for groups in _list_groupings(bundles):
         aligned = _merge_failing_groups(bundles, groups)
         starts.append(AlignedGroups(aligned, np.sum([group.n_left_out for group in aligned], axis=0)))
-    most = np.array([table.max_left_out for table in bundles.tables])
-    feasible = [start for start in starts if (start.n_left_out <= most).all()]
+        if (starts[-1].n_left_out <= most).all():
+            feasible.append(starts[-1])
+            if len(bundles.tables) > 1 and n_records.shape[1] > _MOST_PERSONS_COMPARED:
+                break
     if not feasible:
         _raise_infeasible(bundles, np.min([start.n_left_out for start in starts], axis=0) - most)
     return feasible
+
+
+def _list_groupings(bundles: Bundles) -> Iterator[list[CountArray]]:
+    """Yield groupings of persons: by cuts, and the one that leaves out the fewest records."""
+    n_records, k = bundles.n_records, bundles.k
+    features = [_person_features(table.crowd, counts) for table, counts in zip(bundles.tables, n_records, strict=True)]
+    if len(features) == 1:
+        by_cuts = _cut_persons(features[0], n_records, k)
+        yield by_cuts
+    else:
+        # The mean says where a person is, on a scale on which every column has the width 1.
+        sides = zip(bundles.tables, features, strict=True)
+        means = np.column_stack([each[:, ::3] / np.maximum(1 - table.crowd.shares, 1e-9) for table, each in sides])
+        for weight in _COUNT_WEIGHTS:
+            by_cuts = _cut_persons(means, n_records, k, weight)
+            yield by_cuts
+    rank = np.argsort(np.concatenate(by_cuts))
+    yield _group_by_length(np.lexsort((rank, *n_records[::-1])), n_records, k)
 
 
 def _raise_infeasible(bundles: Bundles, excess: CountArray) -> None:
@@ -214,11 +237,15 @@ def _person_features(crowd: Crowd, n_records: CountArray) -> FloatArray:
     return features
 
 
-def _cut_persons(features: FloatArray, n_records: CountArray, k: int) -> list[CountArray]:
+def _cut_persons(
+    features: FloatArray, n_records: CountArray, k: int, count_weight: float | None = None
+) -> list[CountArray]:
     """Halve groups until they have fewer than 2 k persons.
 
-    A group is cut at the median of its widest feature, or of the number of records in a table if that varies more.
+    A group is cut at the median of its widest feature, or of the number of records in a table if that varies more:
+    relative to its mean, or, with a weight, to how much it varies among all persons.
     """
+    scale = None if count_weight is None else np.maximum(np.ptp(n_records, axis=1), 1) / count_weight
     groups, waiting = [], [np.arange(len(features))]
     while waiting:
         persons = waiting.pop()
@@ -227,7 +254,7 @@ def _cut_persons(features: FloatArray, n_records: CountArray, k: int) -> list[Co
             continue
         widths = np.ptp(features[persons], axis=0)
         counts = n_records[:, persons]
-        spreads = np.ptp(counts, axis=1) / np.maximum(counts.mean(axis=1), 1e-12)
+        spreads = np.ptp(counts, axis=1) / (np.maximum(counts.mean(axis=1), 1e-12) if scale is None else scale)
         is_by_count = spreads.max() >= widths.max()
         key = counts[spreads.argmax()] if is_by_count else features[persons, widths.argmax()]
         order = persons[np.argsort(key, kind="stable")]
@@ -296,7 +323,12 @@ def _anneal_groups(bundles: Bundles, start: AlignedGroups, clock: Clock, seed: i
 
     Return the best groups, the number of steps, and whether a budget ended the search.
     """
-    n_steps = min(max(_STEPS_PER_PERSON * bundles.n_records.shape[1], _FEWEST_STEPS), _MOST_STEPS)
+    steps, most = (
+        (_STEPS_PER_PERSON, _MOST_STEPS)
+        if len(bundles.tables) == 1
+        else (_STEPS_PER_PERSON_OF_TABLES, _MOST_STEPS_OF_TABLES)
+    )
+    n_steps = min(max(steps * bundles.n_records.shape[1], _FEWEST_STEPS), most)
     groups, n_left_out, best = list(start.groups), start.n_left_out, start
     cost, rng = start.cost, np.random.default_rng(seed)
     max_left_out = np.array([table.max_left_out for table in bundles.tables])
