@@ -30,14 +30,7 @@ from hushtable.policy.sections import (
     with_value_errors,
 )
 
-_NAMES_TABLES: Final = re.compile(r"^tables\s*:", re.MULTILINE)
 _TABLE_NAME: Final = re.compile(r"\w[\w .-]*")  # it becomes the name of a file, a sheet or a table of a database
-
-
-def names_tables(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a policy file is one of linked tables."""
-    text = plain_yaml.read_file(path, "policy", "`hushtable scan` writes one.", PolicyError)
-    return _NAMES_TABLES.search(text) is not None
 
 
 class PolicyUnit(Record):

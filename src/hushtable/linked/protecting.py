@@ -5,15 +5,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 from typing import Any, Final
 
 from hushtable._types import Progress
 from hushtable.anonymizers import LinkedRequest, protect_linked_tables
-from hushtable.io import FILE_KINDS, Snapshot, drafts
+from hushtable.io import Snapshot
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.release import LinkedRelease
-from hushtable.linked.tables import LinkedRows, link_rows, open_tables
+from hushtable.linked.tables import LinkedRows, link_rows, list_inputs, open_tables
 from hushtable.release import ExposureLimit, Release
 
 _KEY_BYTES: Final = 32
@@ -66,7 +65,7 @@ def anonymize_tables(
     (True, {'patients': 0, 'stays': 1})
     """
     rules = policy if isinstance(policy, LinkedPolicy) else LinkedPolicy.read(policy)
-    inputs = _list_inputs(tables)
+    inputs = list_inputs(tables)
     before = Snapshot.from_paths(inputs)
     opened, others = open_tables(tables, rules.tables, rules.dialect)
     rows = link_rows(opened, rules)
@@ -74,12 +73,6 @@ def anonymize_tables(
     releases = protect(rows, rules, progress)
     before.check()
     return LinkedRelease(rules, releases, rows, tuple(others), inputs)
-
-
-def _list_inputs(tables: Any) -> tuple[Path, ...]:
-    if isinstance(tables, Mapping) or not Path(tables).is_dir():
-        return drafts.paths_among(tables)
-    return tuple(path for path in sorted(Path(tables).iterdir()) if path.suffix.lower() in FILE_KINDS)
 
 
 def _protect_joined(rows: LinkedRows, policy: LinkedPolicy, progress: Progress | None) -> dict[str, Release]:

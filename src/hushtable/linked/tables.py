@@ -14,7 +14,7 @@ import polars as pl
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec, list_distinct_cells, to_canonical_texts
 from hushtable.errors import ColumnError, InputError, quote_names
-from hushtable.io import FILE_KINDS, MANIFEST, Dialect, Frame, Source, frames
+from hushtable.io import FILE_KINDS, MANIFEST, Dialect, Frame, Source, drafts, frames
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.wording import careful, count_of
 
@@ -56,6 +56,13 @@ def list_files(folder: Path, names: Iterable[str]) -> tuple[dict[str, Path], lis
             raise InputError(f"{str(folder)!r} has two files of table {name!r}: {both}.", hint="keep one of them.")
         found[name] = path
     return {name: found[name] for name in names if name in found}, [name for name in found if name not in names]
+
+
+def list_inputs(tables: Any) -> tuple[Path, ...]:
+    """Return the files of tables, none of which may be written to."""
+    if isinstance(tables, Mapping) or not Path(tables).is_dir():
+        return drafts.paths_among(tables)
+    return tuple(path for path in sorted(Path(tables).iterdir()) if path.suffix.lower() in FILE_KINDS)
 
 
 def open_tables(

@@ -16,16 +16,11 @@ from hushtable.linked.tables import list_files, open_tables
 from hushtable.release import manifest
 
 
-def is_of_linked_tables(path: Path) -> bool:
-    """Tell whether a manifest beside a folder or file claims something of linked tables."""
-    if not manifest.manifest_path(path).is_file():
-        return False
-    claim = manifest.read(path).get("claim")
-    return isinstance(claim, dict) and claim.get("kind") == LinkedTables.kind
-
-
 def verify_tables(
-    tables: Mapping[str, Any] | str | os.PathLike[str], policy: LinkedPolicy | str | os.PathLike[str] | None = None
+    tables: Mapping[str, Any] | str | os.PathLike[str],
+    policy: LinkedPolicy | str | os.PathLike[str] | None = None,
+    *,
+    by_manifest: bool = True,
 ) -> Verdict:
     r"""Judge linked tables from what is published alone.
 
@@ -34,6 +29,8 @@ def verify_tables(
     tables : mapping of name to dataframe or path, or a path
     policy : LinkedPolicy or path, optional
         What is asked. Without one the manifest of a folder says what its tables claim.
+    by_manifest : bool
+        Whether to read the manifest, where there is one.
 
     Returns
     -------
@@ -60,7 +57,7 @@ def verify_tables(
     False
     """
     rules = policy if policy is None or isinstance(policy, LinkedPolicy) else LinkedPolicy.read(policy)
-    if isinstance(tables, (str, os.PathLike)) and is_of_linked_tables(Path(tables)):
+    if by_manifest and isinstance(tables, (str, os.PathLike)) and manifest.is_of_linked_tables(Path(tables)):
         return _verify_written(Path(tables), rules)
     if rules is None:
         raise InputError(
