@@ -20,7 +20,7 @@ from hushtable.tables import Partition
 _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 15_000
 _STEPS_PER_PERSON_OF_TABLES: Final = 100  # where persons have several tables
-_MOST_STEPS_OF_TABLES: Final = 200_000
+_MOST_STEPS_OF_TABLES: Final = 100_000
 # How much the number of records in a table counts beside a column, where persons have several tables: unequal numbers
 # are what leaves records out.
 _COUNT_WEIGHTS: Final = (5.0, 10.0, 20.0)
@@ -78,27 +78,22 @@ class Bundles:
 
     tables: tuple[BundleTable, ...]
     n_records: CountArray = field(repr=False)  # of every person in every table, shape (n_tables, n_persons)
+    k: int  # how many persons a group needs
+    is_by_size: bool  # whether the number of persons alone decides if a group passes
 
     @classmethod
     def from_tables(cls, tables: Sequence[BundleTable]) -> Bundles:
         """Count the records of the persons, who are the same in all tables."""
-        return cls(tuple(tables), np.array([table.crowd.n_records for table in tables]))
+        judges = [table.problem.judge for table in tables]
+        models = [model for judge in judges for model in judge.models]
+        is_by_size = all(model.needs.histories or type(model) is KAnonymity for model in models)
+        n_records = np.array([table.crowd.n_records for table in tables])
+        return cls(tuple(tables), n_records, max(judge.min_size for judge in judges), is_by_size)
 
     @property
     def n_cells(self) -> float:
         """The weighted number of cells: the cost if all are suppressed."""
         return sum(table.crowd.n_cells for table in self.tables)
-
-    @property
-    def k(self) -> int:
-        """How many persons a group needs."""
-        return max(table.problem.judge.min_size for table in self.tables)
-
-    @property
-    def is_by_size(self) -> bool:
-        """Whether the number of persons alone decides if a group passes."""
-        models = (model for table in self.tables for model in table.problem.judge.models)
-        return all(model.needs.histories or type(model) is KAnonymity for model in models)
 
     def align(self, persons: CountArray) -> AlignedGroup:
         """Align the records of a group, each table by itself."""

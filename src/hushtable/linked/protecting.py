@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Final
 
@@ -92,9 +93,12 @@ def _protect_joined(rows: LinkedRows, policy: LinkedPolicy, progress: Progress |
 
 
 def _with_exposure(release: Release, policy: LinkedPolicy, name: str) -> Release:
-    asked = policy.limits.exposure
+    """Measure what kept columns expose. Whom linked records find is asked of all tables together, not of each."""
+    asked, key = policy.limits.exposure, policy.unit.key
     limit = ExposureLimit(asked.columns, asked.rate, asked.named, asked.linked)
-    return release.with_exposure(limit, accepted=policy.tables[name].accept, is_enforced=True)
+    unlinked = replace(release, pseudonyms=None, removed=(*release.removed, key))
+    measured = unlinked.with_exposure(limit, accepted=policy.tables[name].accept, is_enforced=True)
+    return replace(release, exposure=measured.exposure)
 
 
 def _protect_apart(rows: LinkedRows, policy: LinkedPolicy, progress: Progress | None) -> dict[str, Release]:

@@ -123,10 +123,7 @@ class LinkedRelease(StatesFacts):
         n_records, lost = release.source.n_records, release.quality.by_column
         share = f"{100 * release.n_suppressed / max(1, n_records):.1f}"
         most = max(lost, key=lambda column: lost[column])
-        exposure = release.exposure
-        # Whom several records find is told of all tables together.
-        told = () if exposure is None or exposure.linkage is None else exposure.linkage.lines()
-        dangers = [] if exposure is None else [line for line in exposure.describe_dangers() if line not in told]
+        dangers = [] if release.exposure is None else release.exposure.describe_dangers()
         removed = [column for column in release.removed if column != self.policy.unit.key]
         return [
             f"{name}: a typical cell spans {100 * release.loss:.1f} % of its column (set-NCP {release.loss:.4f}), most "
