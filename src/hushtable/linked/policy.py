@@ -82,7 +82,7 @@ class LinkedPolicy(Record):
     ... models: [linked-k-anonymity: 5]
     ... ''')
     >>> policy.key_of("stays"), policy.claim().conditions[0]
-    ('pid', 'linked k-anonymity (k = 5), over patients and stays')
+    ('pid', 'linked-k-anonymity (k = 5), over patients and stays')
     """
 
     version: Literal[1] = 1
