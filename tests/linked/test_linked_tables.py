@@ -7,9 +7,11 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from twins import naive_linked_tables as naive
 
 import hushtable as ht
+from command import done, run
+from hushtable.linked import open_tables
+from twins import naive_linked_tables as naive
 
 POLICY = """
 unit: {table: patients, key: pid}
@@ -51,9 +53,7 @@ def as_rows(tables: dict[str, pl.DataFrame], columns: dict[str, tuple[str, ...]]
     return {
         name: [
             (str(person), tuple(map(str, cells)))
-            for person, cells in zip(
-                table[keys.get(name, "pid")], table.select(columns[name]).iter_rows(), strict=True
-            )
+            for person, cells in zip(table[keys.get(name, "pid")], table.select(columns[name]).iter_rows(), strict=True)
         ]
         for name, table in tables.items()
     }
@@ -86,7 +86,8 @@ def test_who_knows_rows_of_all_tables_finds_nobody_among_fewer_than_k(seed, most
     for unit in ("patients", None):
         for n_known in (0, 1, 2, 3, None) if unit else (1, 2, None):
             found = naive.attack(original, published, pseudonyms, unit, n_known, k=3)
-            assert found.n_persons > 0 and (found.n_found, found.n_few) == (0, 0), (unit, n_known)
+            assert found.n_persons > 0
+            assert (found.n_found, found.n_few) == (0, 0), (unit, n_known)
 
 
 def test_tables_that_each_hold_alone_fail_together_under_one_pseudonym():
@@ -107,8 +108,7 @@ def test_tables_that_each_hold_alone_fail_together_under_one_pseudonym():
         )
         assert alone.verify().passed
         apart[name] = alone.frame
-    rules = policy(**{"key: patient, ": "", "stay: identifier, ": ""})
-    verdict = ht.verify_tables(apart, rules)
+    verdict = ht.verify_tables(apart, policy())
     published = as_rows(apart, COLUMNS, {})
     n_few = sum(
         sum(sorted(rows) == sorted(other) for other in naive.rows_by_person(published).values()) < 3
@@ -124,7 +124,8 @@ def test_tables_that_each_hold_alone_fail_together_under_one_pseudonym():
 
 def test_a_written_folder_joins_and_holds_from_its_files_alone(release, folder):
     verdict = ht.verify_tables(folder)
-    assert verdict.passed and verdict.complete
+    assert verdict.passed
+    assert verdict.complete
     assert sorted(each.name for each in folder.iterdir()) == [
         "_manifest.json",
         "drugs.parquet",
@@ -132,16 +133,19 @@ def test_a_written_folder_joins_and_holds_from_its_files_alone(release, folder):
         "stays.parquet",
     ]
     written = {name: pl.read_parquet(folder / f"{name}.parquet") for name in COLUMNS}
-    assert written["stays"].columns == ["pid", "day", "ward"] and written["drugs"].columns == ["pid", "code"]
+    assert written["stays"].columns == ["pid", "day", "ward"]
+    assert written["drugs"].columns == ["pid", "code"]
     persons = set(written["patients"]["pid"])
-    assert len(persons) == 60 and not persons & set(hospital()["patients"]["pid"])
+    assert len(persons) == 60
+    assert not persons & set(hospital()["patients"]["pid"])
     for name in ("stays", "drugs"):
         assert set(written[name]["pid"]) <= persons
         assert written[name].height == hospital()[name].height - release.n_suppressed[name]
     manifest = (folder / "_manifest.json").read_text()
     assert not any(f'"{pid}"' in manifest for pid in [*persons, *hospital()["patients"]["pid"]])
     again = ht.anonymize_tables(hospital(), policy())
-    assert again.loss == release.loss and not persons & set(again.frames["patients"]["pid"])
+    assert again.loss == release.loss
+    assert not persons & set(again.frames["patients"]["pid"])
 
 
 @pytest.mark.parametrize(
@@ -159,7 +163,8 @@ def test_a_changed_folder_fails_or_is_judged_in_part(folder, harm, said):
     harm(folder)
     verdict = ht.verify_tables(folder)
     if said is None:
-        assert verdict.passed and not verdict.complete
+        assert verdict.passed
+        assert not verdict.complete
         assert any("drugs" in needs for needs in verdict.unchecked.values())
     else:
         assert any(said in str(failure) for failure in verdict.failures), verdict.failures
@@ -181,7 +186,8 @@ def test_sensitive_values_differ_among_equal_rows_of_equal_bundles():
     )
     release = ht.anonymize_tables(tables, rules)
     verdict = release.verify()
-    assert verdict.passed and "stays: distinct-l-diversity" in " ".join(verdict.held)
+    assert verdict.passed
+    assert "stays: distinct-l-diversity" in " ".join(verdict.held)
     frames = release.frames
     bundle = {who: sorted(rows) for who, rows in naive.rows_by_person(as_rows(frames, COLUMNS, {})).items()}
     values: dict[str, set[str]] = {}
@@ -189,14 +195,9 @@ def test_sensitive_values_differ_among_equal_rows_of_equal_bundles():
         values.setdefault(str((row["day"], row["ward"], bundle[row["pid"]])), set()).add(row["lab"])
     assert min(map(len, values.values())) >= 2
     same = {**frames, "stays": frames["stays"].with_columns(lab=pl.lit("low"))}
-    assert any("distinct" in str(failure) for failure in ht.verify_tables(same, _published(rules)).failures)
-
-
-def _published(rules: ht.LinkedPolicy) -> ht.LinkedPolicy:
-    """The policy of what is published: the inner key is gone, and all keys have one name."""
-    told = rules.to_dict()
-    del told["tables"]["stays"]["columns"]["stay"], told["tables"]["drugs"]["key"]
-    return ht.LinkedPolicy.make(told)
+    with pytest.raises(ht.PolicyError, match="holds columns 'stay', which the policy does not release"):
+        ht.verify_tables({**frames, "stays": frames["stays"].with_columns(stay=pl.lit("S"))}, rules)
+    assert any("distinct" in str(failure) for failure in ht.verify_tables(same, rules).failures)
 
 
 def test_any_m_records_besides_the_row_find_k_persons():
@@ -218,18 +219,18 @@ def test_any_m_records_besides_the_row_find_k_persons():
     tables["patients"] = tables["patients"].with_columns(sex=pl.Series(["f", "m", "f", "m"]))
     assert [failure.worst for failure in ht.verify_tables(tables, one).failures] == [1]
     release = ht.anonymize_tables(tables, ht.LinkedPolicy.parse(text + "\n    limits: {suppression: 0.5}"))
-    assert release.verify().passed and release.verify().complete
+    assert release.verify().passed
+    assert release.verify().complete
 
 
 def test_a_child_hangs_on_its_parent_and_its_rows_on_the_person():
     tables = hospital()
     stay = tables["stays"]["stay"]
     tables["diagnoses"] = pl.DataFrame({"stay": stay, "icd": np.random.default_rng(0).choice(["I", "J"], len(stay))})
-    rules = policy(
-        **{"models:": "  diagnoses: {of: stays, key: stay, columns: {icd: quasi-identifier}}\nmodels:"}
-    )
+    rules = policy(**{"models:": "  diagnoses: {of: stays, key: stay, columns: {icd: quasi-identifier}}\nmodels:"})
     frames = ht.anonymize_tables(tables, rules).frames
-    assert frames["diagnoses"].columns == ["pid", "icd"] and "stay" not in frames["stays"].columns
+    assert frames["diagnoses"].columns == ["pid", "icd"]
+    assert "stay" not in frames["stays"].columns
     assert set(frames["diagnoses"]["pid"]) <= set(frames["patients"]["pid"])
 
 
@@ -239,7 +240,9 @@ def test_without_a_link_each_table_is_judged_by_itself_and_shares_no_key(tmp_pat
     assert all(release.loss[name] <= linked.loss[name] for name in COLUMNS)
     assert release.frames["patients"].columns == ["sex", "born"]
     keys = [set(release.frames[name]["pid"]) for name in ("stays", "drugs")]
-    assert keys[0] and keys[1] and not keys[0] & keys[1]
+    assert keys[0]
+    assert keys[1]
+    assert not keys[0] & keys[1]
     release.write(tmp_path / "out")
     assert ht.verify_tables(tmp_path / "out").passed
     stays = pl.read_parquet(tmp_path / "out" / "stays.parquet")
@@ -309,3 +312,59 @@ def test_keys_that_do_not_fit_are_refused_or_dropped_by_name():
         ht.anonymize_tables({**tables, "stays": tables["stays"].with_columns(note=pl.lit("x"))}, policy())
     with pytest.raises(ht.PolicyError, match="it names tables"):
         ht.Policy.parse(POLICY)
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".duckdb"])
+def test_a_workbook_and_a_database_hold_the_tables_and_are_judged(release, tmp_path, ending):
+    path = tmp_path / f"out{ending}"
+    release.write(path)
+    assert {each.name for each in tmp_path.iterdir()} == {path.name, f"{path.name}.manifest.json"}
+    verdict = ht.verify_tables(path)
+    assert verdict.passed
+    assert verdict.complete
+    assert verdict.n_records == sum(table.height for table in release.frames.values())
+    opened, others = open_tables(path, [*COLUMNS, "more"])
+    assert others == []
+    assert set(opened["stays"].column("pid")) <= set(opened["patients"].column("pid"))
+    by_policy = ht.verify_tables(path, ht.LinkedPolicy.make(release.policy.to_dict()), by_manifest=False)
+    assert by_policy.passed
+
+
+def test_the_command_takes_a_folder_and_gives_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    for name, table in hospital().items():
+        table.write_csv(tmp_path / "in" / f"{name}.csv")
+    (tmp_path / "in" / "notes.csv").write_text("a\n1\n")
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    told = done("anonymize", "in", "-p", "policy.yaml", "-o", "out", "--verbose").out
+    assert "Wrote out: patients, stays, drugs, and one manifest." in told
+    assert "Who knows the person's row and 1 record of all tables finds 0 of 60 persons" in told
+    assert "Not in the policy, and not published: notes." in told
+    assert {each.name for each in (tmp_path / "out").iterdir()} == {
+        "_manifest.json",
+        "drugs.csv",
+        "patients.csv",
+        "stays.csv",
+    }
+    assert "holds: linked-k-anonymity (k = 3), over patients, stays and drugs" in done("verify", "out").out
+    assert done("verify", "out", "-p", "policy.yaml").out.startswith("out holds")
+    assert done("verify", "out", "-p", "policy.yaml", "--no-manifest").out.startswith("out holds")
+    for options, said in (
+        (["--keep-order"], "the order links them"),
+        (["--k", "5"], "an option was given that linked tables do not take"),
+        ([], "exists"),
+    ):
+        ended = run("anonymize", "in", "-p", "policy.yaml", "-o", "out", *options)
+        assert ended.code == 2
+        assert said in ended.err
+    done("anonymize", "in", "-p", "policy.yaml", "-o", "out", "--force")
+    (tmp_path / "out" / "drugs.csv").unlink()
+    ended = run("verify", "out")
+    assert ended.code == 1
+    assert "was judged in part" in ended.out
+    ended = run("scan", "in/patients.csv", "-p", "policy.yaml")
+    assert ended.code == 2
+    ended = run("compare", "in/patients.csv", "-p", "policy.yaml")
+    assert ended.code == 2
+    assert "it names tables" in ended.err

@@ -97,12 +97,12 @@ class LinkedTables(SpeaksOfNobody):
         return tuple(f"{name}.{column}" for name, claim in self.tables.items() for column in claim.columns)
 
     @property
-    def models(self) -> tuple[PrivacyModel, ...]:
+    def models(self) -> tuple[PrivacyModel, ...]:  # type: ignore[override]
         """The models, each once."""
         return tuple(dict.fromkeys(model for claim in self.tables.values() for model in claim.models))
 
     @property
-    def person(self) -> str | None:
+    def person(self) -> str | None:  # type: ignore[override]
         """The key by which tables are joined."""
         return next((claim.person for claim in self.tables.values() if self.is_joined), None)
 

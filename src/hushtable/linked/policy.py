@@ -30,7 +30,7 @@ from hushtable.policy.sections import (
     with_value_errors,
 )
 
-_TABLE_NAME: Final = re.compile(r"\w[\w .-]*")  # it becomes the name of a file, a sheet or a table of a database
+_TABLE_NAME: Final = re.compile(r"\w[\w-]*")  # it becomes the name of a file, a sheet or a table of a database
 
 
 class PolicyUnit(Record):

@@ -11,28 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from hushtable.claims import LinkedTables, Verdict, measure_joint_linkage
-from hushtable.io import Dialect, Frame, frames, program_of
+from hushtable.io import Frame, frames, program_of
+from hushtable.linked import writing
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.tables import LinkedRows
-from hushtable.release import Destination, Release, TableContent, external_facts, sha256
+from hushtable.release import Destination, Release, TableContent, external_facts
 from hushtable.wording import StatesFacts, careful, count_of, join_names
 
 _UNLINKED_NEEDS: Final = "nobody may have to join the tables, and no column but the key may stand in two of them"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WrittenTable:
-    """A table in a draft, as it was read back."""
-
-    file: str
-    digest: str
-    frame: Frame = field(repr=False)
-    dialect: Dialect | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what a manifest holds of it."""
-        spelled = {} if self.dialect is None else {"dialect": self.dialect.to_dict()}
-        return {"file": self.file, "sha256": self.digest, "n_records": self.frame.n_records, **spelled}
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +161,6 @@ class LinkedRelease(StatesFacts):
         for release in self.releases.values():
             if release.exposure is not None:
                 release.exposure.raise_if_unpublishable()
-        from hushtable.linked import writing
-
         target = Path(path)
         writing.check_target(target, self.inputs, overwrite=overwrite)
         with writing.open_draft(target, external=external, overwrite=overwrite) as draft:
@@ -184,13 +168,13 @@ class LinkedRelease(StatesFacts):
                 name: self._fill(release, draft.place_of(name, release)) for name, release in self.releases.items()
             }
             claims = {name: claim for name, (claim, _) in filled.items()}
-            tables = draft.complete({name: written for name, (_, written) in filled.items()})
+            tables = draft.join({name: written for name, (_, written) in filled.items()})
             claim = replace(self.claim, tables=claims)
             verdict = claim.verify({name: table.frame for name, table in tables.items()}).raise_if_failed()
             draft.write_manifest(self._build_manifest(target, draft.digest(), claim, tables, external=external))
         return verdict
 
-    def _fill(self, release: Release, path: Path) -> tuple[Any, WrittenTable]:
+    def _fill(self, release: Release, path: Path) -> tuple[Any, writing.WrittenTable]:
         """Write a table of a draft, read it back, and compare kept cells with the input's."""
         to = Destination(path, writing=release.writing)
         content = TableContent(release.edition, release.claim)
@@ -198,10 +182,16 @@ class LinkedRelease(StatesFacts):
         assert filled.rows is not None
         written = frames.read(path, dialect=filled.dialect)
         release.edition.check_kept(written, filled.rows, filled.comma_columns, program_of(path))
-        return filled.claim, WrittenTable(path.name, sha256(path), written, filled.dialect)
+        return filled.claim, writing.WrittenTable(written, path, filled.dialect)
 
     def _build_manifest(
-        self, target: Path, digest: str, claim: LinkedTables, tables: Mapping[str, WrittenTable], *, external: bool
+        self,
+        target: Path,
+        digest: str,
+        claim: LinkedTables,
+        tables: Mapping[str, writing.WrittenTable],
+        *,
+        external: bool,
     ) -> dict[str, Any]:
         facts = self.to_dict()
         of_tables = facts.pop("tables")

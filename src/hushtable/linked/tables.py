@@ -14,7 +14,7 @@ import polars as pl
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec, list_distinct_cells, to_canonical_texts
 from hushtable.errors import ColumnError, InputError, quote_names
-from hushtable.io import FILE_KINDS, MANIFEST, Dialect, Frame, Source, drafts, frames
+from hushtable.io import FILE_KINDS, MANIFEST, Dialect, Frame, Source, drafts, frames, list_sheets
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.wording import careful, count_of
 
@@ -89,7 +89,7 @@ def open_tables(
     if not path.is_file():
         raise InputError(f"there is no folder or file {str(path)!r}.", hint="check the name.")
     if path.suffix.lower() == WORKBOOK:
-        sheets = frames.list_sheets(path)
+        sheets = list_sheets(path)
         return {name: frames.read_sheet(path, name) for name in names if name in sheets}, [
             name for name in sheets if name not in names
         ]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hushtable.claims import Failure, LinkedTables, Verdict
-from hushtable.errors import InputError
+from hushtable.claims import Failure, LinkedTables, Verdict, claim_from_dict
+from hushtable.errors import InputError, PolicyError, quote_names
 from hushtable.io import Dialect, Frame, frames
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.tables import list_files, open_tables
@@ -66,7 +66,14 @@ def verify_tables(
         )
     claim = rules.claim()
     opened, others = open_tables(tables, claim.tables, rules.dialect)
+    _check_released(opened, claim, rules)
     return _judge(claim, opened, others)
+
+
+def _check_released(opened: Mapping[str, Frame], claim: LinkedTables, rules: LinkedPolicy) -> None:
+    """Raise PolicyError where a table holds a column that the policy removes or does not know."""
+    for name, frame in opened.items():
+        rules.policy_of(name).check_release(frame.columns, claim.tables[name])
 
 
 def _judge(claim: LinkedTables, opened: Mapping[str, Frame], others: list[str]) -> Verdict:
@@ -76,8 +83,6 @@ def _judge(claim: LinkedTables, opened: Mapping[str, Frame], others: list[str]) 
 
 def _verify_written(path: Path, rules: LinkedPolicy | None) -> Verdict:
     """Judge what a manifest claims, and whether the files are those that it describes."""
-    from hushtable.claims import claim_from_dict
-
     entries = manifest.read(path)
     claim = claim_from_dict(entries.get("claim"))
     assert isinstance(claim, LinkedTables), "its kind says so"
@@ -91,6 +96,8 @@ def _verify_written(path: Path, rules: LinkedPolicy | None) -> Verdict:
     described = entries.get("tables", {})
     dialects = {name: Dialect(**described.get(name, {}).get("dialect", {})) for name in files}
     opened = {name: frames.read(file, dialect=dialects[name]) for name, file in files.items()}
+    if rules is not None:
+        _check_released(opened, claim, rules)
     verdict = _judge(claim, opened, others)
     conditions, failures = [], []
     for name, file in files.items():
@@ -109,8 +116,6 @@ def _add_file(verdict: Verdict, path: Path, entries: Mapping[str, Any]) -> Verdi
 
 def _check_agrees(claim: LinkedTables, rules: LinkedPolicy) -> None:
     """Raise PolicyError where a manifest claims something else than a policy asks."""
-    from hushtable.errors import PolicyError, quote_names
-
     asked = rules.claim()
     lacking = [condition for condition in asked.conditions if condition not in claim.conditions]
     if lacking or set(asked.columns) != set(claim.columns):
