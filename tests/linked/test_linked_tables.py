@@ -368,3 +368,33 @@ def test_the_command_takes_a_folder_and_gives_one(tmp_path, monkeypatch):
     ended = run("compare", "in/patients.csv", "-p", "policy.yaml")
     assert ended.code == 2
     assert "it names tables" in ended.err
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_row_and_m_records_by_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    n, m = 8, 1 + seed % 2
+    ids = np.array([f"p{i}" for i in range(n)])
+    stays, drugs = np.repeat(ids, rng.integers(0, 3, n)), np.repeat(ids, rng.integers(0, 3, n))
+    cells = ["a", "b", "*"] if seed % 3 else ["a", "*"]
+    tables = {
+        "patients": pl.DataFrame({"pid": ids, "sex": rng.choice(cells, n)}),
+        "stays": pl.DataFrame(
+            {"pid": stays, "ward": rng.choice(cells, len(stays)), "day": rng.choice(["*", "1"], len(stays))}
+        ),
+        "drugs": pl.DataFrame({"pid": drugs, "code": rng.choice(cells, len(drugs))}),
+    }
+    columns = {"patients": ("sex",), "stays": ("ward",), "drugs": ("code",)}
+    fewest = naive.fewest_by_row_and_m(as_rows(tables, columns, {}), "patients", m)
+    for k in {fewest, fewest + 1}:
+        rules = ht.LinkedPolicy.make(
+            {
+                "unit": {"table": "patients", "key": "pid"},
+                "tables": {
+                    name: {"columns": dict.fromkeys(each, "quasi-identifier")} for name, each in columns.items()
+                },
+                "models": [{"km-anonymity": {"k": k, "m": m}}],
+                "accept": {"km-anonymity": "a test"},
+            }
+        )
+        assert ht.verify_tables(tables, rules).passed == (k <= fewest), (k, fewest)

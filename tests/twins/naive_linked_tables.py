@@ -10,6 +10,7 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 Row = tuple[str, ...]
@@ -104,3 +105,36 @@ def smallest_bundle(published: Tables) -> int:
     for rows in rows_by_person(published).values():
         told[tuple(sorted(rows))] += 1
     return min(told.values())
+
+
+def fewest_by_row_and_m(published: Tables, unit: str, m: int) -> int:
+    """Among how few persons anybody is, for who knows the row in ``unit`` and any m rows of other tables.
+
+    A row may stand for a known one if each of its cells is the same or ``*``.
+    """
+
+    def n_held(known: Sequence[tuple[str, Row]], rows: Sequence[tuple[str, Row]]) -> int:
+        owner: dict[int, int] = {}
+
+        def assign(i: int, seen: set[int]) -> bool:
+            for j, (table, row) in enumerate(rows):
+                name, fact = known[i]
+                fits = table == name and all(cell in ("*", value) for cell, value in zip(row, fact, strict=True))
+                if fits and j not in seen:
+                    seen.add(j)
+                    if j not in owner or assign(owner[j], seen):
+                        owner[j] = i
+                        return True
+            return False
+
+        return sum(assign(i, set()) for i in range(len(known)))
+
+    everybody = rows_by_person(published)
+    fewest = len(everybody)
+    for rows in everybody.values():
+        own = [each for each in rows if each[0] == unit]
+        events = [each for each in rows if each[0] != unit]
+        for known in combinations(events, min(m, len(events))):
+            facts = [*own, *known]
+            fewest = min(fewest, sum(n_held(facts, theirs) == len(facts) for theirs in everybody.values()))
+    return fewest
