@@ -384,7 +384,7 @@ def test_row_and_m_records_by_the_definition(seed):
         ),
         "drugs": pl.DataFrame({"pid": drugs, "code": rng.choice(cells, len(drugs))}),
     }
-    columns = {"patients": ("sex",), "stays": ("ward",), "drugs": ("code",)}
+    columns = {"patients": ("sex",), "stays": ("ward", "day"), "drugs": ("code",)}
     fewest = naive.fewest_by_row_and_m(as_rows(tables, columns, {}), "patients", m)
     for k in {fewest, fewest + 1}:
         rules = ht.LinkedPolicy.make(
