@@ -118,7 +118,7 @@ def test_tables_that_each_hold_alone_fail_together_under_one_pseudonym():
     assert failure.n_records == n_few > 30
     assert str(failure) == (
         f"linked-k-anonymity (k = 3), over patients, stays and drugs: {n_few} of 60 persons are among fewer, at worst "
-        "among 1; by themselves, patients, stays and drugs hold"
+        "among 1; alone, these tables hold: patients, stays and drugs"
     )
 
 

@@ -203,13 +203,23 @@ def _list_groupings(bundles: Bundles) -> Iterator[list[CountArray]]:
 def _raise_infeasible(bundles: Bundles, excess: CountArray) -> None:
     """Say of the table that leaves out most beyond its limit how many records that takes."""
     table = bundles.tables[int(excess.argmax())]
-    problem, where = table.problem, f" of table {table.name!r}" if table.name else ""
-    fewest, n_records = int(excess.max()) + problem.most_suppressed, problem.table.n_records
+    problem, k = table.problem, bundles.k
+    n_records, most = problem.table.n_records, problem.most_suppressed
+    fewest = int(excess.max()) + most
+    hint = (
+        f"allow a share of {np.ceil(1e3 * fewest / n_records) / 1e3:g} "
+        "(`limits: {suppression: ...}`), or ask for a smaller k."
+    )
+    if len(bundles.tables) == 1:
+        raise InfeasibleError(
+            f"equal histories of {k} persons leave out {fewest:,} of {n_records:,} records, and {most:,} may be "
+            "suppressed.",
+            hint=hint,
+        )
     raise InfeasibleError(
-        f"equal histories of {bundles.k} persons leave out {fewest:,} of {n_records:,} records{where}, and "
-        f"{problem.most_suppressed:,} may be suppressed.",
-        hint=f"allow a share of {np.ceil(1e3 * fewest / n_records) / 1e3:g} "
-        "(`limits: {suppression: ...}`), or ask for a smaller k.",
+        f"equal bundles of {k} persons leave out {fewest:,} of {n_records:,} records of table {table.name!r}, and "
+        f"{most:,} may be suppressed.",
+        hint=hint,
     )
 
 

@@ -149,8 +149,10 @@ class LinkedTables(SpeaksOfNobody):
 
     def describe_joint(self, model: PrivacyModel) -> str:
         """Return a model of bundles in words."""
-        also = " besides the person's row" if isinstance(model, KMAnonymity) and self.unit is not None else ""
-        return f"{describe(model)}{also}, over {join_names([*self.tables])}"
+        names = join_names([*self.tables])
+        if isinstance(model, KMAnonymity) and self.unit is not None:
+            return f"{describe(model)} besides the person's row, over {names}"
+        return f"{describe(model)}, over {names}"
 
     def _key_conditions(self) -> tuple[str, ...]:
         if not self.is_joined:
@@ -333,15 +335,11 @@ class LinkedTables(SpeaksOfNobody):
                 )
         if not is_few.any():
             return None
+        found = f"{words}: {int(is_few.sum()):,} of {len(n_alike):,} persons are among fewer, at worst among {fewest:,}"
         alone = [table.name for table in published if _is_safe_alone(table, k)]
-        beside = f"; by themselves, {join_names(alone)} {'holds' if len(alone) == 1 else 'hold'}" if alone else ""
-        return Failure(
-            f"{words}: {int(is_few.sum()):,} of {len(n_alike):,} persons are among fewer, at worst among "
-            f"{fewest}{beside}",
-            0,
-            int(is_few.sum()),
-            float(fewest),
-        )
+        if alone and len(published) > 1:
+            found = f"{found}; alone, these tables hold: {join_names(alone)}"
+        return Failure(found, 0, int(is_few.sum()), float(fewest))
 
     def list_known_records(self, published: Sequence[Published]) -> KnownRecords:
         """Return the records of all tables, each beside its person's row, and which could be taken for which."""
@@ -427,8 +425,10 @@ def number_bundles(published: Sequence[Published], n_persons: int) -> CountArray
 
 def _is_safe_alone(table: Published, k: int) -> bool:
     """Tell whether the records of a table, without the others, are those of k persons each."""
-    _, persons = np.unique(table.persons, return_inverse=True)
-    history = number_histories(table.classes, persons.astype(np.int32), table.frame.records)
+    present, persons = np.unique(table.persons, return_inverse=True)
+    # Codes of the persons who are here: others have no history that could be alone.
+    numbers = (persons - (present[:1] < 0).sum()).astype(np.int32)
+    history = number_histories(table.classes, numbers, table.frame.records)
     return bool((np.bincount(history) >= k).all())
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from hushtable.claims import LinkedTables, Verdict, measure_joint_linkage
 from hushtable.io import Frame, frames, program_of
@@ -17,8 +17,6 @@ from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.tables import LinkedRows
 from hushtable.release import Destination, Release, TableContent, external_facts
 from hushtable.wording import StatesFacts, careful, count_of, join_names
-
-_UNLINKED_NEEDS: Final = "nobody may have to join the tables, and no column but the key may stand in two of them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +95,15 @@ class LinkedRelease(StatesFacts):
             return ["No key is in two tables: who knows records of several tables joins none of them."]
         linkage = measure_joint_linkage(self.claim, self._published)
         assert linkage is not None, "joined tables link"
-        row = "the person's row and " if self.policy.unit.table is not None else ""
+        if self.policy.unit.table is None:
+            return [
+                f"Who knows {count_of(each.n_records, 'record')} of all tables finds {each.n_found:,} of "
+                f"{each.n_persons:,} persons; {each.n_few:,} are among fewer than {linkage.k}."
+                for each in linkage.known
+            ]
         return [
-            f"Who knows {row}{count_of(each.n_records, 'record')} of all tables finds {each.n_found:,} of "
-            f"{each.n_persons:,} persons; {each.n_few:,} are among fewer than {linkage.k}."
+            f"Who knows the person's row and {count_of(each.n_records, 'record')} of all tables finds "
+            f"{each.n_found:,} of {each.n_persons:,} persons; {each.n_few:,} are among fewer than {linkage.k}."
             for each in linkage.known
         ]
 
@@ -124,7 +127,7 @@ class LinkedRelease(StatesFacts):
             return []
         return [
             "The tables can be joined by fresh keys. Without a link between them less would be lost (`link: none`): "
-            f"{_UNLINKED_NEEDS}."
+            "nobody may have to join them, and no column but the key may stand in two of them."
         ]
 
     def to_dict(self) -> dict[str, Any]:

@@ -108,9 +108,8 @@ def _open_database(path: Path, names: tuple[str, ...]) -> tuple[dict[str, Frame]
         raise InputError(f"{str(path)!r} is a file of DuckDB.", hint="pip install duckdb.") from None
     with duckdb.connect(str(path), read_only=True) as connection:
         present = [name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()]
-    url = f"duckdb:///{path.resolve()}?table="
-    quoted = {name: Source(f'{url}"{name}"') for name in names if name in present}
-    return {name: frames.read(each) for name, each in quoted.items()}, [name for name in present if name not in names]
+    urls = {name: Source(f'duckdb:///{path.resolve()}?table="{name}"') for name in names if name in present}
+    return {name: frames.read(each) for name, each in urls.items()}, [name for name in present if name not in names]
 
 
 def link_rows(tables: Mapping[str, Frame], policy: LinkedPolicy) -> LinkedRows:
