@@ -41,6 +41,12 @@ from .errors import (
     VerificationError as VerificationError,
 )
 from .hierarchy import Hierarchy as Hierarchy
+from .linked import (
+    LinkedPolicy as LinkedPolicy,
+    LinkedRelease as LinkedRelease,
+    anonymize_tables as anonymize_tables,
+    verify_tables as verify_tables,
+)
 from .masking import (
     MaskedRelease as MaskedRelease,
     MaskingTradeoff as MaskingTradeoff,

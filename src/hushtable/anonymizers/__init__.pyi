@@ -5,6 +5,7 @@ from .full_domain import FullDomain as FullDomain
 from .genetic import Genetic as Genetic
 from .histories import Histories as Histories
 from .judging import Judge as Judge
+from .linked_tables import LinkedRequest as LinkedRequest, protect_linked_tables as protect_linked_tables
 from .local_recoding import LocalRecoding as LocalRecoding
 from .method import (
     METHODS as METHODS,

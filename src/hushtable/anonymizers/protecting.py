@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -156,8 +156,18 @@ def carry_out(prepared: Prepared, request: Request) -> Release:
     return release if searched.found.floor_budget is None else _with_floor(release, searched.found.floor_budget)
 
 
-def _search_classes(prepared: Prepared, request: Request) -> Searched:
-    """Suppress what no class can hold, and search for classes of a prepared table."""
+class Posed(NamedTuple):
+    """What a method is asked, and how its answer holds for all rows."""
+
+    prepared: Prepared
+    problem: Problem
+    judge: Judge  # of all rows
+    expand: Callable[[Partition], Partition]  # see `Searched.expand`
+    has_item_columns: bool
+
+
+def pose_problem(prepared: Prepared, request: Request) -> Posed:
+    """Suppress what no class can hold, and return the problem of the other rows."""
     prepared = prepared.with_hierarchies_of(request)
     if request.method.offers.parts_equal_records:
         prepared = prepared.with_row_per_record()
@@ -203,6 +213,21 @@ def _search_classes(prepared: Prepared, request: Request) -> Searched:
     check_offers(request.method, problem)
     if notion is None and not (max_suppressed and finds_failing):
         judge.check_feasible()
+
+    def expand_partition(partition: Partition) -> Partition:
+        if inverse is None and not n_suppressed:
+            return partition
+        return Partition.from_labels(
+            _expand_labels(partition.labels, inverse, suppressed), partition.n_classes, table.counts
+        )
+
+    return Posed(prepared, problem, whole_judge, expand_partition, of_sets)
+
+
+def _search_classes(prepared: Prepared, request: Request) -> Searched:
+    """Suppress what no class can hold, and search for classes of a prepared table."""
+    posed = pose_problem(prepared, request)
+    problem, judge = posed.problem, posed.problem.judge
     result = request.method.search(problem)
     judge.check_classes(result.partition, request.method)
     if problem.loss is not request.loss:
@@ -212,21 +237,13 @@ def _search_classes(prepared: Prepared, request: Request) -> Searched:
         if moves_rows(request.method):
             result = move_rows(problem, result, request.loss)
             judge.check_classes(result.partition, request.method)
-    if of_sets:
+    if posed.has_item_columns:
         # A checker of the evidence knows the columns of the input, not the columns of items.
         result = replace(result, evidence=None)
     if judge.without_rule:
         asked_models = tuple(model.name for model in judge.without_rule)
         result = replace(result, trace=replace(result.trace, asked_models=asked_models))
-
-    def expand_partition(partition: Partition) -> Partition:
-        if inverse is None and not n_suppressed:
-            return partition
-        return Partition.from_labels(
-            _expand_labels(partition.labels, inverse, suppressed), partition.n_classes, table.counts
-        )
-
-    return Searched(prepared, whole_judge, result, expand_partition)
+    return Searched(posed.prepared, posed.judge, result, posed.expand)
 
 
 def _with_floor(release: Release, budget: Budget) -> Release:

@@ -3,6 +3,7 @@ from .bounds import (
     check_bound_names as check_bound_names,
     columns_with_bounds as columns_with_bounds,
 )
+from .bundles import LinkedTables as LinkedTables, measure_joint_linkage as measure_joint_linkage
 from .certificates import Certificate as Certificate, check_certificate as check_certificate
 from .certificates.prices import build_certificate as build_certificate
 from .certificates.triples import build_triple_certificate as build_triple_certificate

@@ -48,6 +48,8 @@ from hushtable.io import frames
 from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, model_to_dict, models_from_claim
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from hushtable.claims.item_counts import HeldItems, ItemCounts
     from hushtable.columns import KeptRounding
 
@@ -525,12 +527,16 @@ class Classes(ClaimOnColumns):
 
     def person_codes(self, frame: frames.Frame) -> CodeArray:
         """Code the person column by its cells; those that mean missing are nobody."""
+        return text_codes(self.person_cells(frame), str(self.person))
+
+    def person_cells(self, frame: frames.Frame) -> pl.Series:
+        """Return the cells of the person column, without those that mean missing."""
         assert self.person is not None
         spec = frame.with_specs(self.specs).spec(self.person)
         text = frame.text(self.person)
         if text is None:
-            return text_codes(frame.column(self.person), self.person)
-        return text_codes(to_canonical_texts(text, ColumnSpec(missing_values=spec.missing_values)), self.person)
+            return frame.column(self.person)
+        return to_canonical_texts(text, ColumnSpec(missing_values=spec.missing_values))
 
     def _set_of(self, model: PrivacyModel) -> str | None:
         """Return the column of sets that a model judges; None where it judges none."""

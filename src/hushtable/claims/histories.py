@@ -329,7 +329,7 @@ class HistoryClaim(Classes):
         if not self._is_linked:
             return grouped
         persons = self.person_codes(frame)
-        history = np.append(number_histories(self._classes_and_cells(frame)[0], persons, frame.records), -1)[persons]
+        history = np.append(number_histories(group_cells(frame, self.columns)[0], persons, frame.records), -1)[persons]
         labels, first = label_rows(np.array([grouped.labels, history[~grouped.is_suppressed]]))
         return replace(grouped, labels=labels, first=first)
 
@@ -357,7 +357,7 @@ class HistoryClaim(Classes):
         self, model: LinkedKAnonymity, frame: frames.Frame, persons: CodeArray, failures: list[Any]
     ) -> None:
         """Judge what all records find; how many suppressed ones a person has is known, too."""
-        history = number_histories(self._classes_and_cells(frame)[0], persons, frame.records)
+        history = number_histories(group_cells(frame, self.columns)[0], persons, frame.records)
         n_persons = np.bincount(history)
         is_few = np.append(n_persons[history] < model.k, np.False_)
         if is_few.any():
@@ -376,8 +376,8 @@ class HistoryClaim(Classes):
         figures: dict[str, Any],
     ) -> None:
         """Judge what m known records find."""
-        classes, distinct, is_star = self._classes_and_cells(frame)
-        search = _search_sets(classes, persons, frame.records, _covering_classes(distinct, is_star), model)
+        classes, distinct, is_star = group_cells(frame, self.columns)
+        search = search_sets(classes, persons, frame.records, find_covering_classes(distinct, is_star), model)
         figures[f"{model.name} (m = {model.m})"] = search.to_dict()
         condition = self.describe_model(model)
         if search.is_few.any():
@@ -391,12 +391,13 @@ class HistoryClaim(Classes):
                 f"persons; {search.n_left_out:,} persons have more sets"
             )
 
-    def _classes_and_cells(self, frame: frames.Frame) -> tuple[CountArray, CodeArray, BoolArray]:
-        """Return the class of every row by its cells, the cells of each class, and which of them are ``*``."""
-        codes = np.array([text_codes(frame.column(name), name) for name in self.columns])
-        labels, first = label_rows(codes)
-        stars = np.array([_is_star(frame, name)[first] for name in self.columns])
-        return labels, codes[:, first], stars
+
+def group_cells(frame: frames.Frame, columns: Sequence[str]) -> tuple[CountArray, CodeArray, BoolArray]:
+    """Return the class of every row by its cells, the cells of each class, and which of them are ``*``."""
+    codes = np.array([text_codes(frame.column(name), name) for name in columns])
+    labels, first = label_rows(codes)
+    stars = np.array([_is_star(frame, name)[first] for name in columns])
+    return labels, codes[:, first], stars
 
 
 def _is_star(frame: frames.Frame, name: str) -> BoolArray:
@@ -440,7 +441,7 @@ def count_equal_histories(classes: CountArray, persons: CodeArray, counts: Count
     return np.asarray(np.bincount(history)[history])
 
 
-def _covering_classes(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
+def find_covering_classes(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
     """Return, for every class, the classes whose every cell is equal to its own or ``*``."""
     covering = [{each} for each in range(cells.shape[1])]
     patterns, pattern = np.unique(is_star, axis=1, return_inverse=True)
@@ -585,7 +586,7 @@ class _Reidentified(NamedTuple):
         }
 
 
-def _search_sets(
+def search_sets(
     classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
 ) -> _Reidentified:
     """Search for sets of m records that fit few persons; of persons with an equal history one stands for all."""

@@ -43,9 +43,19 @@ def _read_households(entries: Mapping[str, object]) -> Claim:
     return HouseholdClaim.from_dict(entries)
 
 
+_LINKED_TABLES: Final = "linked tables"
+
+
+def _read_linked_tables(entries: Mapping[str, Any]) -> Any:
+    # Loaded when it is asked for, as few releases are of several tables.
+    from hushtable.claims.bundles import LinkedTables
+
+    return LinkedTables.from_dict(entries)
+
+
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
     {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
-    | {_HIDDEN_CELLS: _read_hidden_cells, _HOUSEHOLDS: _read_households}
+    | {_HIDDEN_CELLS: _read_hidden_cells, _HOUSEHOLDS: _read_households, _LINKED_TABLES: _read_linked_tables}
 )
 """How claims are read from manifests, by the word for their kind."""
 

@@ -140,6 +140,11 @@ def anonymize(
     from hushtable.io import Snapshot, drafts
     from hushtable.release import check_writing, is_folder
 
+    if request.policy is not None and _names_tables(request.policy):
+        from hushtable.cli.linked import anonymize_linked_tables
+
+        anonymize_linked_tables(file, output, request, changes, search, writing, machine, display)
+        return
     rules = read_policy(request.policy)
     dialect = machine.dialect(None if rules is None else rules.read_as.dialect)
     origin = origin_of(file, machine.engine, dialect, machine.master)
@@ -173,6 +178,13 @@ def anonymize(
     before.check()
     _write_release(output, rules, release, writing, display, made_from)
     _show_advice(rules, rows, release, key, writing, display)
+
+
+def _names_tables(policy: Path) -> bool:
+    """Tell whether a policy is one of linked tables."""
+    from hushtable.policy import plain_yaml
+
+    return plain_yaml.names_tables(policy)
 
 
 def _show_advice(
@@ -430,6 +442,17 @@ def verify(
     from hushtable.release import manifest
 
     _check_rows(failing_rows, file, judging)
+    is_linked = judging.policy is not None and _names_tables(judging.policy)
+    if is_linked or (not judging.no_manifest and manifest.is_of_linked_tables(file)):
+        from hushtable.cli.linked import verify_linked_tables
+
+        if linked or failing_rows.rows is not None:
+            raise InputError(
+                "--linked or --rows was given with linked tables.",
+                hint="leave it out: all of them are judged together.",
+            )
+        verify_linked_tables(file, judging, as_json=as_json)
+        return
     rules = read_policy(judging.policy)
     rules = None if rules is None else with_asked_role(rules, judging.ask)
     if judging.no_manifest and rules is None:

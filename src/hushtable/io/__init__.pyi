@@ -27,6 +27,8 @@ from .files import (
     count_gzip_bytes as count_gzip_bytes,
     file_kind as file_kind,
     is_many as is_many,
+    list_sheets as list_sheets,
+    write_sheets as write_sheets,
 )
 from .frames import Frame as Frame
 from .hive import parquet_writer as parquet_writer, strip_schema as strip_schema

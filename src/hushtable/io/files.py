@@ -1,4 +1,4 @@
-"""Files of tables: which kinds there are, and how each is read and written; of a workbook the first sheet."""
+"""Files of tables: which kinds there are, and how each is read and written; of a workbook the first sheet, or one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from hushtable.search import check_memory
 
 _SHEET_OPTIONS: Final[dict[str, Any]] = {
     "engine": "calamine",
-    "sheet_id": 1,
     "has_header": False,
     "drop_empty_rows": False,
     "drop_empty_cols": False,
@@ -35,8 +34,17 @@ _SHEET_OPTIONS: Final[dict[str, Any]] = {
 }
 
 
-def read_workbook(path: Path, raw: bytes) -> pl.DataFrame:
-    """Read the first sheet of a workbook; columns of mixed types are text, and empty rows are left out."""
+def list_sheets(path: Path) -> list[str]:
+    """Return the names of the sheets of a workbook."""
+    try:
+        names: list[str] = _open_workbook(path, path.read_bytes()).sheet_names
+    except OSError as error:
+        message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
+        raise InputError(message, hint="check the name and that you may read the file.") from None
+    return names
+
+
+def _open_workbook(path: Path, raw: bytes) -> Any:
     try:
         import fastexcel
     except ModuleNotFoundError:
@@ -44,33 +52,44 @@ def read_workbook(path: Path, raw: bytes) -> pl.DataFrame:
             f"{str(path)!r} is a workbook, which needs a reader.", hint="pip install 'hushtable[excel]'."
         ) from None
     try:
-        visibility = fastexcel.read_excel(raw).load_sheet(0, header_row=None, n_rows=1).visible
-        texts = pl.read_excel(raw, **_SHEET_OPTIONS, read_options={"skip_rows": 0, "dtypes": "string"})
+        return fastexcel.read_excel(raw)
     except Exception:
         # The reader's own error may quote cells.
-        raise InputError(
-            f"{str(path)!r} is not a workbook that can be read.", hint="save it as .xlsx without a password."
-        ) from None
+        raise _workbook_error(path) from None
+
+
+def _workbook_error(path: Path) -> InputError:
+    return InputError(f"{str(path)!r} is not a workbook that can be read.", hint="save it as .xlsx without a password.")
+
+
+def read_workbook(path: Path, raw: bytes, sheet: str | None = None) -> pl.DataFrame:
+    """Read a sheet of a workbook, the first by default.
+
+    Columns of mixed types are text, and empty rows are left out.
+    """
+    which: dict[str, Any] = {"sheet_id": 1} if sheet is None else {"sheet_name": sheet}
+    book, named = _open_workbook(path, raw), "the first sheet" if sheet is None else f"sheet {sheet!r}"
+    try:
+        visibility = book.load_sheet(0 if sheet is None else sheet, header_row=None, n_rows=1).visible
+        texts = pl.read_excel(raw, **which, **_SHEET_OPTIONS, read_options={"skip_rows": 0, "dtypes": "string"})
+    except Exception:
+        raise _workbook_error(path) from None
     if visibility != "visible":
-        raise InputError(
-            f"the first sheet of {str(path)!r} is hidden.", hint="move the sheet with the table to the front."
-        )
+        raise InputError(f"{named} of {str(path)!r} is hidden.", hint="move the sheet with the table to the front.")
     is_filled = texts.select(pl.any_horizontal(pl.lit(False), pl.all().is_not_null())).to_series()
     if not is_filled.any():
-        raise InputError(
-            f"the first sheet of {str(path)!r} is empty.", hint="its first row must hold the column names."
-        )
+        raise InputError(f"{named} of {str(path)!r} is empty.", hint="its first row must hold the column names.")
     top = is_filled.arg_max()
     assert top is not None
     header = [name or "" for name in texts.row(top)]
     check_header(path, header, hint="name every column in the first row, and merge no cells there.")
     below = is_filled.slice(top + 1)
-    data = _read_typed_cells(raw, texts.slice(top + 1), top + 1).filter(below)
+    data = _read_typed_cells(raw, which, texts.slice(top + 1), top + 1).filter(below)
     data.columns = header
     return data
 
 
-def _read_typed_cells(raw: bytes, texts: pl.DataFrame, n_above: int) -> pl.DataFrame:
+def _read_typed_cells(raw: bytes, which: Mapping[str, Any], texts: pl.DataFrame, n_above: int) -> pl.DataFrame:
     """Read the cells below the header with their types; a column whose cells would change stays text."""
     if not texts.height:
         return texts
@@ -80,7 +99,7 @@ def _read_typed_cells(raw: bytes, texts: pl.DataFrame, n_above: int) -> pl.DataF
     # Whole numbers that no integer holds, which polars would make of them: their texts are typed as a CSV's are.
     are_huge = [(column.cast(pl.Float64, strict=False).abs() >= 2.0**63).any() for column in texts]
     dtypes |= {f"__UNNAMED__{place}": "string" for place, is_huge in enumerate(are_huge) if is_huge}
-    data = pl.read_excel(raw, **_SHEET_OPTIONS, read_options={"skip_rows": n_above, "dtypes": dtypes})
+    data = pl.read_excel(raw, **which, **_SHEET_OPTIONS, read_options={"skip_rows": n_above, "dtypes": dtypes})
     pairs = zip(data, texts, strict=True)
     return pl.DataFrame(
         [_to_times(typed) if typed.null_count() == text.null_count() else text for typed, text in pairs]
@@ -281,35 +300,47 @@ class _ExactNumber(float):
 
 def write_workbook(cells: pl.DataFrame, path: Path) -> None:
     """Write a table as a workbook of one sheet: text is text, whatever it looks like, and nothing is a formula."""
+    write_sheets({"Sheet1": cells}, path)
+
+
+def write_sheets(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
+    """Write tables as the sheets of a workbook, as `write_workbook` writes one."""
     import xlsxwriter
 
-    for name, column in zip(cells.columns, cells, strict=True):
-        if isinstance(column.dtype, pl.String) and (column.str.len_chars() > _MOST_LETTERS).any():
-            raise InputError(f"column {name!r} has texts that are longer than a cell of a workbook.", hint="write CSV.")
+    for cells in tables.values():
+        for name, column in zip(cells.columns, cells, strict=True):
+            if isinstance(column.dtype, pl.String) and (column.str.len_chars() > _MOST_LETTERS).any():
+                raise InputError(
+                    f"column {name!r} has texts that are longer than a cell of a workbook.", hint="write CSV."
+                )
     with xlsxwriter.Workbook(str(path), {"constant_memory": True, "nan_inf_to_errors": True}) as book:
-        sheet = book.add_worksheet()
         formats = {
             pl.Date: book.add_format({"num_format": _DAY_FORMAT}),
             pl.Datetime: book.add_format({"num_format": f"{_DAY_FORMAT} hh:mm:ss"}),
             pl.Time: book.add_format({"num_format": "hh:mm:ss"}),
         }
-        # A sheet has no time zones: moments are those of UTC.
-        cells = cells.with_columns(cs.datetime(time_zone="*").dt.convert_time_zone("UTC").dt.replace_time_zone(None))
-        of_columns = [formats.get(dtype.base_type()) for dtype in cells.dtypes]
-        for position, name in enumerate(cells.columns):
-            sheet.write_string(0, position, name)
-        for row, values in enumerate(cells.iter_rows(), start=1):
-            for position, value in enumerate(values):
-                if value is None:
-                    continue
-                if isinstance(value, str):
-                    sheet.write_string(row, position, value)
-                elif isinstance(value, bool):
-                    sheet.write_boolean(row, position, value)
-                elif of_columns[position] is not None:
-                    sheet.write_datetime(row, position, value, of_columns[position])
-                else:
-                    sheet.write_number(row, position, _ExactNumber(value))
+        for name, cells in tables.items():
+            _write_sheet(book.add_worksheet(name), cells, formats)
+
+
+def _write_sheet(sheet: Any, cells: pl.DataFrame, formats: Mapping[Any, Any]) -> None:
+    # A sheet has no time zones: moments are those of UTC.
+    cells = cells.with_columns(cs.datetime(time_zone="*").dt.convert_time_zone("UTC").dt.replace_time_zone(None))
+    of_columns = [formats.get(dtype.base_type()) for dtype in cells.dtypes]
+    for position, name in enumerate(cells.columns):
+        sheet.write_string(0, position, name)
+    for row, values in enumerate(cells.iter_rows(), start=1):
+        for position, value in enumerate(values):
+            if value is None:
+                continue
+            if isinstance(value, str):
+                sheet.write_string(row, position, value)
+            elif isinstance(value, bool):
+                sheet.write_boolean(row, position, value)
+            elif of_columns[position] is not None:
+                sheet.write_datetime(row, position, value, of_columns[position])
+            else:
+                sheet.write_number(row, position, _ExactNumber(value))
 
 
 def _read_raw(path: Path, raw: bytes, kind: str, dialect: Dialect) -> ReadFile:

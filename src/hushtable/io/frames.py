@@ -32,7 +32,15 @@ from hushtable.columns import (
 )
 from hushtable.errors import ColumnError, InputError, check_columns, quote_names
 from hushtable.io.csv import Dialect
-from hushtable.io.files import check_workbook, file_kind as file_kind, read_bytes, read_file, write_csv, write_workbook
+from hushtable.io.files import (
+    check_workbook,
+    file_kind as file_kind,
+    read_bytes,
+    read_file,
+    read_workbook,
+    write_csv,
+    write_workbook,
+)
 from hushtable.io.sources import parse_location
 from hushtable.io.statistics_files import Variable, check_statistics, kind_of, missing_texts, write_statistics
 
@@ -362,6 +370,11 @@ def read(
     if not all(isinstance(name, str) and _is_unicode(name) for name in names):
         raise ColumnError("the dataframe has column names that are not text.", hint="rename them to text first.")
     return frame
+
+
+def read_sheet(path: Path, name: str) -> Frame:
+    """Read a sheet of a workbook by its name."""
+    return _frame_of(read_workbook(path, path.read_bytes(), name), True, Dialect(), {})
 
 
 def with_counts(frame: Frame, name: str | None) -> Frame:

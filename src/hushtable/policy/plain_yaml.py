@@ -6,6 +6,7 @@ Anchors, aliases, tags and merge keys are refused: a few lines of them can stand
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +25,7 @@ _MAX_DEPTH: Final = 32
 _MAX_NUMBER_LENGTH: Final = 100  # characters; longer ones are slow to read and never meant
 _TEXT: Final = "tag:yaml.org,2002:str"
 _MERGE: Final = "tag:yaml.org,2002:merge"
+_TABLES: Final = re.compile(r"^tables\s*:", re.MULTILINE)
 _HINT_WRITE_OUT: Final = "write the entry out, or put it in quotes where it is meant as text."
 
 
@@ -33,6 +35,12 @@ def read_file(path: str | os.PathLike[str], what: str, hint: str, error: type[In
         return read_text(Path(path), most_bytes=_MAX_BYTES)
     except (OSError, ValueError):
         raise error(f"cannot read the {what} {str(path)!r}.", hint=hint) from None
+
+
+def names_tables(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a policy is one of linked tables: `tables` is one of its entries."""
+    text = read_file(path, "policy", "`hushtable scan` writes one.", PolicyError)
+    return _TABLES.search(text) is not None
 
 
 def parse(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[Any, YamlNode | None]:

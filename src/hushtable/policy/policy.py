@@ -694,6 +694,12 @@ class Policy(Record):
         folder: Path | None = None,
     ) -> Policy:
         """Make a policy from plain values; with the YAML tree they came from, errors name the line."""
+        if "tables" in given:
+            raise PolicyError(
+                f"{name}: it names tables, and a policy of one table was expected.",
+                hint="linked tables go to `hushtable anonymize FOLDER -p policy.yaml -o FOLDER` and `hushtable verify "
+                "FOLDER`, in Python to anonymize_tables and verify_tables.",
+            )
         allowed = given.get("plugins")
         try:
             with plugins.allow_only(allowed if allowed is None or isinstance(allowed, (list, tuple)) else ()):

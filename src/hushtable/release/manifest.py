@@ -282,6 +282,14 @@ def read(release: Path) -> dict[str, Any]:
     return entries
 
 
+def is_of_linked_tables(release: Path) -> bool:
+    """Tell whether a manifest, where there is one, claims something of linked tables; see `hushtable.linked`."""
+    if not manifest_path(release).is_file():
+        return False
+    claim = read(release).get("claim")
+    return isinstance(claim, dict) and claim.get("kind") == "linked tables"
+
+
 def check_hash(release: Path, entries: Mapping[str, Any]) -> None:
     """Raise VerificationError when a release is not the file that its manifest was written for."""
     try:

@@ -1,0 +1,107 @@
+"""anonymize and verify of linked tables: a folder, a workbook or a database of persons with rows in several tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hushtable.cli.arguments import Shown
+from hushtable.cli.requests import Changes, RequestOptions, SearchOptions
+from hushtable.cli.summary import abridge_lines, describe_verdict
+from hushtable.cli.terminal import exit_with_code, print_json, print_lines, show_progress, show_step
+from hushtable.errors import InputError
+from hushtable.wording import current_language, set_language
+
+if TYPE_CHECKING:
+    from hushtable.cli.protect import EngineOptions, Judging, ReleaseFiles
+    from hushtable.linked import LinkedPolicy
+
+
+def anonymize_linked_tables(
+    source: Path,
+    output: Path,
+    request: RequestOptions,
+    changes: Changes,
+    search: SearchOptions,
+    written: ReleaseFiles,
+    machine: EngineOptions,
+    display: Shown,
+) -> None:
+    """Protect linked tables, write and verify them, and print what each lost."""
+    from hushtable.linked import anonymize_tables, check_target, list_inputs
+
+    assert request.policy is not None, "a policy names the tables"
+    _check_options(request, changes, search, written, machine)
+    rules = _read_policy(request.policy)
+    check_target(output, list_inputs(source), overwrite=written.force)
+    with show_progress("searching") as progress:
+        release = anonymize_tables(source, rules, progress=progress)
+    with show_step("writing and verifying"):
+        verdict = release.write(output, external=written.external, overwrite=written.force)
+    if display.as_json:
+        print_json(
+            {"file": str(output), "verified": verdict.to_dict(), "facts": list(release.facts), **release.to_dict()}
+        )
+        return
+    lines = [f"Wrote {output}: {', '.join(release.releases)}, and one manifest.", *release.facts]
+    print_lines(*abridge_lines(lines, [], verbose=display.verbose))
+
+
+def _check_options(
+    request: RequestOptions,
+    changes: Changes,
+    search: SearchOptions,
+    written: ReleaseFiles,
+    machine: EngineOptions,
+) -> None:
+    """Refuse options that linked tables do not take."""
+    if written.keep_order:
+        raise InputError(
+            "--keep-order was given with linked tables: files are sorted by person, so that the order links them.",
+            hint="leave it out: rows of every table are shuffled by themselves.",
+        )
+    plain = type(written)(external=written.external, force=written.force)
+    is_plain = (
+        request == RequestOptions(request.policy)
+        and changes == Changes()
+        and search == SearchOptions()
+        and replace(written, codebook=plain.codebook) == plain
+        and machine == type(machine)(threads=machine.threads)
+    )
+    if not is_plain:
+        raise InputError(
+            "an option was given that linked tables do not take.",
+            hint="they take --policy, --output, --external, --force, --verbose, --json and --threads; all else stands "
+            "in the policy.",
+        )
+
+
+def _read_policy(path: Path) -> LinkedPolicy:
+    from hushtable.linked import LinkedPolicy
+
+    rules = LinkedPolicy.read(path)
+    # Messages are in the policy's language: its author reads it.
+    if current_language() == "en":
+        set_language(rules.writing.language)
+    return rules
+
+
+def verify_linked_tables(source: Path, judging: Judging, *, as_json: bool) -> None:
+    """Judge linked tables by their manifest, or by a policy, and exit with 1 if they do not hold."""
+    from hushtable.linked import verify_tables
+
+    plain = type(judging)(policy=judging.policy, no_manifest=judging.no_manifest, strict=judging.strict)
+    if judging != plain:
+        raise InputError(
+            "an option was given that linked tables do not take.",
+            hint="they take --policy, --no-manifest, --strict and --json.",
+        )
+    rules = None if judging.policy is None else _read_policy(judging.policy)
+    with show_step("reading and judging"):
+        verdict = verify_tables(source, rules, by_manifest=not judging.no_manifest)
+    with exit_with_code(0 if verdict.passed and verdict.complete_for_receiver else 1):
+        if as_json:
+            print_json(verdict.to_dict())
+        else:
+            print_lines(*describe_verdict(source, verdict))

@@ -1,0 +1,126 @@
+"""Linked tables judged from their files alone: by the manifest beside them, or by a policy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hushtable.claims import Failure, LinkedTables, Verdict, claim_from_dict
+from hushtable.errors import InputError, PolicyError, quote_names
+from hushtable.io import Dialect, Frame, frames
+from hushtable.linked.policy import LinkedPolicy
+from hushtable.linked.tables import list_files, open_tables
+from hushtable.release import manifest
+
+
+def verify_tables(
+    tables: Mapping[str, Any] | str | os.PathLike[str],
+    policy: LinkedPolicy | str | os.PathLike[str] | None = None,
+    *,
+    by_manifest: bool = True,
+) -> Verdict:
+    r"""Judge linked tables from what is published alone.
+
+    Parameters
+    ----------
+    tables : mapping of name to dataframe or path, or a path
+    policy : LinkedPolicy or path, optional
+        What is asked. Without one the manifest of a folder says what its tables claim.
+    by_manifest : bool
+        Whether to read the manifest, where there is one.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    InputError
+        Neither a manifest nor a policy says what to judge.
+    PolicyError
+        The manifest claims something else than the policy asks.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> tables = {"patients": pl.DataFrame({"pid": ["a", "b"], "sex": ["*", "*"]}),
+    ...           "stays": pl.DataFrame({"pid": ["a", "b"], "ward": ["A", "B"]})}
+    >>> ht.verify_tables(tables, ht.LinkedPolicy.parse('''
+    ... unit: {table: patients, key: pid}
+    ... tables: {patients: {columns: {sex: quasi-identifier}}, stays: {columns: {ward: quasi-identifier}}}
+    ... models: [linked-k-anonymity: 2]
+    ... ''')).passed
+    False
+    """
+    rules = policy if policy is None or isinstance(policy, LinkedPolicy) else LinkedPolicy.read(policy)
+    if by_manifest and isinstance(tables, (str, os.PathLike)) and manifest.is_of_linked_tables(Path(tables)):
+        return _verify_written(Path(tables), rules)
+    if rules is None:
+        raise InputError(
+            "neither a manifest nor a policy says what the tables claim.",
+            hint="pass policy=, or the folder that anonymize_tables wrote.",
+        )
+    claim = rules.claim()
+    opened, others = open_tables(tables, claim.tables, rules.dialect)
+    _check_released(opened, claim, rules)
+    return _judge(claim, opened, others)
+
+
+def _check_released(opened: Mapping[str, Frame], claim: LinkedTables, rules: LinkedPolicy) -> None:
+    """Raise PolicyError where a table holds a column that the policy removes or does not know."""
+    for name, frame in opened.items():
+        rules.policy_of(name).check_release(frame.columns, claim.tables[name])
+
+
+def _judge(claim: LinkedTables, opened: Mapping[str, Frame], others: list[str]) -> Verdict:
+    # A table that nobody claims fails by its name; its rows are not needed.
+    return claim.verify({**opened, **dict.fromkeys(others)})
+
+
+def _verify_written(path: Path, rules: LinkedPolicy | None) -> Verdict:
+    """Judge what a manifest claims, and whether the files are those that it describes."""
+    entries = manifest.read(path)
+    claim = claim_from_dict(entries.get("claim"))
+    assert isinstance(claim, LinkedTables), "its kind says so"
+    if rules is not None:
+        _check_agrees(claim, rules)
+        claim = claim.with_knowledge_of(rules.claim())
+    if not path.is_dir():
+        opened, others = open_tables(path, claim.tables)
+        return _add_file(_judge(claim, opened, others), path, entries)
+    files, others = list_files(path, claim.tables)
+    described = entries.get("tables", {})
+    dialects = {name: Dialect(**described.get(name, {}).get("dialect", {})) for name in files}
+    opened = {name: frames.read(file, dialect=dialects[name]) for name, file in files.items()}
+    if rules is not None:
+        _check_released(opened, claim, rules)
+    verdict = _judge(claim, opened, others)
+    conditions, failures = [], []
+    for name, file in files.items():
+        condition = f"{name}: the file is the one that the manifest describes"
+        conditions.append(condition)
+        if manifest.sha256(file) != described.get(name, {}).get("sha256"):
+            failures.append(Failure(condition))
+    return replace(verdict, conditions=(*verdict.conditions, *conditions), failures=(*verdict.failures, *failures))
+
+
+def _add_file(verdict: Verdict, path: Path, entries: Mapping[str, Any]) -> Verdict:
+    condition = "the file is the one that the manifest describes"
+    failures = () if manifest.sha256(path) == entries.get("sha256") else (Failure(condition),)
+    return replace(verdict, conditions=(*verdict.conditions, condition), failures=(*verdict.failures, *failures))
+
+
+def _check_agrees(claim: LinkedTables, rules: LinkedPolicy) -> None:
+    """Raise PolicyError where a manifest claims something else than a policy asks."""
+    asked = rules.claim()
+    lacking = [condition for condition in asked.conditions if condition not in claim.conditions]
+    if lacking or set(asked.columns) != set(claim.columns):
+        what = quote_names(lacking) if lacking else f"quasi-identifiers {quote_names(asked.columns)}"
+        raise PolicyError(
+            f"the policy asks for {what}, which the manifest of the release does not claim.",
+            hint="verify with the policy that the release was made by, or without one.",
+        )
