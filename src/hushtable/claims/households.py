@@ -9,7 +9,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims.classes import Judgement
-from hushtable.claims.histories import HistoryClaim, count_equal_histories
+from hushtable.claims.histories import HistoryClaim, count_equal_histories, group_cells
 from hushtable.io import frames
 from hushtable.models import PrivacyModel
 
@@ -93,6 +93,6 @@ class HouseholdClaim(HistoryClaim):
         known = np.flatnonzero(households >= 0)
         if not len(known):
             return judgement
-        classes = self._classes_and_cells(frame)[0][known]
+        classes = group_cells(frame, self.columns)[0][known]
         measured = HouseholdFigures.measure(classes, households[known], frame.records[known])
         return replace(judgement, figures={**judgement.figures, "households": asdict(measured)})
