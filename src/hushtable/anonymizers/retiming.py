@@ -221,7 +221,7 @@ def _warn_of_parts(names: Sequence[str]) -> None:
         warnings.warn(
             f"columns {quote_names(made)} may be made from the dates that are shifted, as their names say: a true "
             "year, month or weekday tells of a person's offset. Leave them out if they are.",
-            stacklevel=6,
+            stacklevel=2,
         )
 
 
