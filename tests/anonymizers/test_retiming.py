@@ -238,6 +238,16 @@ def test_columns_that_would_give_the_offset_away_are_refused(columns, words):
     assert protect(stays(**columns), leave_out=[*columns]).verify().passed
 
 
+def test_dates_that_are_declared_a_category_are_dates():
+    with pytest.raises(ColumnError, match="'died' hold dates that are not shifted"):
+        protect(stays(died=["2024-01-01", None] * 80), specs={"died": ht.ColumnSpec("category")}, roles="trust")
+
+
+def test_a_column_that_may_be_made_from_the_dates_is_warned_of():
+    with pytest.warns(UserWarning, match="columns 'year' may be made from the dates that are shifted"):
+        protect(stays(year=[2023, 2024] * 80), roles="trust")
+
+
 def test_records_of_nobody_and_dates_that_are_none_are_refused():
     frame = stays().with_columns(pid=pl.when(pl.col("pid") == "P03").then(None).otherwise(pl.col("pid")))
     with pytest.raises(InputError, match="1 records do not say in 'pid' whose they are"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -209,6 +210,18 @@ def _check_other_columns(source: Frame, rule: DateShift, request: Request) -> No
             f"columns {quote_names(of_birth)} and {quote_names(of_age)} tell a birth and an age, and so the year of "
             "the shifted dates.",
             hint="publish one of the two.",
+        )
+    _warn_of_parts(names)
+
+
+def _warn_of_parts(names: Sequence[str]) -> None:
+    """Warn of columns that may be made from the dates: a year or a weekday that is true narrows the offset down."""
+    made = [name for name in names if topic_of_name(name) == "date"]
+    if made:
+        warnings.warn(
+            f"columns {quote_names(made)} may be made from the dates that are shifted, as their names say: a true "
+            "year, month or weekday tells of a person's offset. Leave them out if they are.",
+            stacklevel=2,
         )
 
 

@@ -33,11 +33,14 @@ def read_moments(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: s
 
 
 def holds_dates(series: pl.Series, spec: ColumnSpec, name: str) -> bool:
-    """Tell whether a column holds dates, also where a dataframe has them as texts."""
+    """Tell whether a column holds dates, also where a dataframe has them as texts, or they are declared a category."""
     if isinstance(series.dtype, (pl.Date, pl.Datetime)):
         return True
+    as_typed = ColumnSpec(
+        format=spec.format, latest_year=spec.latest_year, missing_values=spec.missing_values, odd_cells="missing"
+    )
     is_text = isinstance(series.dtype, pl.String) or spec.format is not None
-    return is_text and encode(series, spec, is_typed=True, name=name)[0].kind in ("date", "datetime")
+    return is_text and encode(series, as_typed, is_typed=True, name=name)[0].kind in ("date", "datetime")
 
 
 def moments_as_series(values: ValueArray) -> pl.Series:

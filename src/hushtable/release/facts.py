@@ -201,6 +201,9 @@ def _describe_columns(claim: Classes | Matchings, columns: Sequence[str], entrie
     keyed, fresh = entries.get("pseudonymized", ()), entries.get("fresh", ())
     links = any(model.needs.histories for model in claim.models)
     again = " (make the next release with a new key: one key would join the histories of both)" if links else ""
+    if again and (entries.get("timelines") or {}).get("within"):
+        # The offsets of dates must stay, and so the key.
+        again = " (the next release keeps the key and takes another word under `release:`, else both histories join)"
     if removed := entries.get("removed"):
         yield f"Left out: {join_names(removed)}."
     if keyed:
