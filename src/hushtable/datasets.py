@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["PEOPLE_ROLES", "people", "ratings", "visits"]
+__all__ = ["PEOPLE_ROLES", "hospital", "people", "ratings", "visits"]
 
 PEOPLE_ROLES: Mapping[str, str] = MappingProxyType(
     {
@@ -267,6 +267,63 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
     )
     gaps = {column: pl.Series(rng.random(n) < share) for column, share in _MISSING.items()}
     return frame.with_columns(pl.when(~gap).then(pl.col(column)).alias(column) for column, gap in gaps.items())
+
+
+def hospital(n_patients: int = 2_000, *, seed: int = 0) -> dict[str, pl.DataFrame]:
+    """Make three linked tables of a hospital: invented patients, their stays, and the drugs that they got.
+
+    Parameters
+    ----------
+    n_patients : int, default 2_000
+        0 or more; else a ValueError.
+    seed : int, default 0
+        Seed of the random generator; the same arguments give the same tables.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        ``patients`` (patient_id, sex, birth_year, region) with one row each; ``stays`` (stay_id, patient_id, date, ward,
+        icd), one to eight a patient; ``drugs`` (patient_id, atc), none to five a patient.
+
+    Raises
+    ------
+    ValueError
+        If `n_patients` is negative.
+
+    Examples
+    --------
+    >>> from hushtable.datasets import hospital
+    >>> {name: table.columns[0] for name, table in hospital(10).items()}
+    {'patients': 'patient_id', 'stays': 'stay_id', 'drugs': 'patient_id'}
+    """
+    if n_patients < 0:
+        raise ValueError(f"expected 0 patients or more, got {n_patients}")
+    rng = np.random.default_rng(seed)
+    ids = np.array([f"P{number:06d}" for number in range(n_patients)], dtype=object)
+    region = _draw_codes(rng, _zipf_weights(12, 1.0), n_patients)
+    patients = {
+        "patient_id": ids,
+        "sex": rng.choice(["f", "m"], n_patients),
+        "birth_year": rng.integers(1920, 2005, n_patients),
+        "region": [f"R{number:02d}" for number in region],
+    }
+    patient = np.repeat(np.arange(n_patients), np.minimum(rng.geometric(0.4, n_patients), 8))
+    n_stays = len(patient)
+    # A third of the stays are for what the patient mostly has; most illnesses have their ward.
+    usual = rng.integers(0, 130, n_patients)[patient]
+    icd = np.where(rng.random(n_stays) < 0.3, usual, _draw_codes(rng, _zipf_weights(130, 0.9), n_stays))
+    ward = np.where(rng.random(n_stays) < 0.7, icd % 8, rng.integers(0, 8, n_stays))
+    stays = {
+        "stay_id": [f"S{number:07d}" for number in range(n_stays)],
+        "patient_id": ids[patient],
+        "date": np.datetime64("2023-01-01") + rng.integers(0, 730, n_stays),
+        "ward": [f"W{number}" for number in ward],
+        "icd": [f"I{number:03d}" for number in icd],
+    }
+    owner = np.repeat(np.arange(n_patients), np.minimum(rng.poisson(2.4, n_patients), 5))
+    atc = _draw_codes(rng, _zipf_weights(60, 0.8), len(owner))
+    drugs = {"patient_id": ids[owner], "atc": [f"A{number:02d}" for number in atc]}
+    return {name: pl.DataFrame(table) for name, table in (("patients", patients), ("stays", stays), ("drugs", drugs))}
 
 
 def ratings(n_persons: int = 1_500, n_items: int = 500, *, seed: int = 0) -> pl.DataFrame:

@@ -68,17 +68,27 @@ def read_workbook(path: Path, raw: bytes, sheet: str | None = None) -> pl.DataFr
     Columns of mixed types are text, and empty rows are left out.
     """
     which: dict[str, Any] = {"sheet_id": 1} if sheet is None else {"sheet_name": sheet}
-    book, named = _open_workbook(path, raw), "the first sheet" if sheet is None else f"sheet {sheet!r}"
+    book = _open_workbook(path, raw)
     try:
         visibility = book.load_sheet(0 if sheet is None else sheet, header_row=None, n_rows=1).visible
         texts = pl.read_excel(raw, **which, **_SHEET_OPTIONS, read_options={"skip_rows": 0, "dtypes": "string"})
     except Exception:
         raise _workbook_error(path) from None
     if visibility != "visible":
-        raise InputError(f"{named} of {str(path)!r} is hidden.", hint="move the sheet with the table to the front.")
+        if sheet is not None:
+            raise InputError(f"sheet {sheet!r} of {str(path)!r} is hidden.", hint="show it first.")
+        raise InputError(
+            f"the first sheet of {str(path)!r} is hidden.", hint="move the sheet with the table to the front."
+        )
     is_filled = texts.select(pl.any_horizontal(pl.lit(False), pl.all().is_not_null())).to_series()
     if not is_filled.any():
-        raise InputError(f"{named} of {str(path)!r} is empty.", hint="its first row must hold the column names.")
+        if sheet is not None:
+            raise InputError(
+                f"sheet {sheet!r} of {str(path)!r} is empty.", hint="its first row must hold the column names."
+            )
+        raise InputError(
+            f"the first sheet of {str(path)!r} is empty.", hint="its first row must hold the column names."
+        )
     top = is_filled.arg_max()
     assert top is not None
     header = [name or "" for name in texts.row(top)]

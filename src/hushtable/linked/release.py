@@ -74,14 +74,12 @@ class LinkedRelease(StatesFacts):
     def facts(self) -> tuple[str, ...]:
         """What is published, whom it protects from whom, and what each table lost."""
         verdict, names = self.verify(), [*self.releases]
-        verified = "; ".join(verdict.conditions) if verdict.passed else "; ".join(map(str, verdict.failures))
         return (
             f"The release publishes {count_of(len(names), 'table')} of {count_of(self.rows.n_persons, 'person')}: "
             f"{join_names(names)}.",
             *self.rows.facts,
-            f"Verified from the published tables: {verified}."
-            if verdict.passed
-            else careful(f"the tables do NOT hold what they claim: {verified}. Do not release them."),
+            *(careful(f"the tables do NOT hold what they claim: {each}.") for each in verdict.failures),
+            *(f"Verified: {condition}." for condition in verdict.held),
             *self._describe_joint_readers(),
             *(line for name in names for line in self._describe_table(name)),
             *verdict.cautions,
