@@ -335,8 +335,10 @@ class OtherTables:
         "Original table of the earlier release: count the persons who are in both."
     )
     policy: PolicyFile = None
-    tables: list[Path] | None = table_field(
-        "Published tables of counts of the same records: which hidden cells the release gives away, and the other way."
+    tables: list[Path] | None = field(
+        None,
+        "Published tables of counts of the same records: which hidden cells the release gives away, and the other way.",
+        metavar="PATH",
     )
     threshold: int | None = field(None, "With --tables: a count below is small.", min=2)
 

@@ -9,7 +9,7 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -96,7 +96,10 @@ def _convert_table(path: Path) -> Converted:
     from hushtable.tabulation import read_argus_table
 
     table = read_argus_table(path)
-    reading, files = table.reading, {f"{path.stem}.csv": table.frame.write_csv()}
+    reading, files = (
+        table.reading,
+        {f"{path.stem}.csv": _write_csv([[*table.columns], *zip(*table.columns.values(), strict=True)])},
+    )
     words = ["hushtable check", f"{path.stem}.csv", "--by", ",".join(reading.by), "--value", str(reading.value)]
     for name, tree in reading.hierarchies.items():
         file = f"{path.stem}_{re.sub(r'[^0-9A-Za-z]+', '_', name)}.csv"
@@ -124,11 +127,14 @@ def _write_levels(tree: Mapping[str, Sequence[str]]) -> str:
 
     rows = [path for label in tree if label not in below for path in paths(label)]
     deepest = max(map(len, rows), default=1)
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow([f"level{place + 1}" for place in range(deepest)])
-    writer.writerows([*row, *[row[-1]] * (deepest - len(row))] for row in rows)
-    return lines.getvalue()
+    head = [f"level{place + 1}" for place in range(deepest)]
+    return _write_csv([head, *([*row, *[row[-1]] * (deepest - len(row))] for row in rows)])
+
+
+def _write_csv(rows: Iterable[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def _convert_project(path: Path) -> Converted:

@@ -35,6 +35,7 @@ from hushtable.hierarchy import PROPOSED, Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import entries, model_to_dict, plugins
 from hushtable.policy import plain_yaml
+from hushtable.policy.fitting import check_entries
 from hushtable.policy.sections import (
     ASK,
     DATE_ACTIONS,
@@ -61,6 +62,7 @@ from hushtable.policy.sections import (
     read_model,
     with_value_errors,
 )
+from hushtable.policy.tabulating import check_claims_tables, make_tables
 from hushtable.quality import Loss, with_importance
 from hushtable.release import ExposureLimit, Pseudonyms, Release, derive_key, manifest
 from hushtable.search import Budget, Clock
@@ -179,65 +181,8 @@ class Policy(Record):
 
     @model_validator(mode="after")
     def _entries_fit_one_another(self) -> Policy:
-        for i, model in enumerate(self.models):
-            for name in model.needs.sensitive:
-                if name not in self.columns or self.columns[name].role != "sensitive":
-                    msg = f"{model.name} needs {name!r}, which columns does not declare as sensitive"
-                    raise MisplacedError(msg, ("models", i))
-        if not self.models and self.tabulations is None:
-            msg = "Field required"
-            raise MisplacedError(msg, ("models",))
-        if self.models and not self.quasi_identifiers and not self.with_role(ASK):
-            msg = "columns declares no quasi-identifier"
-            raise MisplacedError(msg, ("columns",))
-        grid = getattr(self.method, "grid", {})
-        weighed, gridded = ("loss", self.loss.name, "weights"), ("method", self.method.name, "grid")
-        for place, names in ((weighed, self.loss.weights), (gridded, grid), (("importance",), self.importance)):
-            strangers = [name for name in names if name not in self.quasi_identifiers]
-            if strangers:
-                msg = f"names {quote_names(strangers)}, which columns does not declare as quasi-identifier"
-                raise MisplacedError(msg, (*place, strangers[0]))
-        for name in grid:
-            column = self.columns[name]
-            if column.hierarchy is not None or column.order or column.kind not in (None, "integer", "decimal"):
-                msg = f"has no effect: {name!r} has a hierarchy, or is no column of numbers"
-                raise MisplacedError(msg, (*gridded, name))
-        if self.population is not None and not any(model.needs.population for model in self.models):
-            msg = "has no effect: no model counts a population (k-map and delta-presence do)"
-            raise MisplacedError(msg, ("population",))
-        if self.unknown != "error" and self.domains is None and not self.hierarchies():
-            msg = "has no effect: no column has a hierarchy"
-            raise MisplacedError(msg, ("unknown",))
-        kept = (*self.with_role("other"), *self.with_role("sensitive"), *self.quasi_identifiers)
-        judged = (*kept, *self.pseudonymized)
-        strangers = [name for name in self.accept if name not in judged]
-        if strangers:
-            msg = f"names {quote_names(strangers)}, which columns does not declare as other, sensitive or quasi-identifier"  # noqa: E501
-            raise MisplacedError(msg, ("accept", strangers[0]))
-        if any((self.person, self.household, self.release, self.dates, self.with_action(*DATE_ACTIONS))):
-            from hushtable.policy.persons import check_persons
-
-            check_persons(self)
-        if self.tabulations is not None:
-            self._check_tabulated(self.tabulations)
+        check_entries(self)
         return self
-
-    def _check_tabulated(self, tables: PolicyTabulations) -> None:
-        """Raise where a table would show labels or sums of a column that nobody may see."""
-        hidden = (*self.with_role("identifier"), *self.left_out)
-        for name in tables.columns:
-            place = ("tabulations", "value" if name == tables.value else "by")
-            if name not in self.columns or name in hidden:
-                what = "is an identifier or left out" if name in hidden else "columns does not declare"
-                msg = f"names {name!r}, which {what}"
-                raise MisplacedError(msg, place)
-        for name in self.with_role("sensitive"):
-            if name in tables.columns and name not in (tables.value, tables.sensitive, *self.accept):
-                msg = (
-                    f"names {name!r}, which is sensitive: a line may tell it of all its persons. "
-                    f"Say sensitive: {name}, or accept it with a reason"
-                )
-                raise MisplacedError(msg, ("tabulations", "by"))
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -304,8 +249,8 @@ class Policy(Record):
         trees = self.tabulations.hierarchies.values() if self.tabulations else ()
         named = [
             *self.hierarchies().values(),
-            *(self._path_in_folder(tree) for tree in trees if isinstance(tree, str)),
-            *(self._path_in_folder(path) for path in (self.population, self.domains) if path),
+            *(self.path_in_folder(tree) for tree in trees if isinstance(tree, str)),
+            *(self.path_in_folder(path) for path in (self.population, self.domains) if path),
         ]
         return tuple(path for path in named if isinstance(path, Path))
 
@@ -313,7 +258,7 @@ class Policy(Record):
         """Return hierarchy entries by column, for `hushtable.Hierarchy.build`; paths start at the policy's folder."""
         given = {name: column.hierarchy for name, column in self.columns.items() if column.hierarchy is not None}
         return {
-            name: self._path_in_folder(entry) if isinstance(entry, str) and entry not in PROPOSED else entry
+            name: self.path_in_folder(entry) if isinstance(entry, str) and entry not in PROPOSED else entry
             for name, entry in given.items()
         }
 
@@ -379,7 +324,7 @@ class Policy(Record):
         limit = ExposureLimit(asked.columns, asked.rate, asked.named, asked.linked)
         return made.with_exposure(limit, accepted=self.accept, is_enforced=True)
 
-    def tabulate(self, data: Any, *, engine: EngineChoice = "auto", session: Any = None) -> Tabulation:
+    def tabulate(self, data: object, *, engine: EngineChoice = "auto", session: object = None) -> Tabulation:
         r"""Make the tables that ``tabulations`` asks for.
 
         Parameters
@@ -403,28 +348,7 @@ class Policy(Record):
         >>> policy.tabulate(people).n_cells
         15
         """
-        from hushtable.tabulation import ReaderKnowledge, tabulate
-
-        asked = self.tabulations
-        if asked is None:
-            raise PolicyError("the policy asks for no tables.", hint="add `tabulations: {by: [[region, sex]]}`.")
-        self.check_decided()
-        rows = engines.open_rows(data, engine=engine, session=session, dialect=self.read_as.dialect)
-        self.check_covers(rows.names)
-        return tabulate(
-            rows if isinstance(rows, Table) else rows.with_specs(self.specs),
-            by=asked.by,
-            value=asked.value,
-            person=self.person,
-            hierarchies={
-                name: self._path_in_folder(tree) if isinstance(tree, str) else tree
-                for name, tree in asked.hierarchies.items()
-            },
-            rules=asked.rules,
-            reader=None if asked.zeros is None else ReaderKnowledge(zeros=asked.zeros),
-            weight=asked.weight,
-            budget=None if self.budget is None else Budget(self.budget.seconds, self.budget.nodes),
-        )
+        return make_tables(self, data, engine, session)
 
     def advise(
         self,
@@ -608,23 +532,12 @@ class Policy(Record):
         Without a manifest, ``columns`` of the release say where bounds stand.
         """
         if isinstance(claimed, HiddenCells):
-            self._check_claims_tables(claimed)
+            check_claims_tables(self, claimed)
             return claimed
         if claimed is None:
             return self.claim(columns)
         self.check_agrees(claimed)
         return claimed.with_knowledge_of(self.claim())
-
-    def _check_claims_tables(self, claimed: HiddenCells) -> None:
-        """Raise PolicyError where the tables of a manifest are not those that the policy makes, or hide less."""
-        asked = self.tabulations
-        is_asked = asked is not None and {*claimed.tables} == {*asked.by}
-        least = asked.threshold if asked is not None and asked.value is None and asked.level == "upper" else 0
-        if not is_asked or (claimed.threshold or 0) < least:
-            raise PolicyError(
-                "the manifest claims other tables than the policy makes, or a lower threshold.",
-                hint="verify with the policy that the tables were made by, or without one.",
-            )
 
     def check_agrees(self, claimed: Claim) -> None:
         """Raise PolicyError where the claim in a manifest is not what the policy asks."""
@@ -766,9 +679,10 @@ class Policy(Record):
     def _read_population(self) -> Frame | None:
         if self.population is None:
             return None
-        return frames.read(self._path_in_folder(self.population), dialect=self.read_as.dialect).with_specs(self.specs)
+        return frames.read(self.path_in_folder(self.population), dialect=self.read_as.dialect).with_specs(self.specs)
 
-    def _path_in_folder(self, path: str) -> Path:
+    def path_in_folder(self, path: str) -> Path:
+        """Return a path that the policy names."""
         return (self._folder or Path()) / path
 
     def _read_hierarchies(self) -> dict[str, Any]:
@@ -776,7 +690,7 @@ class Policy(Record):
         if self.domains is None:
             return declared
         asked = {*self.quasi_identifiers, *self.with_role("sensitive")}
-        from_domains = Hierarchy.from_domains(self._path_in_folder(self.domains))
+        from_domains = Hierarchy.from_domains(self.path_in_folder(self.domains))
         ladders = {name: ladder for name, ladder in from_domains.items() if name in asked}
         if not ladders:
             raise PolicyError(

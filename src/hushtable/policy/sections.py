@@ -451,10 +451,10 @@ class PolicyTabulations(Record):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_one_table(cls, given: Any) -> Any:
+    def _from_one_table(cls, given: object) -> object:
         by = given.get("by") if isinstance(given, Mapping) else None
         is_one = isinstance(by, (list, tuple)) and all(isinstance(name, str) for name in by)
-        return {**given, "by": [by]} if is_one and by else given
+        return {**given, "by": [by]} if isinstance(given, Mapping) and is_one and by else given
 
     @model_validator(mode="after")
     def _fits_together(self) -> PolicyTabulations:

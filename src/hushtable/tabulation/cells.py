@@ -205,6 +205,12 @@ class CellSystem:
         lower = np.where(is_hidden & self.is_known, np.where(self.values == 0, min(least, 0.0), least), self.lower)
         return replace(self, is_known=self.is_known & ~is_hidden, lower=lower)
 
+    def with_alone(self, keys: Sequence[CellKey]) -> CellSystem:
+        """Return the system where some cells, as far as they are hidden, have one contributor."""
+        hidden = {self.keys[cell] for cell in self.marked.tolist()}
+        alone = dict.fromkeys([*self.knowledge.alone, *(key for key in keys if key in hidden)])
+        return replace(self, knowledge=replace(self.knowledge, alone=tuple(alone)))
+
     def describe(self, cell: int) -> str:
         """Name a cell by its labels."""
         return describe_key(self.keys[cell])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -149,7 +149,7 @@ class TableAudit(StatesFacts):
             )
         return tuple(facts)
 
-    def attack_with(self, release: Any) -> tuple[OwnAttack, ...]:
+    def attack_with(self, release: object) -> tuple[OwnAttack, ...]:
         """Attack these tables and a release of the same records together.
 
         Parameters
@@ -307,7 +307,7 @@ def check_tables(
     opened = [
         (each, own, _name_of(source, place))
         for place, source in enumerate(sources)
-        for each, own in _open(source, asked)
+        for each, own in _open_tables(source, asked)
     ]
     found = [read_cell_table(*each) for each in opened]
     cell_tables = [table for table, _ in found]
@@ -315,11 +315,8 @@ def check_tables(
     check_columns([*asked.hierarchies], dimensions, "hierarchies")
     check_columns([name for name in labels if name], dimensions, "total")
     alone = [key for (each, *_), (_, reading) in zip(opened, found, strict=True) for key in find_alone(each, reading)]
-    system = build_system(cell_tables, reader or _claimed_knowledge(sources))
-    hidden = {system.keys[cell] for cell in system.marked.tolist()}
-    knowledge = system.knowledge
-    told = dict.fromkeys([*knowledge.alone, *(key for key in alone if key in hidden)])
-    system = replace(system, knowledge=replace(knowledge, alone=tuple(told)))
+    system = build_system(cell_tables, reader or _read_claimed_knowledge(sources))
+    system = system.with_alone(alone)
     return audit_system(
         system,
         names=tuple(table.name for table in cell_tables),
@@ -351,7 +348,7 @@ def audit_system(
     return TableAudit(system, judged, names, readings, threshold, n_small, leaks, bound)
 
 
-def _open(data: object, asked: TableReading) -> list[tuple[object, TableReading]]:
+def _open_tables(data: object, asked: TableReading) -> list[tuple[object, TableReading]]:
     """Return tables of a file, and how each is read: as metadata of tau-Argus say, or a manifest of hushtable."""
     if not isinstance(data, (str, os.PathLike)):
         return [(data, asked)]
@@ -368,7 +365,7 @@ def _open(data: object, asked: TableReading) -> list[tuple[object, TableReading]
     return [(table.frame, table.reading)]
 
 
-def _claimed_knowledge(sources: Sequence[object]) -> ReaderKnowledge | None:
+def _read_claimed_knowledge(sources: Sequence[object]) -> ReaderKnowledge | None:
     """Return whether zeros are hidden, as the manifests of hushtable's own tables say; None without one."""
     claims = [manifest.claim_of(each) for each in sources if isinstance(each, (str, os.PathLike))]
     told = [claim.witnesses["reader"]["zeros"] for claim in claims if isinstance(claim, HiddenCells)]

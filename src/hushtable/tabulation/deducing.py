@@ -154,9 +154,10 @@ def find_bound_cells(system: CellSystem, deduction: Deduction) -> list[CountArra
     """
     moves = _draw_moves(system, deduction.low < deduction.high, 2)
     groups: dict[int, list[int]] = {}
-    for cell, amount in moves[0].items() if moves else ():
+    first, second = moves or ({}, {})
+    for cell, amount in first.items():
         if amount and system.keys[cell] is not None:
-            groups.setdefault(moves[1][cell] * pow(amount, -1, _PRIME) % _PRIME, []).append(cell)
+            groups.setdefault(second[cell] * pow(amount, -1, _PRIME) % _PRIME, []).append(cell)
     return [np.array(sorted(cells), dtype=np.int64) for cells in groups.values() if len(cells) > 1]
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray
-from hushtable.claims import Classes, coverage_matrix, open_release
+from hushtable.claims import Claim, Classes, coverage_matrix, open_release, select_for_claim
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError
 from hushtable.io import Frame
@@ -73,15 +73,15 @@ def attack_with_tables(frame: Frame, claim: Classes, tables: TableAudit) -> tupl
     return _attack_cells(tables, found), _attack_groups(spreads, parts, found, claim.k)
 
 
-def open_released(release: Any) -> tuple[Frame, Classes]:
+def open_released(release: object) -> tuple[Frame, Classes]:
     """Return what a release publishes, and what its cells mean: of one in memory, or a path with its manifest."""
-    if isinstance(release, Release):
-        claim, frame = release.claim, release.edition.frame()
-    else:
-        claim, frame = manifest.claim_of(release), open_release(release, manifest.dialect_of(release))
+    claim: Claim | None = release.claim if isinstance(release, Release) else manifest.claim_of(release)
     if not isinstance(claim, Classes):
         raise InputError("this is no release of classes.", hint="pass what anonymize returned, or the path it wrote.")
-    return frame, claim
+    if isinstance(release, Release):
+        return release.edition.frame(), claim
+    # Of a folder the distinct rows are enough.
+    return select_for_claim(claim, open_release(release, manifest.dialect_of(release))), claim
 
 
 def _dimensions_of(by: Sequence[str], across: str | None) -> tuple[str, ...]:

@@ -335,10 +335,8 @@ def tabulate(
     trees = read_hierarchies(hierarchies)
     check_columns([*trees], names, "hierarchies")
     check_columns([] if rules.sensitive is None else [rules.sensitive], names, "sensitive")
-    if value is None and (rules.dominance is not None or rules.p is not None):
-        raise InputError(
-            "dominance and p are rules of amounts, and none are summed.", hint="name their column: --value turnover."
-        )
+    if value is None:
+        _check_rules_of_counts(rules)
     cells = read_records(data, names, value=value, person=person, hierarchies=trees)
     is_sum = value is not None
     n_largest = max(2, rules.dominance[0] if rules.dominance else 2)
@@ -347,11 +345,10 @@ def tabulate(
     system = build_system([each.table for each in counted], knowledge)
     is_primary, levels = _join_rules(system, counted, rules, is_sum=is_sum)
     _check_protectable(system, is_primary, levels)
-    weights, clock = _weigh(system.values, weight), Clock(budget or Budget(seconds=60))
-    pattern = suppress(system, is_primary, levels, weights, clock)
-    if rules.singletons:
-        singletons = _find_singletons(system, counted)
-        pattern = protect_from_singletons(system, pattern, singletons, is_primary, weights, clock)
+    costs, clock = _weigh(system.values, weight), Clock(budget or Budget(seconds=60))
+    pattern = suppress(system, is_primary, levels, costs, clock)
+    singletons = _find_singletons(system, counted) if rules.singletons else []
+    pattern = protect_from_singletons(system, pattern, singletons, is_primary, costs, clock)
     return Tabulation(
         several,
         value or _name_count(names),
@@ -365,6 +362,13 @@ def tabulate(
         (Path(data),) if isinstance(data, (str, Path)) else (),
         tuple(_find_unions(system, cells, counted, pattern.is_hidden, rules, n_largest)) if is_sum else (),
     )
+
+
+def _check_rules_of_counts(rules: CellRules) -> None:
+    if rules.dominance is not None or rules.p is not None:
+        raise InputError(
+            "dominance and p are rules of amounts, and none are summed.", hint="name their column: --value turnover."
+        )
 
 
 def _find_unions(

@@ -161,7 +161,7 @@ class TableReading:
         }
 
 
-def read_cell_table(data: Any, reading: TableReading, name: str) -> tuple[CellTable, TableReading]:
+def read_cell_table(data: object, reading: TableReading, name: str) -> tuple[CellTable, TableReading]:
     """Read a table; return it with how it was read.
 
     Raises
@@ -210,7 +210,7 @@ def _hide_by_status(cells: Sequence[str], statuses: Sequence[str], reading: Tabl
     return [cell if status.casefold() in SAFE_STATUSES else mark for cell, status in zip(cells, statuses, strict=True)]
 
 
-def find_alone(data: Any, reading: TableReading) -> tuple[CellKey, ...]:
+def find_alone(data: object, reading: TableReading) -> tuple[CellKey, ...]:
     """Return the cells of one contributor, as a column of frequencies tells them."""
     if reading.frequency is None:
         return ()

@@ -37,6 +37,8 @@ def find_leaks(
         Differences of other tables that agree, and the true one; new ones are added.
     """
     values, nothing = system.values, np.full(system.n_cells, np.inf)
+    if not singletons:
+        return
     deduction = deduce(system)
     for own in singletons:
         lacking = targets.copy()
@@ -88,7 +90,7 @@ def protect_from_singletons(
     InfeasibleError
         Whatever is hidden, a singleton computes a cell.
     """
-    is_hidden, moves = pattern.is_hidden.copy(), []
+    is_hidden, moves = pattern.is_hidden.copy(), list[CountArray]()
     targets = is_primary & pattern.levels.is_asked
     while True:
         leaks = list(find_leaks(system.with_hidden(is_hidden), singletons, targets, moves))

@@ -174,7 +174,7 @@ class TabulatedRecords:
             rows = np.flatnonzero(lines >= 0)
             found.append((lines[rows], rows))
         tally = _Tally.empty(n_lines, n_largest)
-        self._add(*(np.concatenate(part) for part in zip(*found, strict=True)), tally)
+        self._add(np.concatenate([part for part, _ in found]), np.concatenate([rows for _, rows in found]), tally)
         return np.flatnonzero(is_sensitive(tally.values, tally.n_persons, tally.largest, rules)).tolist()
 
     def _cells_at_levels(self, levels: Sequence[CountArray], shape: tuple[int, ...]) -> Iterator[CountArray]:
@@ -187,11 +187,14 @@ class TabulatedRecords:
         """Add rows to cells, in place; each cell comes once."""
         if not len(rows):
             return
-        amounts, n_alike, contributors = self.amounts[rows].astype(np.float64), self.n_records[rows], rows
+        amounts: FloatArray = self.amounts[rows].astype(np.float64)
+        n_alike, contributors = self.n_records[rows], rows
         if self.persons is not None:
             pairs, first = np.unique(np.stack([places, self.persons[rows]]), axis=1, return_inverse=True)
-            amounts = np.bincount(first.ravel(), weights=amounts * n_alike, minlength=pairs.shape[1])
-            (places, contributors), n_alike = pairs, np.ones(pairs.shape[1], dtype=np.int64)
+            added = np.bincount(first.ravel(), weights=amounts * n_alike, minlength=pairs.shape[1])
+            amounts = added.astype(np.float64)
+            places, contributors = pairs[0], pairs[1]
+            n_alike = np.ones(len(places), dtype=np.int64)
         np.add.at(tally.values, places, np.rint(amounts).astype(np.int64) * n_alike)
         np.add.at(tally.n_persons, places, n_alike)
         tally.alone[places] = contributors
@@ -264,7 +267,7 @@ def read_records(
     )
 
 
-def _open_rows(data: Any, names: Sequence[str]) -> Frame:
+def _open_rows(data: object, names: Sequence[str]) -> Frame:
     """Return the columns that are counted; of what is not in memory its distinct rows, with counts of records."""
     rows = open_rows(data)
     check_columns(names, rows.names, "columns of tables")

@@ -15,10 +15,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-import polars as pl
-
 from hushtable.errors import InputError
-from hushtable.io import read_text
+from hushtable.io import frames, read_text
 from hushtable.tabulation.reading import SAFE_STATUSES, TableReading, read_hierarchy
 
 _KINDS: Final = {"RECODEABLE": "label", "RECODABLE": "label", "FREQUENCY": "frequency", "STATUS": "status",
@@ -43,11 +41,16 @@ class _Variable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArgusTable:
-    """A table of tau-Argus as a frame of texts, and how it is read."""
+    """A table of tau-Argus as texts by column, and how it is read."""
 
-    frame: pl.DataFrame = field(repr=False)
+    columns: Mapping[str, list[str]] = field(repr=False)
     reading: TableReading
     unused: tuple[str, ...]  # columns that say nothing here
+
+    @property
+    def frame(self) -> object:
+        """The columns as a polars frame."""
+        return frames.assemble(self.columns, "polars")
 
 
 def read_argus_table(path: Path) -> ArgusTable:
@@ -93,7 +96,7 @@ def read_argus_table(path: Path) -> ArgusTable:
         frequency=None if frequency == value else frequency,
     )  # fmt: skip
     unused = tuple(name for name in columns if name not in used)
-    return ArgusTable(pl.DataFrame({name: columns[name] for name in columns if name in used}), reading, unused)
+    return ArgusTable({name: columns[name] for name in columns if name in used}, reading, unused)
 
 
 def _read_metadata(path: Path) -> tuple[str, list[_Variable], dict[str, str]]:
