@@ -167,6 +167,8 @@ class CellSystem:
     knowledge: ReaderKnowledge
     decimals: int = 0
     is_absent: BoolArray | None = None  # unknown cells without a row in any table: nobody hid them
+    is_published: BoolArray | None = None  # shown before: nothing hides them again
+    grids: tuple[tuple[tuple[Dimension, ...], CountArray], ...] = ()  # of each table: its axes, and its cells
 
     @property
     def n_cells(self) -> int:
@@ -257,7 +259,8 @@ def build_system(tables: Sequence[CellTable], knowledge: ReaderKnowledge | None 
         np.maximum.at(lower, places, at_least)
         np.minimum.at(upper, places, table.at_most)
     equations = _merge_equations([_build_equations(*each) for each in zip(tables, positions, strict=True)])
-    system = CellSystem(keys, values, is_known, lower, equations, knowledge, decimals, is_absent)
+    grids = tuple((table.axes, places.reshape(table.shape)) for table, places in zip(tables, positions, strict=True))
+    system = CellSystem(keys, values, is_known, lower, equations, knowledge, decimals, is_absent, grids=grids)
     _check_sums(system)
     return _with_limits(system, np.where(is_known, np.inf, upper))
 
