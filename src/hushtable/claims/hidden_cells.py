@@ -48,7 +48,7 @@ class HiddenCells(SpeaksOfNobody):
             if len({(table["value"], table["across"]) for table in self.witnesses["tables"]}) > 1:
                 raise InputError("tables of one file have several columns of values.", hint="write it anew.")
             self._list_asked(1)
-            if not all(isinstance(name, str) for name in (*self.columns, *self._trees)):
+            if not all(isinstance(name, str) for name in (*self.columns, *self.trees)):
                 raise TypeError
 
     @property
@@ -57,20 +57,20 @@ class HiddenCells(SpeaksOfNobody):
         return (*self._dimensions, self._value)
 
     @property
-    def _tables(self) -> tuple[tuple[str, ...], ...]:
+    def tables(self) -> tuple[tuple[str, ...], ...]:
         """The dimensions of each table."""
         return tuple(tuple(table["by"]) for table in self.witnesses["tables"])
 
     @property
     def _dimensions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for by in self._tables for name in by))
+        return tuple(dict.fromkeys(name for by in self.tables for name in by))
 
     @property
     def _value(self) -> str:
         return str(self.witnesses["tables"][0]["value"])
 
     @property
-    def _trees(self) -> dict[str, Mapping[str, Sequence[str]]]:
+    def trees(self) -> dict[str, Mapping[str, Sequence[str]]]:
         """Which labels are below which others: the same in every table."""
         return {name: tree for table in self.witnesses["tables"] for name, tree in table["hierarchies"].items()}
 
@@ -83,7 +83,7 @@ class HiddenCells(SpeaksOfNobody):
     @property
     def _shows_tables(self) -> str:
         """How the file is read, as far as it does not say it itself."""
-        reader, trees = self.witnesses["reader"], tuple(self._trees)
+        reader, trees = self.witnesses["reader"], tuple(self.trees)
         sums = f" and the sums in {join_names(trees)} that the manifest lists" if trees else ""
         zeros = ", zeros hidden" if reader["zeros"] == "hidden" else ""
         tables = "tables of counts" if reader["content"] == "counts" else "tables of sums"
@@ -118,7 +118,7 @@ class HiddenCells(SpeaksOfNobody):
                 what, *others = self.conditions
                 unchecked = dict.fromkeys(others, f"a file of which this holds: {what}")
                 return Verdict(self.conditions, strange, self._dimensions, frame.n_rows, unchecked)
-            verdict, shown = witnesses.judge([frame] * len(self._tables), self._complete_witnesses(cells))
+            verdict, shown = witnesses.judge([frame] * len(self.tables), self._complete_witnesses(cells))
         n_small = sum(0 < value < (self.threshold or 0) for value in shown)
         small = (Failure(f"{self._nothing_small}: {n_small} are"),) if n_small else ()
         return replace(verdict, conditions=self.conditions, failures=(*small, *verdict.failures))
@@ -132,10 +132,10 @@ class HiddenCells(SpeaksOfNobody):
         inside = [
             {name for name, label in zip(self._dimensions, row, strict=True) if label != self.total} for row in labels
         ]
-        n_strange = sum(not any(names <= set(by) for by in self._tables) for names in inside)
+        n_strange = sum(not any(names <= set(by) for by in self.tables) for names in inside)
         if n_strange:
             yield Failure(f"{self._shows_tables}: {n_strange} rows are in none of them")
-        for by in self._tables:
+        for by in self.tables:
             own = [names for names in inside if names <= set(by)]
             without = [name for name in by if all(name in names for names in own)]
             if without:
@@ -158,9 +158,9 @@ class HiddenCells(SpeaksOfNobody):
                 "value": self._value,
                 "total": dict.fromkeys(by, self.total),
                 "fixed": {name: self.total for name in names if name not in by},
-                "hierarchies": self._trees,
+                "hierarchies": self.trees,
             }
-            for by in self._tables
+            for by in self.tables
         ]
         unit = 10 ** int(given["decimals"])
         # A step of the last decimal that the file shows, however fine the witnesses are.

@@ -50,6 +50,11 @@ class RuleOptions:
     sensitive: str | None = field(None, "Dimension whose lines must not tell of all but one.", metavar="COLUMN")
     level: str = field("upper", "What hidden counts may be: upper (the threshold or more) or exact (another value).")
     zeros: str | None = field(None, "shown or hidden. Default: shown, and hidden with --sensitive.")
+    earlier: Path | None = field(
+        None,
+        "Tables of these people that were published before: kept, and published again.",
+        metavar="FILE",
+    )
     weight: str = field("count", "What hiding a cell costs: count (its value), one, or log.")
     seconds: Seconds = None
 
@@ -107,6 +112,7 @@ def tables(
             rules=rules.rules,
             reader=None if rules.zeros is None else ReaderKnowledge(zeros=rules.zeros),  # type: ignore[arg-type]
             weight=rules.weight,  # type: ignore[arg-type]
+            earlier=rules.earlier,
             budget=budget_of(rules.seconds),
         )
     with show_step("writing and verifying"):

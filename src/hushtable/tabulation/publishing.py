@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.claims import Certificate, HiddenCells, Verdict
-from hushtable.errors import InfeasibleError, InputError, check_choice, check_columns, check_type, names_in
+from hushtable.errors import InfeasibleError, InputError, check_choice, check_columns, check_type, names_in, quote_names
 from hushtable.io import frames
 from hushtable.release import Destination, Edition, TableContent, write
 from hushtable.search import Budget, Clock
@@ -20,6 +20,7 @@ from hushtable.tabulation.cells import CellKey, CellSystem, CellTable, ReaderKno
 from hushtable.tabulation.certifying import build_certificate
 from hushtable.tabulation.checking import audit_system
 from hushtable.tabulation.deducing import deduce
+from hushtable.tabulation.earlier import EarlierTables, KeptCells, keep_cells, read_earlier, refuse_published
 from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
 from hushtable.tabulation.suppressing import SuppressionPattern, suppress
 from hushtable.tabulation.tabulating import (
@@ -62,6 +63,8 @@ class Tabulation(StatesFacts):
     content : str
         What a value counts: records, persons, records of persons, or sums.
     hierarchies : mapping of dimension to {parent: children}
+    kept : KeptCells, optional
+        What an earlier release showed and hid.
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
     """
@@ -75,6 +78,7 @@ class Tabulation(StatesFacts):
     rules: CellRules
     content: str
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False)
+    kept: KeptCells | None = field(default=None, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
 
     @property
@@ -228,6 +232,7 @@ class Tabulation(StatesFacts):
             "bound": self.pattern.bound,
             "gap": self.pattern.gap,
             "optimal": self.pattern.is_optimal,
+            **({} if self.kept is None else self.kept.to_dict()),
             "n_protected": sum(cell.outcome == PROTECTED for cell in self.pattern.audit.cells),
         }
 
@@ -245,6 +250,8 @@ class Tabulation(StatesFacts):
             f"All {len(pattern.audit.cells):,} primary cells have other values in tables that agree with all that is "
             "shown.",
         ]
+        if self.kept is not None:
+            facts += self.kept.facts
         if self.n_one_sided:
             told = f"{self.n_one_sided:,} primary cells can be protected to one side only, whatever is hidden."
             facts.insert(0, careful(told))
@@ -264,6 +271,7 @@ def tabulate(
     rules: CellRules | None = None,
     reader: ReaderKnowledge | None = None,
     weight: CellWeight = "count",
+    earlier: str | Path | None = None,
     budget: Budget | None = None,
 ) -> Tabulation:
     """Make tables from records, and hide the fewest or cheapest cells so that no small one can be computed.
@@ -287,6 +295,9 @@ def tabulate(
         What a reader knows. Default: zeros are shown, so that a hidden count is at least 1.
     weight : "count", "one" or "log"
         What hiding a cell costs: its value, 1, or the logarithm of its value.
+    earlier : path, optional
+        Tables of the same people that were published before, with their manifest: they are published again, in one file
+        with the new ones. What they showed stays shown, what they hid stays hidden.
     budget : Budget, optional
         How long the cheapest pattern is looked for. Default: 60 seconds.
 
@@ -316,9 +327,11 @@ def tabulate(
     check_type(budget, Budget, "budget", "ht.Budget(seconds=10)")
     rules = rules or CellRules()
     check_choice("weight", weight, ("count", "one", "log"))
-    several = _list_tables(by)
+    several, trees = _list_tables(by), read_hierarchies(hierarchies)
+    before = None if earlier is None else read_earlier(earlier)
+    if before is not None:
+        several, trees = _add_earlier(before, several, trees, value)
     names = check_dimensions(several)
-    trees = read_hierarchies(hierarchies)
     check_columns([*trees], names, "hierarchies")
     check_columns([] if rules.sensitive is None else [rules.sensitive], names, "sensitive")
     if value is None and (rules.dominance is not None or rules.p is not None):
@@ -332,8 +345,14 @@ def tabulate(
     knowledge = _complete_knowledge(reader, rules, is_sum=is_sum)
     system = build_system([each.table for each in counted], knowledge)
     is_primary, levels = _join_rules(system, counted, rules, is_sum=is_sum)
+    kept = None if before is None else keep_cells(system, before)
+    if before is not None and kept is not None:
+        refuse_published(system, is_primary, kept, before)
+        system = replace(system, is_published=kept.is_shown)
+        levels = levels.with_another_value(kept.is_hidden, system.values)
     _check_protectable(system, is_primary, levels)
-    pattern = suppress(system, is_primary, levels, _weigh(system.values, weight), Clock(budget or Budget(seconds=60)))
+    must_hide = is_primary if kept is None else is_primary | kept.is_hidden
+    pattern = suppress(system, must_hide, levels, _weigh(system.values, weight), Clock(budget or Budget(seconds=60)))
     return Tabulation(
         several,
         value or _name_count(names),
@@ -344,8 +363,27 @@ def tabulate(
         rules,
         "sums" if is_sum else _name_content(cells, person),
         trees,
-        (Path(data),) if isinstance(data, (str, Path)) else (),
+        kept,
+        tuple(Path(each) for each in (data, earlier) if isinstance(each, (str, Path))),
     )
+
+
+def _add_earlier(
+    before: EarlierTables,
+    several: tuple[tuple[str, ...], ...],
+    trees: dict[str, dict[str, tuple[str, ...]]],
+    value: str | None,
+) -> tuple[tuple[tuple[str, ...], ...], dict[str, dict[str, tuple[str, ...]]]]:
+    """Return the tables with the earlier ones, and the hierarchies of all."""
+    asked = value or _name_count(check_dimensions(several))
+    if before.value != asked:
+        raise InputError(f"{before.name} holds {before.value!r}, and these tables {asked!r}.", hint="count the same.")
+    old = {name: {parent: tuple(parts) for parent, parts in tree.items()} for name, tree in before.hierarchies.items()}
+    differ = [name for name in old if name in trees and trees[name] != old[name]]
+    if differ:
+        raise InputError(f"{before.name} has another hierarchy of {quote_names(differ)}.", hint="pass the same one.")
+    new = [by for by in before.by if set(by) not in [set(each) for each in several]]
+    return (*several, *new), {**old, **trees}
 
 
 def _list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
