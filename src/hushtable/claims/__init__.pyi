@@ -46,6 +46,7 @@ from .histories import (
 )
 from .independence import Independence as Independence
 from .matchings import Matchings as Matchings
+from .rounded_cells import RoundedCells as RoundedCells, limits_of as limits_of
 from .verdict import (
     Claim as Claim,
     Failure as Failure,

@@ -140,10 +140,12 @@ class HiddenCells(SpeaksOfNobody):
             without = [name for name in by if all(name in names for names in own)]
             if without:
                 yield Failure(f"{self._shows_tables}: there are no totals of {join_names(without)}")
-        values = [parse_number(text) for text in cells[self._value]]
-        n_unknown = sum(
-            value is None and text != self.mark for text, value in zip(cells[self._value], values, strict=True)
-        )
+        yield from self._find_strange_values(cells[self._value])
+
+    def _find_strange_values(self, texts: Sequence[str]) -> Iterator[Failure]:
+        """Yield what of the values is neither a number nor the mark, or against what is said of zeros."""
+        values = [parse_number(text) for text in texts]
+        n_unknown = sum(value is None and text != self.mark for text, value in zip(texts, values, strict=True))
         if n_unknown:
             yield Failure(f"{self._shows_tables}: {n_unknown} cells are neither a number nor {self.mark}")
         if self.witnesses["reader"]["zeros"] == "hidden" and 0 in values:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _HIDDEN_CELLS: Final = "hidden cells"
+_ROUNDED_CELLS: Final = "rounded cells"
 
 
 def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
@@ -36,9 +37,15 @@ def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
     return HiddenCells.from_dict(entries)
 
 
+def _read_rounded_cells(entries: Mapping[str, Any]) -> Claim:
+    from hushtable.claims.rounded_cells import RoundedCells
+
+    return RoundedCells.from_dict(entries)
+
+
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
     {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
-    | {_HIDDEN_CELLS: _read_hidden_cells}
+    | {_HIDDEN_CELLS: _read_hidden_cells, _ROUNDED_CELLS: _read_rounded_cells}
 )
 """How claims are read from manifests, by the word for their kind."""
 

@@ -25,7 +25,8 @@ from hushtable.cli.terminal import print_json, print_lines, print_to_stderr, sho
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
-    from hushtable.tabulation import CellRules
+    from hushtable.io import Frame
+    from hushtable.tabulation import CellRules, RoundedTables, Tabulation
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class TableOptions:
 class RuleOptions:
     """What must be hidden."""
 
+    round: int | None = field(
+        None, "Round counts to multiples of this that add up, and hide none.", metavar="BASE", min=2
+    )
     threshold: int = field(10, "Hide counts from 1 to below this.", min=1)
     dominance: str | None = field(None, "Hide sums of which N contributions are more than K percent.", metavar="N,K")
     p: float | None = field(None, "Hide sums that let the second contributor know the first to within P percent.")
@@ -95,7 +99,7 @@ def tables(
 ) -> None:
     """Make tables of counts or sums, and hide the cheapest cells so that nobody can compute a small one."""
     from hushtable.io import drafts, frames
-    from hushtable.tabulation import ReaderKnowledge, tabulate
+    from hushtable.tabulation import Tabulation
 
     frames.file_kind(output)
     outputs = [output, *filter(None, [results.certificate])]
@@ -103,24 +107,51 @@ def tables(
     with show_step("reading"):
         frame = reading.table(file)
     with show_step("counting and hiding"):
-        made = tabulate(
-            frame,
-            by=[names_of(names) for names in counted.by],
-            value=counted.value,
-            person=counted.person,
-            hierarchies=dict(parse_pair(each, "--hierarchy") for each in counted.hierarchy or []),
-            rules=rules.rules,
-            reader=None if rules.zeros is None else ReaderKnowledge(zeros=rules.zeros),  # type: ignore[arg-type]
-            weight=rules.weight,  # type: ignore[arg-type]
-            earlier=rules.earlier,
-            budget=budget_of(rules.seconds),
-        )
+        made = _make(frame, counted, rules) if rules.round is None else _round(frame, counted, rules, results)
     with show_step("writing and verifying"):
         verdict = made.write(output, external=results.external, overwrite=results.force)
-    if results.certificate is not None:
+    if results.certificate is not None and isinstance(made, Tabulation):
         made.certificate.write(results.certificate, overwrite=results.force)
         print_to_stderr(f"Wrote {results.certificate}: it tells true values, keep it as safe as the data.")
     if results.as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **made.to_dict(), "facts": made.facts})
     else:
         print_lines(f"Wrote {output}, verified from the file.", *made.facts)
+
+
+def _make(frame: Frame, counted: TableOptions, rules: RuleOptions) -> Tabulation:
+    from hushtable.tabulation import ReaderKnowledge, tabulate
+
+    return tabulate(
+        frame,
+        by=[names_of(names) for names in counted.by],
+        value=counted.value,
+        person=counted.person,
+        hierarchies=dict(parse_pair(each, "--hierarchy") for each in counted.hierarchy or []),
+        rules=rules.rules,
+        reader=None if rules.zeros is None else ReaderKnowledge(zeros=rules.zeros),  # type: ignore[arg-type]
+        weight=rules.weight,  # type: ignore[arg-type]
+        earlier=rules.earlier,
+        budget=budget_of(rules.seconds),
+    )
+
+
+def _round(frame: Frame, counted: TableOptions, rules: RuleOptions, results: TableResults) -> RoundedTables:
+    from hushtable.tabulation import round_tables
+
+    base = rules.round
+    assert base is not None, "the caller looked"
+    without = RuleOptions(round=base, seconds=rules.seconds)
+    if rules != without or counted.value is not None or results.certificate is not None:
+        raise InputError(
+            "--round rounds counts and hides none.",
+            hint="of the rules take --seconds alone, and leave out --value and --certificate.",
+        )
+    return round_tables(
+        frame,
+        by=[names_of(names) for names in counted.by],
+        base=base,
+        person=counted.person,
+        hierarchies=dict(parse_pair(each, "--hierarchy") for each in counted.hierarchy or []),
+        budget=budget_of(rules.seconds),
+    )

@@ -1,4 +1,5 @@
 from .cells import ReaderKnowledge as ReaderKnowledge
 from .checking import TableAudit as TableAudit, check_tables as check_tables
 from .publishing import Tabulation as Tabulation, tabulate as tabulate
+from .rounding import RoundedTables as RoundedTables, round_tables as round_tables
 from .tabulating import CellRules as CellRules

@@ -22,6 +22,7 @@ _MOVE_GAP: Final = 0.05
 _TINY: Final = 1e-6  # what a cell costs that is hidden already, as a share
 _TOLERANCE: Final = 1e-6
 _BUNDLE: Final = 30  # demands that one programme meets
+_FEW: Final = 0.1  # of the demands met: the others need more cells
 _REWARD: Final = 1e3  # of a demand that is met, times the dearest cell
 _ROOM: Final = 1e4  # levels that a cell moves at most in a bundle
 
@@ -109,20 +110,28 @@ class MoveSearch:
         What is paid for one of them serves the others.
         """
         draw = np.random.default_rng(0)
-        pending = [demands[place] for place in draw.permutation(len(demands))]
+        pending = list(demands)
+        may_grow = False
         while pending:
-            bundle = list({demand[0]: demand for demand in reversed(pending)}.values())[-_BUNDLE:]
-            amounts = self._solve_bundle(is_hidden, bundle)
+            pending = [pending[place] for place in draw.permutation(len(pending))]
+            # One direction of each cell. Most may need nothing more: all of them are asked first.
+            bundle = list({demand[0]: demand for demand in pending}.values())
+            bundle = bundle[:_BUNDLE] if may_grow else bundle
+            amounts = self._solve_bundle(is_hidden, bundle, may_grow=may_grow)
             if amounts is None:
                 return
             is_hidden[self.columns[np.abs(amounts) > _TOLERANCE]] = True
             reached = np.zeros(self.system.n_cells)
             reached[self.columns] = amounts + np.sign(amounts) * _TOLERANCE
-            # What a bundle leaves open, no other would meet.
-            tried = set(bundle)
-            pending = [demand for demand in self.filter_unmet(pending, [reached]) if demand not in tried]
+            left = self.filter_unmet(pending, [reached])
+            if may_grow:
+                # What a bundle leaves open, no other would meet.
+                tried = set(bundle)
+                left = [demand for demand in left if demand not in tried]
+            may_grow |= len(pending) - len(left) < _FEW * len(pending)
+            pending = left
 
-    def _solve_bundle(self, is_hidden: BoolArray, demands: list[ReachDemand]) -> FloatArray | None:
+    def _solve_bundle(self, is_hidden: BoolArray, demands: list[ReachDemand], *, may_grow: bool) -> FloatArray | None:
         """Return how far every column moves, in units, so that as many demands as can be are met, cheaply."""
         from scipy.sparse import csr_array, hstack
 
@@ -134,8 +143,8 @@ class MoveSearch:
         nothing = csr_array((self.matrix.shape[0], n_demands))
         costs = self._costs(is_hidden, self.columns)
         reward = _REWARD * float(self.weights[self.columns].max())
-        top = _ROOM * float(levels.max())
-        high = np.concatenate([np.full(n, top), np.minimum(self.room_down[self.columns], top), levels]) / unit
+        top = np.where(is_hidden[self.columns] | may_grow, _ROOM * float(levels.max()), 0.0)
+        high = np.concatenate([top, np.minimum(self.room_down[self.columns], top), levels]) / unit
         answer = solver.linprog(
             np.concatenate([costs, costs, np.full(n_demands, -reward)]),
             A_eq=hstack([self.matrix, -self.matrix, nothing], format="csr"),

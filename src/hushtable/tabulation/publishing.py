@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -106,26 +106,7 @@ class Tabulation(StatesFacts):
     @property
     def frame(self) -> Any:
         """The tables as published, a row a cell: labels, and a value or ``x``."""
-        return frames.assemble(self._columns(), "polars")
-
-    def _columns(self) -> dict[str, list[str]]:
-        """Return the columns of the published file: a dimension that a table does not have is at its total."""
-        names = check_dimensions(self.by)
-        columns: dict[str, list[str]] = {name: [] for name in (*names, self.value)}
-        numbers = {key: place for place, key in enumerate(self.system.keys)}
-        written: set[int] = set()
-        for table in self.tables:
-            for place in range(len(table.values)):
-                key = _key_of(table, place)
-                cell = numbers[key]
-                if cell in written:
-                    continue
-                written.add(cell)
-                labels = dict(key)
-                for name in names:
-                    columns[name].append(labels.get(name, TOTAL))
-                columns[self.value].append(self._text_of(cell))
-        return columns
+        return frames.assemble(list_cells(self.by, self.value, self.system, self._text_of), "polars")
 
     def _text_of(self, cell: int) -> str:
         if self.pattern.is_hidden[cell]:
@@ -139,18 +120,7 @@ class Tabulation(StatesFacts):
     @property
     def readings(self) -> tuple[TableReading, ...]:
         """How a reader finds each table in the file."""
-        names = check_dimensions(self.by)
-        return tuple(
-            TableReading(
-                by,
-                self.value,
-                hidden=(MARK,),
-                total=dict.fromkeys(by, TOTAL),
-                hierarchies={name: tree for name, tree in self.hierarchies.items() if name in by},
-                fixed={name: TOTAL for name in names if name not in by},
-            )
-            for by in self.by
-        )
+        return list_readings(self.by, self.value, self.hierarchies)
 
     @property
     def claim(self) -> HiddenCells:
@@ -327,7 +297,7 @@ def tabulate(
     check_type(budget, Budget, "budget", "ht.Budget(seconds=10)")
     rules = rules or CellRules()
     check_choice("weight", weight, ("count", "one", "log"))
-    several, trees = _list_tables(by), read_hierarchies(hierarchies)
+    several, trees = list_tables(by), read_hierarchies(hierarchies)
     before = None if earlier is None else read_earlier(earlier)
     if before is not None:
         several, trees = _add_earlier(before, several, trees, value)
@@ -355,7 +325,7 @@ def tabulate(
     pattern = suppress(system, must_hide, levels, _weigh(system.values, weight), Clock(budget or Budget(seconds=60)))
     return Tabulation(
         several,
-        value or _name_count(names),
+        value or name_count(names),
         tuple(each.table for each in counted),
         system,
         is_primary,
@@ -375,7 +345,7 @@ def _add_earlier(
     value: str | None,
 ) -> tuple[tuple[tuple[str, ...], ...], dict[str, dict[str, tuple[str, ...]]]]:
     """Return the tables with the earlier ones, and the hierarchies of all."""
-    asked = value or _name_count(check_dimensions(several))
+    asked = value or name_count(check_dimensions(several))
     if before.value != asked:
         raise InputError(f"{before.name} holds {before.value!r}, and these tables {asked!r}.", hint="count the same.")
     old = {name: {parent: tuple(parts) for parent, parts in tree.items()} for name, tree in before.hierarchies.items()}
@@ -386,7 +356,39 @@ def _add_earlier(
     return (*several, *new), {**old, **trees}
 
 
-def _list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+def list_cells(
+    by: Sequence[Sequence[str]], value: str, system: CellSystem, text_of: Callable[[int], str]
+) -> dict[str, list[str]]:
+    """Return the columns of the published file: a dimension that a table does not have is at its total."""
+    names = check_dimensions(by)
+    columns: dict[str, list[str]] = {name: [] for name in (*names, value)}
+    for cell in dict.fromkeys(int(cell) for _, cells in system.grids for cell in cells.ravel()):
+        labels = dict(system.keys[cell] or ())
+        for name in names:
+            columns[name].append(labels.get(name, TOTAL))
+        columns[value].append(text_of(cell))
+    return columns
+
+
+def list_readings(
+    by: Sequence[tuple[str, ...]], value: str, hierarchies: Mapping[str, Mapping[str, Sequence[str]]]
+) -> tuple[TableReading, ...]:
+    """Return how a reader finds each table in the published file."""
+    names = check_dimensions(by)
+    return tuple(
+        TableReading(
+            own,
+            value,
+            hidden=(MARK,),
+            total=dict.fromkeys(own, TOTAL),
+            hierarchies={name: tree for name, tree in hierarchies.items() if name in own},
+            fixed={name: TOTAL for name in names if name not in own},
+        )
+        for own in by
+    )
+
+
+def list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     """Return the dimensions of each table."""
     if isinstance(by, str):
         return ((by,),)
@@ -395,7 +397,8 @@ def _list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str
     return (names_in(by, "by"),)
 
 
-def _name_count(names: Sequence[str]) -> str:
+def name_count(names: Sequence[str]) -> str:
+    """Return the name of the column of counts, which no dimension has."""
     return _COUNT_NAME if _COUNT_NAME not in names else "count"
 
 
