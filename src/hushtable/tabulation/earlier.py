@@ -84,8 +84,8 @@ def read_earlier(path: str | Path) -> EarlierTables:
     """
     path = Path(path)
     claim = manifest.claim_of(path)
-    if not isinstance(claim, HiddenCells):
-        raise InputError(f"{path.name} holds no tables of cells.", hint=f"--earlier takes {_NO_TABLES}.")
+    if not isinstance(claim, HiddenCells) or claim.kind != HiddenCells.kind:
+        raise InputError(f"{path.name} holds no tables with hidden cells.", hint=f"--earlier takes {_NO_TABLES}.")
     frame = frames.read(path)
     if not claim.verify(frame).passed:
         raise InputError(f"{path.name} does not hold what its manifest claims.", hint=f"--earlier takes {_NO_TABLES}.")

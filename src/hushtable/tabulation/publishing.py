@@ -19,10 +19,11 @@ from hushtable.tabulation.auditing import PROTECTED, find_changeable
 from hushtable.tabulation.cells import CellKey, CellSystem, CellTable, ReaderKnowledge, build_system
 from hushtable.tabulation.certifying import build_certificate
 from hushtable.tabulation.checking import audit_system
+from hushtable.tabulation.coarsening import CoarserTable, HidingCost, propose_coarser
 from hushtable.tabulation.deducing import deduce
 from hushtable.tabulation.earlier import EarlierTables, KeptCells, keep_cells, read_earlier, refuse_published
 from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
-from hushtable.tabulation.suppressing import SuppressionPattern, suppress
+from hushtable.tabulation.suppressing import SuppressionPattern, suppress, suppress_soon
 from hushtable.tabulation.tabulating import (
     TOTAL,
     CellRules,
@@ -39,6 +40,7 @@ from hushtable.wording import StatesFacts, careful, join_names
 
 MARK: Final = HiddenCells.mark
 _COUNT_NAME: Final = "n"
+_MAX_COARSENED: Final = 2_000  # cells of tables for which coarser ones are looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,8 +53,6 @@ class Tabulation(StatesFacts):
         The dimensions of each table.
     value : str
         The column of values: counts, or the sums of a column.
-    tables : tuple of CellTable
-        With all values.
     system : CellSystem
         All cells with their true values.
     is_primary : array
@@ -65,13 +65,14 @@ class Tabulation(StatesFacts):
     hierarchies : mapping of dimension to {parent: children}
     kept : KeptCells, optional
         What an earlier release showed and hid.
+    proposals : tuple of CoarserTable
+        Categories to merge, where more than half of the cells are hidden.
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
     """
 
     by: tuple[tuple[str, ...], ...]
     value: str
-    tables: tuple[CellTable, ...] = field(repr=False)
     system: CellSystem = field(repr=False)
     is_primary: BoolArray = field(repr=False)
     pattern: SuppressionPattern = field(repr=False)
@@ -79,6 +80,7 @@ class Tabulation(StatesFacts):
     content: str
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False)
     kept: KeptCells | None = field(default=None, repr=False)
+    proposals: tuple[CoarserTable, ...] = ()
     inputs: tuple[Path, ...] = field(default=(), repr=False)
 
     @property
@@ -202,9 +204,14 @@ class Tabulation(StatesFacts):
             "bound": self.pattern.bound,
             "gap": self.pattern.gap,
             "optimal": self.pattern.is_optimal,
+            "proposals": [asdict(each) for each in self.proposals],
             **({} if self.kept is None else self.kept.to_dict()),
             "n_protected": sum(cell.outcome == PROTECTED for cell in self.pattern.audit.cells),
         }
+
+    @property
+    def _proposed(self) -> str:
+        return "; or ".join(each.describe() for each in self.proposals)
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -214,12 +221,14 @@ class Tabulation(StatesFacts):
         if not pattern.is_optimal and not pattern.bound:
             proof = "no bound was computed"
         tables = join_names([" x ".join(names) for names in self.by])
+        n_protected = sum(bool(self.is_primary[cell.cell]) for cell in pattern.audit.cells)
         facts = [
             f"{self.n_cells:,} cells of {tables}: {self.n_primary:,} are hidden by the rules, and "
             f"{self.n_secondary:,} more so that nobody can compute those ({proof}).",
-            f"All {len(pattern.audit.cells):,} primary cells have other values in tables that agree with all that is "
-            "shown.",
+            f"All {n_protected:,} primary cells have other values in tables that agree with all that is shown.",
         ]
+        if self.proposals:
+            facts.append(f"More than half of the cells are hidden. To hide fewer: {self._proposed}.")
         if self.kept is not None:
             facts += self.kept.facts
         if self.n_one_sided:
@@ -309,33 +318,87 @@ def tabulate(
             "dominance and p are rules of amounts, and none are summed.", hint="name their column: --value turnover."
         )
     cells = read_records(data, names, value=value, person=person, hierarchies=trees)
-    is_sum = value is not None
-    n_largest = max(2, rules.dominance[0] if rules.dominance else 2)
-    counted = [cells.count(each, n_largest) for each in several]
-    knowledge = _complete_knowledge(reader, rules, is_sum=is_sum)
-    system = build_system([each.table for each in counted], knowledge)
-    is_primary, levels = _join_rules(system, counted, rules, is_sum=is_sum)
-    kept = None if before is None else keep_cells(system, before)
-    if before is not None and kept is not None:
-        refuse_published(system, is_primary, kept, before)
-        system = replace(system, is_published=kept.is_shown)
-        levels = levels.with_another_value(kept.is_hidden, system.values)
-    _check_protectable(system, is_primary, levels)
-    must_hide = is_primary if kept is None else is_primary | kept.is_hidden
-    pattern = suppress(system, must_hide, levels, _weigh(system.values, weight), Clock(budget or Budget(seconds=60)))
+    knowledge = _complete_knowledge(reader, rules, is_sum=value is not None)
+    problem = _pose(cells, several, rules, knowledge)
+    kept = None
+    if before is not None:
+        kept = keep_cells(problem.system, before)
+        refuse_published(problem.system, problem.is_primary, kept, before)
+        problem = problem.with_kept(kept)
+
+    def find_coarser() -> tuple[CoarserTable, ...]:
+        # Earlier tables keep their categories, and large ones would take long.
+        if before is not None or problem.system.n_cells > _MAX_COARSENED:
+            return ()
+        return propose_coarser(cells, lambda coarser: _count_hidden(_pose(coarser, several, rules, knowledge), weight))
+
+    try:
+        pattern = problem.suppress(weight, Clock(budget or Budget(seconds=60)))
+    except InfeasibleError as error:
+        proposals = "; ".join(each.describe() for each in find_coarser())
+        if not proposals:
+            raise
+        raise InfeasibleError(error.message, hint=f"hide zeros too (--zeros hidden), or {proposals}.") from None
+    is_much = 2 * int(pattern.is_hidden.sum()) > problem.system.n_cells
     return Tabulation(
         several,
         value or name_count(names),
-        tuple(each.table for each in counted),
-        system,
-        is_primary,
+        problem.system,
+        problem.is_primary,
         pattern,
         rules,
-        "sums" if is_sum else _name_content(cells, person),
+        "sums" if value is not None else _name_content(cells, person),
         trees,
         kept,
+        find_coarser() if is_much else (),
         tuple(Path(each) for each in (data, earlier) if isinstance(each, (str, Path))),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _HidingProblem:
+    """What must be hidden of some tables, and what a reader must hold possible of it."""
+
+    system: CellSystem
+    is_primary: BoolArray
+    levels: ProtectionLevels
+    must_hide: BoolArray
+
+    def with_kept(self, kept: KeptCells) -> _HidingProblem:
+        """Return the problem where cells stay as an earlier release showed and hid them."""
+        return replace(
+            self,
+            system=replace(self.system, is_published=kept.is_shown),
+            levels=self.levels.with_another_value(kept.is_hidden, self.system.values),
+            must_hide=self.is_primary | kept.is_hidden,
+        )
+
+    def suppress(self, weight: CellWeight, clock: Clock) -> SuppressionPattern:
+        """Find the cheapest pattern."""
+        _check_protectable(self.system, self.is_primary, self.levels)
+        return suppress(self.system, self.must_hide, self.levels, _weigh(self.system.values, weight), clock)
+
+
+def _pose(
+    cells: TabulatedRecords, several: Sequence[tuple[str, ...]], rules: CellRules, knowledge: ReaderKnowledge
+) -> _HidingProblem:
+    """Count records, and find what must be hidden."""
+    n_largest = max(2, rules.dominance[0] if rules.dominance else 2)
+    counted = [cells.count(each, n_largest) for each in several]
+    system = build_system([each.table for each in counted], knowledge)
+    is_primary, levels = _join_rules(system, counted, rules, is_sum=knowledge.content == "sums")
+    return _HidingProblem(system, is_primary, levels, is_primary)
+
+
+def _count_hidden(problem: _HidingProblem, weight: CellWeight) -> HidingCost | None:
+    """Return how many cells there are, and how many must be hidden; None if that cannot protect."""
+    system = problem.system
+    try:
+        _check_protectable(system, problem.is_primary, problem.levels)
+        hidden = suppress_soon(system, problem.is_primary, problem.levels, _weigh(system.values, weight))
+    except InfeasibleError:
+        return None
+    return system.n_cells, int(hidden.sum())
 
 
 def _add_earlier(

@@ -279,6 +279,22 @@ def suppress(
     )
 
 
+def suppress_soon(
+    system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels, weights: FloatArray
+) -> BoolArray:
+    """Return a pattern that protects, without a search for the cheapest: the same one on every machine.
+
+    Raises
+    ------
+    InfeasibleError
+        Hiding cannot protect a cell.
+    """
+    levels = _drop_impossible(system, is_primary, levels)
+    search = _PatternSearch(system, is_primary, levels, weights, Clock())
+    moves: list[CountArray] = []
+    return search.clean(search.complete(is_primary, moves), moves, _CLEANINGS[0])
+
+
 def _drop_impossible(system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels) -> ProtectionLevels:
     """Return the levels without what no pattern gives: bounds that hold when all cells that can be hidden are."""
     most = deduce(system.with_hidden(find_changeable(system) | is_primary))
