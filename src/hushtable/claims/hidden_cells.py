@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,6 +16,25 @@ from hushtable.io import frames
 from hushtable.wording import join_names
 
 _MAX_DECIMALS: Final = 15
+
+
+RING: Final = "that all tables are sums of one finer table is not used, and who uses it may know more"
+
+
+def are_decomposable(tables: Sequence[Sequence[str]]) -> bool:
+    """Whether tables that agree in what they share are always sums of one finer table (Graham, 1979)."""
+    left = [set(names) for names in tables]
+    while True:
+        uses = Counter(name for names in left for name in names)
+        shared = [{name for name in names if uses[name] > 1} for names in left]
+        kept = [
+            names
+            for place, names in enumerate(shared)
+            if not any(names < other or (names == other and place > first) for first, other in enumerate(shared))
+        ]
+        if kept == left:
+            return len(kept) <= 1
+        left = kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +119,13 @@ class HiddenCells(SpeaksOfNobody):
         far = "" if self.threshold is None else f", and each may be {self.threshold} or more"
         return (
             f"no hidden cell can be computed from the cells that are shown{far}; "
-            "who knows further tables of the same people, or is alone in a cell, may know more"
+            f"who knows further tables of the same people, or is alone in a cell, may know more{self._ring}"
         )
+
+    @property
+    def _ring(self) -> str:
+        """What is said of tables that a finer one binds more than their sums do."""
+        return "" if are_decomposable(self.tables) else f"; {RING}"
 
     def with_knowledge_of(self, asked: Claim) -> HiddenCells:
         """Return the claim: another knows nothing besides."""

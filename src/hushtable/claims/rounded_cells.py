@@ -55,7 +55,7 @@ class RoundedCells(HiddenCells):
         return (
             f"each true count is less than {self.reach + 1} from the published one, and may have values that are "
             f"{self.spread} apart or more; "
-            "who knows further tables of the same people, also other roundings of them, may know more"
+            f"who knows further tables of the same people, also other roundings of them, may know more{self._ring}"
         )
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:

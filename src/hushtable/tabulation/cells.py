@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable.claims import RING, are_decomposable
 from hushtable.errors import InputError, check_choice
+from hushtable.wording import careful
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -169,6 +171,13 @@ class CellSystem:
     is_absent: BoolArray | None = None  # unknown cells without a row in any table: nobody hid them
     is_published: BoolArray | None = None  # shown before: nothing hides them again
     grids: tuple[tuple[tuple[Dimension, ...], CountArray], ...] = ()  # of each table: its axes, and its cells
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What of the tables no judgement uses."""
+        if are_decomposable([[axis.name for axis in axes] for axes, _ in self.grids]):
+            return ()
+        return (careful(f"{RING[0].upper()}{RING[1:]}."),)
 
     @property
     def n_cells(self) -> int:

@@ -117,6 +117,7 @@ class TableAudit(StatesFacts):
             facts.append(careful(told))
         if self.n_shown_small:
             facts.append(careful(f"Counts below {self.threshold} are shown: {self.n_shown_small:,}."))
+        facts += self.system.facts
         if not n_cells:
             facts.append("The tables hide no cell.")
         if outcomes.get(PROTECTED):

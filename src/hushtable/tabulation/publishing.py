@@ -227,6 +227,7 @@ class Tabulation(StatesFacts):
             f"{self.n_secondary:,} more so that nobody can compute those ({proof}).",
             f"All {n_protected:,} primary cells have other values in tables that agree with all that is shown.",
         ]
+        facts += self.system.facts
         if self.proposals:
             facts.append(f"More than half of the cells are hidden. To hide fewer: {self._proposed}.")
         if self.kept is not None:

@@ -158,9 +158,9 @@ class RoundedTables(StatesFacts):
         )
         once = "Round these tables once: the mean of several roundings tells the true counts."
         if not self.steps:
-            return told, once
+            return told, once, *self.system.facts
         beyond = f"No neighbouring multiples of {self.base} add up: counts may be {self.steps} multiples further off."
-        return careful(beyond), told, once
+        return careful(beyond), told, once, *self.system.facts
 
 
 _READER: Final = ReaderKnowledge("counts", "hidden", public=())
