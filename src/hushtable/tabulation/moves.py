@@ -23,7 +23,9 @@ _TINY: Final = 1e-6  # what a cell costs that is hidden already, as a share
 _TOLERANCE: Final = 1e-6
 _BUNDLE: Final = 30  # demands that one programme meets
 _FEW: Final = 0.1  # of the demands met: the others need more cells
-_REWARD: Final = 1e3  # of a demand that is met, times the dearest cell
+_DEAREST: Final = 1e5  # what a unit of the dearest cell costs in a bundle; other prices would try the solver
+_REWARD: Final = 4e5  # of a demand that is met
+_NEARLY_FREE: Final = 1e-3
 _ROOM: Final = 1e4  # levels that a cell moves at most in a bundle
 
 
@@ -141,17 +143,18 @@ class MoveSearch:
         asked = csr_array((directions.astype(float), (np.arange(n_demands), places)), shape=(n_demands, n))
         met = csr_array((np.ones(n_demands), (np.arange(n_demands), np.arange(n_demands))))
         nothing = csr_array((self.matrix.shape[0], n_demands))
-        costs = self._costs(is_hidden, self.columns)
-        reward = _REWARD * float(self.weights[self.columns].max())
+        weights = self.weights[self.columns]
+        costs = np.where(is_hidden[self.columns], 0.0, weights * _DEAREST / weights.max()) + _NEARLY_FREE
         top = np.where(is_hidden[self.columns] | may_grow, _ROOM * float(levels.max()), 0.0)
         high = np.concatenate([top, np.minimum(self.room_down[self.columns], top), levels]) / unit
         answer = solver.linprog(
-            np.concatenate([costs, costs, np.full(n_demands, -reward)]),
+            np.concatenate([costs, costs, np.full(n_demands, -_REWARD)]),
             A_eq=hstack([self.matrix, -self.matrix, nothing], format="csr"),
             b_eq=np.zeros(self.matrix.shape[0]),
             A_ub=hstack([-asked, asked, met], format="csr"),
             b_ub=np.zeros(n_demands),
-            bounds=np.stack([np.zeros(len(high)), high], axis=1),
+            # What moves the other way is as much against it.
+            bounds=np.stack([np.concatenate([np.zeros(2 * n), np.full(n_demands, -np.inf)]), high], axis=1),
             method="highs",
         )
         if answer.x is None:
