@@ -154,8 +154,10 @@ from .tables import Partition as Partition, Table as Table, split as split
 from .tabulation import (
     CellRules as CellRules,
     ReaderKnowledge as ReaderKnowledge,
+    RoundedTables as RoundedTables,
     TableAudit as TableAudit,
     Tabulation as Tabulation,
     check_tables as check_tables,
+    round_tables as round_tables,
     tabulate as tabulate,
 )

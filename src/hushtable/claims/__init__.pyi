@@ -34,7 +34,7 @@ from .grouping import (
     match_classes as match_classes,
     match_sizes as match_sizes,
 )
-from .hidden_cells import HiddenCells as HiddenCells
+from .hidden_cells import RING as RING, HiddenCells as HiddenCells, are_decomposable as are_decomposable
 from .histories import (
     HistoryClaim as HistoryClaim,
     Known as Known,
@@ -48,6 +48,7 @@ from .histories import (
 )
 from .independence import Independence as Independence
 from .matchings import Matchings as Matchings
+from .rounded_cells import RoundedCells as RoundedCells, limits_of as limits_of
 from .verdict import (
     Claim as Claim,
     Failure as Failure,

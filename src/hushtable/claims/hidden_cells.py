@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,6 +16,25 @@ from hushtable.io import frames
 from hushtable.wording import join_names
 
 _MAX_DECIMALS: Final = 15
+
+
+RING: Final = "that all tables are sums of one finer table is not used, and who uses it may know more"
+
+
+def are_decomposable(tables: Sequence[Sequence[str]]) -> bool:
+    """Whether tables that agree in what they share are always sums of one finer table (Graham, 1979)."""
+    left = [set(names) for names in tables]
+    while True:
+        uses = Counter(name for names in left for name in names)
+        shared = [{name for name in names if uses[name] > 1} for names in left]
+        kept = [
+            names
+            for place, names in enumerate(shared)
+            if not any(names < other or (names == other and place > first) for first, other in enumerate(shared))
+        ]
+        if kept == left:
+            return len(kept) <= 1
+        left = kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +68,7 @@ class HiddenCells(SpeaksOfNobody):
             if len({(table["value"], table["across"]) for table in self.witnesses["tables"]}) > 1:
                 raise InputError("tables of one file have several columns of values.", hint="write it anew.")
             self._list_asked(1)
-            if not all(isinstance(name, str) for name in (*self.columns, *self._trees)):
+            if not all(isinstance(name, str) for name in (*self.columns, *self.trees)):
                 raise TypeError
 
     @property
@@ -70,7 +90,7 @@ class HiddenCells(SpeaksOfNobody):
         return str(self.witnesses["tables"][0]["value"])
 
     @property
-    def _trees(self) -> dict[str, Mapping[str, Sequence[str]]]:
+    def trees(self) -> dict[str, Mapping[str, Sequence[str]]]:
         """Which labels are below which others: the same in every table."""
         return {name: tree for table in self.witnesses["tables"] for name, tree in table["hierarchies"].items()}
 
@@ -83,7 +103,7 @@ class HiddenCells(SpeaksOfNobody):
     @property
     def _shows_tables(self) -> str:
         """How the file is read, as far as it does not say it itself."""
-        reader, trees = self.witnesses["reader"], tuple(self._trees)
+        reader, trees = self.witnesses["reader"], tuple(self.trees)
         sums = f" and the sums in {join_names(trees)} that the manifest lists" if trees else ""
         zeros = ", zeros hidden" if reader["zeros"] == "hidden" else ""
         tables = "tables of counts" if reader["content"] == "counts" else "tables of sums"
@@ -99,8 +119,13 @@ class HiddenCells(SpeaksOfNobody):
         far = "" if self.threshold is None else f", and each may be {self.threshold} or more"
         return (
             f"no hidden cell can be computed from the cells that are shown{far}; "
-            "who knows further tables of the same people, or is alone in a cell, may know more"
+            f"who knows further tables of the same people, or is alone in a cell, may know more{self._ring}"
         )
+
+    @property
+    def _ring(self) -> str:
+        """What is said of tables that a finer one binds more than their sums do."""
+        return "" if are_decomposable(self.tables) else f"; {RING}"
 
     def with_knowledge_of(self, asked: Claim) -> HiddenCells:
         """Return the claim: another knows nothing besides."""
@@ -140,10 +165,12 @@ class HiddenCells(SpeaksOfNobody):
             without = [name for name in by if all(name in names for names in own)]
             if without:
                 yield Failure(f"{self._shows_tables}: there are no totals of {join_names(without)}")
-        values = [parse_number(text) for text in cells[self._value]]
-        n_unknown = sum(
-            value is None and text != self.mark for text, value in zip(cells[self._value], values, strict=True)
-        )
+        yield from self._find_strange_values(cells[self._value])
+
+    def _find_strange_values(self, texts: Sequence[str]) -> Iterator[Failure]:
+        """Yield what of the values is neither a number nor the mark, or against what is said of zeros."""
+        values = [parse_number(text) for text in texts]
+        n_unknown = sum(value is None and text != self.mark for text, value in zip(texts, values, strict=True))
         if n_unknown:
             yield Failure(f"{self._shows_tables}: {n_unknown} cells are neither a number nor {self.mark}")
         if self.witnesses["reader"]["zeros"] == "hidden" and 0 in values:
@@ -158,7 +185,7 @@ class HiddenCells(SpeaksOfNobody):
                 "value": self._value,
                 "total": dict.fromkeys(by, self.total),
                 "fixed": {name: self.total for name in names if name not in by},
-                "hierarchies": self._trees,
+                "hierarchies": self.trees,
             }
             for by in self.tables
         ]

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _HIDDEN_CELLS: Final = "hidden cells"
 _HOUSEHOLDS: Final = "households"
+_LINKED_TABLES: Final = "linked tables"
+_ROUNDED_CELLS: Final = "rounded cells"
 
 
 def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
@@ -37,13 +39,16 @@ def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
     return HiddenCells.from_dict(entries)
 
 
+def _read_rounded_cells(entries: Mapping[str, Any]) -> Claim:
+    from hushtable.claims.rounded_cells import RoundedCells
+
+    return RoundedCells.from_dict(entries)
+
+
 def _read_households(entries: Mapping[str, object]) -> Claim:
     from hushtable.claims.households import HouseholdClaim
 
     return HouseholdClaim.from_dict(entries)
-
-
-_LINKED_TABLES: Final = "linked tables"
 
 
 def _read_linked_tables(entries: Mapping[str, Any]) -> Any:
@@ -55,7 +60,12 @@ def _read_linked_tables(entries: Mapping[str, Any]) -> Any:
 
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
     {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
-    | {_HIDDEN_CELLS: _read_hidden_cells, _HOUSEHOLDS: _read_households, _LINKED_TABLES: _read_linked_tables}
+    | {
+        _HIDDEN_CELLS: _read_hidden_cells,
+        _ROUNDED_CELLS: _read_rounded_cells,
+        _HOUSEHOLDS: _read_households,
+        _LINKED_TABLES: _read_linked_tables,
+    }
 )
 """How claims are read from manifests, by the word for their kind."""
 

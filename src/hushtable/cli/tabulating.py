@@ -27,7 +27,7 @@ from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from hushtable.engines import Rows
-    from hushtable.tabulation import CellRules, Tabulation
+    from hushtable.tabulation import CellRules, RoundedTables, Tabulation
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,9 @@ class TableOptions:
 class RuleOptions:
     """What must be hidden."""
 
+    round: int | None = field(
+        None, "Round counts to multiples of this that add up, and hide none.", metavar="BASE", min=2
+    )
     threshold: int = field(10, "Hide counts from 1 to below this.", min=1)
     dominance: str | None = field(None, "Hide sums of which N contributions are more than K percent.", metavar="N,K")
     p: float | None = field(None, "Hide sums that let the second contributor know the first to within P percent.")
@@ -57,6 +60,11 @@ class RuleOptions:
         True,
         "Keep who is alone in a cell from computing other hidden ones.",
         "--singletons/--no-singletons",
+    )
+    earlier: Path | None = field(
+        None,
+        "Tables of these people that were published before: kept, and published again.",
+        metavar="FILE",
     )
     weight: str = field("count", "What hiding a cell costs: count (its value), one, or log.")
     seconds: Seconds = None
@@ -110,6 +118,7 @@ def tables(
     from hushtable.cli.requests import read_policy
     from hushtable.engines import open_origin
     from hushtable.io import drafts, frames
+    from hushtable.tabulation import Tabulation
 
     frames.file_kind(output)
     policy = read_policy(counted.policy)
@@ -122,10 +131,13 @@ def tables(
     with show_step("reading"):
         rows = (None if str(file) == "-" else open_origin(file, dialect=dialect)) or reading.table(file, dialect)
     with show_step("counting and hiding"):
-        made = _tabulate(rows, counted, rules) if policy is None else policy.tabulate(rows)
+        if policy is not None:
+            made: Tabulation | RoundedTables = policy.tabulate(rows)
+        else:
+            made = _make(rows, counted, rules) if rules.round is None else _round(rows, counted, rules, results)
     with show_step("writing and verifying"):
         verdict = made.write(output, external=results.external, overwrite=results.force)
-    if results.certificate is not None:
+    if results.certificate is not None and isinstance(made, Tabulation):
         made.certificate.write(results.certificate, overwrite=results.force)
         print_to_stderr(f"Wrote {results.certificate}: it tells true values, keep it as safe as the data.")
     if results.as_json:
@@ -134,20 +146,45 @@ def tables(
         print_lines(f"Wrote {output}, verified from the file.", *fold_sentences(made.facts))
 
 
-def _tabulate(rows: Rows, counted: TableOptions, rules: RuleOptions) -> Tabulation:
-    """Make the tables that options ask for."""
-    from hushtable.tabulation import ReaderKnowledge, tabulate
-
+def _dimensions_of(counted: TableOptions) -> list[tuple[str, ...]]:
     if not counted.by:
         raise InputError("nothing says what to count.", hint="name columns, --by region,sex; or -p policy.yaml.")
+    return [names_of(names) for names in counted.by]
+
+
+def _make(rows: Rows, counted: TableOptions, rules: RuleOptions) -> Tabulation:
+    from hushtable.tabulation import ReaderKnowledge, tabulate
+
     return tabulate(
         rows,
-        by=[names_of(names) for names in counted.by],
+        by=_dimensions_of(counted),
         value=counted.value,
         person=counted.person,
         hierarchies=dict(parse_pair(each, "--hierarchy") for each in counted.hierarchy or []),
         rules=rules.rules,
         reader=None if rules.zeros is None else ReaderKnowledge(zeros=rules.zeros),  # type: ignore[arg-type]
         weight=rules.weight,  # type: ignore[arg-type]
+        earlier=rules.earlier,
+        budget=budget_of(rules.seconds),
+    )
+
+
+def _round(rows: Rows, counted: TableOptions, rules: RuleOptions, results: TableResults) -> RoundedTables:
+    from hushtable.tabulation import round_tables
+
+    base = rules.round
+    assert base is not None, "the caller looked"
+    without = RuleOptions(round=base, seconds=rules.seconds)
+    if rules != without or counted.value is not None or results.certificate is not None:
+        raise InputError(
+            "--round rounds counts and hides none.",
+            hint="of the rules take --seconds alone, and leave out --value and --certificate.",
+        )
+    return round_tables(
+        rows,
+        by=_dimensions_of(counted),
+        base=base,
+        person=counted.person,
+        hierarchies=dict(parse_pair(each, "--hierarchy") for each in counted.hierarchy or []),
         budget=budget_of(rules.seconds),
     )

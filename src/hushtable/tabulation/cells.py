@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable.claims import RING, are_decomposable
 from hushtable.errors import InputError, check_choice
+from hushtable.wording import careful
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -171,6 +173,15 @@ class CellSystem:
     knowledge: ReaderKnowledge
     decimals: int = 0
     is_absent: BoolArray | None = None  # unknown cells without a row in any table: nobody hid them
+    is_published: BoolArray | None = None  # shown before: nothing hides them again
+    grids: tuple[tuple[tuple[Dimension, ...], CountArray], ...] = ()  # of each table: its axes, and its cells
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What of the tables no judgement uses."""
+        if are_decomposable([[axis.name for axis in axes] for axes, _ in self.grids]):
+            return ()
+        return (careful(f"{RING[0].upper()}{RING[1:]}."),)
 
     @property
     def n_cells(self) -> int:
@@ -267,7 +278,8 @@ def build_system(tables: Sequence[CellTable], knowledge: ReaderKnowledge | None 
         np.maximum.at(lower, places, at_least)
         np.minimum.at(upper, places, table.at_most)
     equations = _merge_equations([_build_equations(*each) for each in zip(tables, positions, strict=True)])
-    system = CellSystem(keys, values, is_known, lower, equations, knowledge, decimals, is_absent)
+    grids = tuple((table.axes, places.reshape(table.shape)) for table, places in zip(tables, positions, strict=True))
+    system = CellSystem(keys, values, is_known, lower, equations, knowledge, decimals, is_absent, grids=grids)
     _check_sums(system)
     return _with_limits(system, np.where(is_known, np.inf, upper))
 

@@ -140,6 +140,7 @@ class TableAudit(StatesFacts):
                 f"{n_bound:,} of {n_cells:,} hidden cells can be computed from the value of one other hidden cell: "
                 "whoever is alone there knows it. Say who is: --alone."
             )
+        facts += self.system.facts
         if not n_cells:
             facts.append("The tables hide no cell.")
         if outcomes.get(PROTECTED):

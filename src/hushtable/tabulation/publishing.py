@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable._types import BoolArray
 from hushtable.claims import Certificate, HiddenCells, Verdict
-from hushtable.errors import InfeasibleError, InputError, check_choice, check_columns, check_type, names_in
+from hushtable.errors import InfeasibleError, InputError, check_choice, check_columns, check_type, names_in, quote_names
 from hushtable.io import frames
 from hushtable.release import Destination, Edition, TableContent, write
 from hushtable.search import Budget, Clock
-from hushtable.tabulation.auditing import PROTECTED, find_changeable
-from hushtable.tabulation.cells import CellKey, CellSystem, CellTable, ReaderKnowledge, build_system
+from hushtable.tabulation.auditing import PROTECTED
+from hushtable.tabulation.cells import CellSystem, ReaderKnowledge, build_system
 from hushtable.tabulation.certifying import build_certificate
 from hushtable.tabulation.checking import audit_system
-from hushtable.tabulation.deducing import deduce
+from hushtable.tabulation.coarsening import CoarserTable, propose_coarser
+from hushtable.tabulation.earlier import EarlierTables, KeptCells, keep_cells, read_earlier, refuse_published
+from hushtable.tabulation.posing import count_hidden, pose
 from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
-from hushtable.tabulation.singletons import protect_from_singletons
-from hushtable.tabulation.suppressing import SuppressionPattern, suppress
+from hushtable.tabulation.suppressing import SuppressionPattern
 from hushtable.tabulation.tabulating import (
     TOTAL,
     CellRules,
     CellWeight,
-    CountedTable,
     TabulatedRecords,
     check_dimensions,
-    find_primary,
-    protection_levels,
     read_records,
 )
-from hushtable.tabulation.witnesses import ProtectionLevels
 from hushtable.wording import StatesFacts, careful, join_names
 
 MARK: Final = HiddenCells.mark
 _COUNT_NAME: Final = "n"
+_MAX_COARSENED: Final = 2_000  # cells of tables for which coarser ones are looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,8 +49,6 @@ class Tabulation(StatesFacts):
         The dimensions of each table.
     value : str
         The column of values: counts, or the sums of a column.
-    tables : tuple of CellTable
-        With all values.
     system : CellSystem
         All cells with their true values.
     is_primary : array
@@ -63,6 +59,10 @@ class Tabulation(StatesFacts):
     content : str
         What a value counts: records, persons, records of persons, or sums.
     hierarchies : mapping of dimension to {parent: children}
+    kept : KeptCells, optional
+        What an earlier release showed and hid.
+    proposals : tuple of CoarserTable
+        Categories to merge, where more than half of the cells are hidden.
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
     unions : tuple of tuples of int
@@ -71,13 +71,14 @@ class Tabulation(StatesFacts):
 
     by: tuple[tuple[str, ...], ...]
     value: str
-    tables: tuple[CellTable, ...] = field(repr=False)
     system: CellSystem = field(repr=False)
     is_primary: BoolArray = field(repr=False)
     pattern: SuppressionPattern = field(repr=False)
     rules: CellRules
     content: str
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False)
+    kept: KeptCells | None = field(default=None, repr=False)
+    proposals: tuple[CoarserTable, ...] = ()
     inputs: tuple[Path, ...] = field(default=(), repr=False)
     unions: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
 
@@ -106,26 +107,7 @@ class Tabulation(StatesFacts):
     @property
     def frame(self) -> Any:
         """The tables as published, a row a cell: labels, and a value or ``x``."""
-        return frames.assemble(self._columns(), "polars")
-
-    def _columns(self) -> dict[str, list[str]]:
-        """Return the columns of the published file: a dimension that a table does not have is at its total."""
-        names = check_dimensions(self.by)
-        columns: dict[str, list[str]] = {name: [] for name in (*names, self.value)}
-        numbers = {key: place for place, key in enumerate(self.system.keys)}
-        written: set[int] = set()
-        for table in self.tables:
-            for place in range(len(table.values)):
-                key = _key_of(table, place)
-                cell = numbers[key]
-                if cell in written:
-                    continue
-                written.add(cell)
-                labels = dict(key)
-                for name in names:
-                    columns[name].append(labels.get(name, TOTAL))
-                columns[self.value].append(self._text_of(cell))
-        return columns
+        return frames.assemble(list_cells(self.by, self.value, self.system, self._text_of), "polars")
 
     def _text_of(self, cell: int) -> str:
         if self.pattern.is_hidden[cell]:
@@ -139,18 +121,7 @@ class Tabulation(StatesFacts):
     @property
     def readings(self) -> tuple[TableReading, ...]:
         """How a reader finds each table in the file."""
-        names = check_dimensions(self.by)
-        return tuple(
-            TableReading(
-                by,
-                self.value,
-                hidden=(MARK,),
-                total=dict.fromkeys(by, TOTAL),
-                hierarchies={name: tree for name, tree in self.hierarchies.items() if name in by},
-                fixed={name: TOTAL for name in names if name not in by},
-            )
-            for by in self.by
-        )
+        return list_readings(self.by, self.value, self.hierarchies)
 
     @property
     def claim(self) -> HiddenCells:
@@ -233,8 +204,14 @@ class Tabulation(StatesFacts):
             "bound": self.pattern.bound,
             "gap": self.pattern.gap,
             "optimal": self.pattern.is_optimal,
+            "proposals": [asdict(each) for each in self.proposals],
+            **({} if self.kept is None else self.kept.to_dict()),
             "n_protected": sum(cell.outcome == PROTECTED for cell in self.pattern.audit.cells),
         }
+
+    @property
+    def _proposed(self) -> str:
+        return "; or ".join(each.describe() for each in self.proposals)
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -244,14 +221,19 @@ class Tabulation(StatesFacts):
         if not pattern.is_optimal and not pattern.bound:
             proof = "no bound was computed"
         tables = join_names([" x ".join(names) for names in self.by])
+        n_protected = sum(bool(self.is_primary[cell.cell]) for cell in pattern.audit.cells)
         facts = [
             f"{self.n_cells:,} cells of {tables}: {self.n_primary:,} are hidden by the rules, and "
             f"{self.n_secondary:,} more so that nobody can compute those ({proof}).",
-            f"All {len(pattern.audit.cells):,} primary cells have other values in tables that agree with all that is "
-            "shown.",
+            f"All {n_protected:,} primary cells have other values in tables that agree with all that is shown.",
         ]
         if self.rules.singletons and len(pattern.audit.cells):
             facts.append("Nobody who is alone in a cell can compute another primary one from its value.")
+        facts += self.system.facts
+        if self.proposals:
+            facts.append(f"More than half of the cells are hidden. To hide fewer: {self._proposed}.")
+        if self.kept is not None:
+            facts += self.kept.facts
         if self.n_one_sided:
             told = f"{self.n_one_sided:,} primary cells can be protected to one side only, whatever is hidden."
             facts.insert(0, careful(told))
@@ -278,6 +260,7 @@ def tabulate(
     rules: CellRules | None = None,
     reader: ReaderKnowledge | None = None,
     weight: CellWeight = "count",
+    earlier: str | Path | None = None,
     budget: Budget | None = None,
 ) -> Tabulation:
     """Make tables from records, and hide the fewest or cheapest cells so that no small one can be computed.
@@ -301,6 +284,9 @@ def tabulate(
         What a reader knows. Default: zeros are shown, so that a hidden count is at least 1.
     weight : "count", "one" or "log"
         What hiding a cell costs: its value, 1, or the logarithm of its value.
+    earlier : path, optional
+        Tables of the same people that were published before, with their manifest: they are published again, in one file
+        with the new ones. What they showed stays shown, what they hid stays hidden.
     budget : Budget, optional
         How long the cheapest pattern is looked for. Default: 60 seconds.
 
@@ -330,37 +316,51 @@ def tabulate(
     check_type(budget, Budget, "budget", "ht.Budget(seconds=10)")
     rules = rules or CellRules()
     check_choice("weight", weight, ("count", "one", "log"))
-    several = _list_tables(by)
+    several, trees = list_tables(by), read_hierarchies(hierarchies)
+    before = None if earlier is None else read_earlier(earlier)
+    if before is not None:
+        several, trees = _add_earlier(before, several, trees, value)
     names = check_dimensions(several)
-    trees = read_hierarchies(hierarchies)
     check_columns([*trees], names, "hierarchies")
     check_columns([] if rules.sensitive is None else [rules.sensitive], names, "sensitive")
     if value is None:
         _check_rules_of_counts(rules)
     cells = read_records(data, names, value=value, person=person, hierarchies=trees)
-    is_sum = value is not None
-    n_largest = max(2, rules.dominance[0] if rules.dominance else 2)
-    counted = [cells.count(each, n_largest) for each in several]
-    knowledge = _complete_knowledge(reader, rules, is_sum=is_sum)
-    system = build_system([each.table for each in counted], knowledge)
-    is_primary, levels = _join_rules(system, counted, rules, is_sum=is_sum)
-    _check_protectable(system, is_primary, levels)
-    costs, clock = _weigh(system.values, weight), Clock(budget or Budget(seconds=60))
-    pattern = suppress(system, is_primary, levels, costs, clock)
-    singletons = _find_singletons(system, counted) if rules.singletons else []
-    pattern = protect_from_singletons(system, pattern, singletons, is_primary, costs, clock)
+    knowledge = _complete_knowledge(reader, rules, is_sum=value is not None)
+    problem = pose(cells, several, rules, knowledge)
+    kept = None
+    if before is not None:
+        kept = keep_cells(problem.system, before)
+        refuse_published(problem.system, problem.is_primary, kept, before)
+        problem = problem.with_kept(kept)
+
+    def find_coarser() -> tuple[CoarserTable, ...]:
+        # Earlier tables keep their categories, and large ones would take long.
+        if before is not None or problem.system.n_cells > _MAX_COARSENED:
+            return ()
+        return propose_coarser(cells, lambda coarser: count_hidden(pose(coarser, several, rules, knowledge), weight))
+
+    try:
+        pattern = problem.suppress(weight, Clock(budget or Budget(seconds=60)))
+    except InfeasibleError as error:
+        proposals = "; ".join(each.describe() for each in find_coarser())
+        if not proposals:
+            raise
+        raise InfeasibleError(error.message, hint=f"hide zeros too (--zeros hidden), or {proposals}.") from None
+    is_much = 2 * int(pattern.is_hidden.sum()) > problem.system.n_cells
     return Tabulation(
         several,
-        value or _name_count(names),
-        tuple(each.table for each in counted),
-        system,
-        is_primary,
+        value or name_count(names),
+        problem.system,
+        problem.is_primary,
         pattern,
         rules,
-        "sums" if is_sum else _name_content(cells, person),
+        "sums" if value is not None else _name_content(cells, person),
         trees,
-        (Path(data),) if isinstance(data, (str, Path)) else (),
-        tuple(_find_unions(system, cells, counted, pattern.is_hidden, rules, n_largest)) if is_sum else (),
+        kept,
+        find_coarser() if is_much else (),
+        tuple(Path(each) for each in (data, earlier) if isinstance(each, (str, Path))),
+        problem.find_unions(pattern.is_hidden),
     )
 
 
@@ -371,23 +371,57 @@ def _check_rules_of_counts(rules: CellRules) -> None:
         )
 
 
-def _find_unions(
-    system: CellSystem,
-    records: TabulatedRecords,
-    counted: Sequence[CountedTable],
-    is_hidden: BoolArray,
-    rules: CellRules,
-    n_largest: int,
-) -> Iterator[tuple[int, ...]]:
-    """Yield hidden cells, numbered as in the system, whose sum is known and sensitive."""
-    number = {key: place for place, key in enumerate(system.keys)}
-    for each in counted:
-        own = np.array([number[_key_of(each.table, cell)] for cell in range(len(each.table.values))])
-        for cells in records.find_sensitive_unions(each.table, is_hidden[own], rules, n_largest):
-            yield tuple(own[cells].tolist())
+def _add_earlier(
+    before: EarlierTables,
+    several: tuple[tuple[str, ...], ...],
+    trees: dict[str, dict[str, tuple[str, ...]]],
+    value: str | None,
+) -> tuple[tuple[tuple[str, ...], ...], dict[str, dict[str, tuple[str, ...]]]]:
+    """Return the tables with the earlier ones, and the hierarchies of all."""
+    asked = value or name_count(check_dimensions(several))
+    if before.value != asked:
+        raise InputError(f"{before.name} holds {before.value!r}, and these tables {asked!r}.", hint="count the same.")
+    old = {name: {parent: tuple(parts) for parent, parts in tree.items()} for name, tree in before.hierarchies.items()}
+    differ = [name for name in old if name in trees and trees[name] != old[name]]
+    if differ:
+        raise InputError(f"{before.name} has another hierarchy of {quote_names(differ)}.", hint="pass the same one.")
+    new = [by for by in before.by if set(by) not in [set(each) for each in several]]
+    return (*several, *new), {**old, **trees}
 
 
-def _list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+def list_cells(
+    by: Sequence[Sequence[str]], value: str, system: CellSystem, text_of: Callable[[int], str]
+) -> dict[str, list[str]]:
+    """Return the columns of the published file: a dimension that a table does not have is at its total."""
+    names = check_dimensions(by)
+    columns: dict[str, list[str]] = {name: [] for name in (*names, value)}
+    for cell in dict.fromkeys(int(cell) for _, cells in system.grids for cell in cells.ravel()):
+        labels = dict(system.keys[cell] or ())
+        for name in names:
+            columns[name].append(labels.get(name, TOTAL))
+        columns[value].append(text_of(cell))
+    return columns
+
+
+def list_readings(
+    by: Sequence[tuple[str, ...]], value: str, hierarchies: Mapping[str, Mapping[str, Sequence[str]]]
+) -> tuple[TableReading, ...]:
+    """Return how a reader finds each table in the published file."""
+    names = check_dimensions(by)
+    return tuple(
+        TableReading(
+            own,
+            value,
+            hidden=(MARK,),
+            total=dict.fromkeys(own, TOTAL),
+            hierarchies={name: tree for name, tree in hierarchies.items() if name in own},
+            fixed={name: TOTAL for name in names if name not in own},
+        )
+        for own in by
+    )
+
+
+def list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     """Return the dimensions of each table."""
     if isinstance(by, str):
         return ((by,),)
@@ -396,7 +430,8 @@ def _list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str
     return (names_in(by, "by"),)
 
 
-def _name_count(names: Sequence[str]) -> str:
+def name_count(names: Sequence[str]) -> str:
+    """Return the name of the column of counts, which no dimension has."""
     return _COUNT_NAME if _COUNT_NAME not in names else "count"
 
 
@@ -409,63 +444,6 @@ def _complete_knowledge(reader: ReaderKnowledge | None, rules: CellRules, *, is_
             hint="hide zeros too: ReaderKnowledge(zeros='hidden'), --zeros hidden.",
         )
     return ReaderKnowledge("sums" if is_sum else "counts", reader.zeros, "zero", public=reader.public)
-
-
-def _join_rules(
-    system: CellSystem, counted: Sequence[CountedTable], rules: CellRules, *, is_sum: bool
-) -> tuple[BoolArray, ProtectionLevels]:
-    """Return the primary cells of all tables, hidden zeros among them, and what a reader must hold possible of each."""
-    number = {key: place for place, key in enumerate(system.keys)}
-    is_primary = np.zeros(system.n_cells, dtype=np.bool_)
-    down, up = np.full(system.n_cells, np.inf), np.full(system.n_cells, -np.inf)
-    least = system.knowledge.least_hidden
-    for each in counted:
-        own = find_primary(each, rules, is_sum=is_sum)
-        if system.knowledge.zeros == "hidden":
-            # As much is asked of them as of small ones: nobody sees which of the hidden cells are zeros.
-            own |= each.table.values == 0
-        own_down, own_up = protection_levels(each, own, rules, least, is_sum=is_sum)
-        for cell in np.flatnonzero(own).tolist():
-            place = number[_key_of(each.table, cell)]
-            is_primary[place] = True
-            down[place], up[place] = min(down[place], own_down[cell]), max(up[place], own_up[cell])
-    return is_primary, ProtectionLevels(down, up, np.zeros(system.n_cells))
-
-
-def _key_of(table: CellTable, cell: int) -> CellKey:
-    """Return the key of a cell."""
-    codes = np.unravel_index(cell, table.shape)
-    labels = [(axis.name, axis.labels[int(code)]) for axis, code in zip(table.axes, codes, strict=True)]
-    return tuple(sorted(pair for pair in labels if pair[1] != TOTAL))
-
-
-def _find_singletons(system: CellSystem, counted: Sequence[CountedTable]) -> list[CountArray]:
-    """Return of each contributor who is alone in some cell all the cells in which he is."""
-    number = {key: place for place, key in enumerate(system.keys)}
-    cells: dict[int, set[int]] = {}
-    for each in counted:
-        for cell in np.flatnonzero(each.alone >= 0).tolist():
-            cells.setdefault(int(each.alone[cell]), set()).add(number[_key_of(each.table, cell)])
-    return [np.array(sorted(own), dtype=np.int64) for own in cells.values()]
-
-
-def _check_protectable(system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels) -> None:
-    """Raise InfeasibleError if a primary cell has one value only when all that can be hidden is."""
-    is_public = np.array([key in set(system.knowledge.public) for key in system.keys])
-    most = deduce(system.with_hidden(find_changeable(system) | (is_primary & ~is_public)))
-    beyond = np.flatnonzero(is_primary & levels.is_asked & most.is_determined)
-    if len(beyond):
-        raise InfeasibleError(
-            f"hiding cannot protect {len(beyond):,} cells, whatever else is hidden.",
-            hint="hide zeros too (--zeros hidden), take coarser categories, or leave out a dimension.",
-        )
-
-
-def _weigh(values: CountArray, weight: CellWeight) -> FloatArray:
-    amounts = np.abs(values).astype(np.float64)
-    if weight == "one":
-        return np.ones(len(values))
-    return np.log2(1 + amounts) if weight == "log" else np.maximum(amounts, 1.0)
 
 
 def _name_content(cells: TabulatedRecords, person: str | None) -> str:

@@ -15,10 +15,12 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.errors import InfeasibleError
-from hushtable.search import Clock, solver
+from hushtable.search import Clock
 from hushtable.tabulation.auditing import CellAudit, audit, find_changeable
 from hushtable.tabulation.cells import CellSystem
+from hushtable.tabulation.cutting import Master, ReachDemand
 from hushtable.tabulation.deducing import deduce
+from hushtable.tabulation.moves import MoveEffort, MoveSearch
 from hushtable.tabulation.witnesses import ProtectionLevels, WitnessSearch
 
 if TYPE_CHECKING:
@@ -26,16 +28,19 @@ if TYPE_CHECKING:
 
 _MAX_EXACT_CELLS: Final = 4_000  # cells that could be hidden, up to which an optimum is looked for
 _SHARE_OF_MASTER: Final = 0.6  # of the time
-_MASTER_GAP: Final = 1e-6
-_SINGLES: Final = 20  # demands met one by one, before those are looked for that are met by now
-_TIMES: Final = (1, 2, 3, 4, 6)  # a move in fractions is a whole one some times over
-_SECONDS_PER_MOVE: Final = (1.0, 20.0)  # of an integer programme: at first, and for what is left
-_MOVE_GAP: Final = 0.05
-_TINY: Final = 1e-6  # what a cell costs that is hidden already, as a share
+_NEAR: Final = (2, 3, None)  # steps that a reader sees around a cell; at last all
 _TOLERANCE: Final = 1e-6
-
-ReachDemand = tuple[int, int, float]
-"""A cell, a direction, and by how much it must be able to move there."""
+_EFFORTS: Final = (
+    MoveEffort(may_grow=False, by_programme=False),
+    MoveEffort(may_grow=False, by_programme=True, nodes=10),
+    MoveEffort(may_grow=True, by_programme=False),
+    MoveEffort(may_grow=True, by_programme=True, nodes=100),
+    MoveEffort(may_grow=True, by_programme=True, nodes=10_000),
+)
+_CLEANINGS: Final = (
+    MoveEffort(may_grow=False, by_programme=False),
+    MoveEffort(may_grow=False, by_programme=True, nodes=10),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +81,7 @@ class SuppressionPattern:
 
 @dataclass(slots=True, eq=False)
 class _PatternSearch:
-    """The cells that can be hidden, what each costs, and the cuts so far."""
+    """A search for the cells to hide."""
 
     system: CellSystem  # with all values known
     is_primary: BoolArray
@@ -87,17 +92,22 @@ class _PatternSearch:
     columns: CountArray = field(init=False)
     matrix: csr_array = field(init=False)
     room_down: FloatArray = field(init=False)
-    cuts: list[FloatArray] = field(default_factory=list)
-    cut_levels: list[float] = field(default_factory=list)
-    seen: set[bytes] = field(default_factory=set)
-    n_rounds: int = 0
+    master: Master = field(init=False)
+    moves: MoveSearch = field(init=False)
 
     def __post_init__(self) -> None:
         self.may_hide = find_changeable(self.system) | self.is_primary
         self.columns = np.flatnonzero(self.may_hide)
         self.matrix = self.system.equations.matrix(self.system.n_cells)[:, self.columns]
+        self.matrix = self.matrix[np.flatnonzero(np.diff(self.matrix.indptr))]
         least = self.system.with_hidden(self.may_hide).lower
-        self.room_down = np.where(np.isfinite(least), self.system.values - least, np.inf)[self.columns]
+        room = np.where(np.isfinite(least), self.system.values - least, np.inf)
+        self.room_down = room[self.columns]
+        is_primary, weights = self.is_primary[self.columns], self.weights[self.columns]
+        self.master = Master(
+            self.columns, self.matrix, is_primary, weights, self.room_down, self.system.unit, self.clock
+        )
+        self.moves = MoveSearch(self.system, self.columns, self.matrix, self.weights, room)
 
     def judge(self, is_hidden: BoolArray, moves: list[CountArray]) -> CellAudit:
         """Judge the primary cells under a pattern, with moves that are known to be possible."""
@@ -119,68 +129,6 @@ class _PatternSearch:
             if judged.low[cell.cell] > down:
                 found.append((cell.cell, -1, float(values[cell.cell] - down)))
         return found
-
-    def add_cuts(self, chosen: FloatArray, demands: list[ReachDemand]) -> int:
-        """Add a cut for each demand that a choice of cells (0 to 1 each) does not meet; return how many are new."""
-        n_new = 0
-        for cell, direction, level in demands:
-            if self.clock.is_over():
-                break
-            cut = self._find_cut(chosen, cell, direction, level)
-            if cut is not None and (name := np.round(cut / level, 9).tobytes()) not in self.seen:
-                self.seen.add(name)
-                self.cuts.append(cut)
-                self.cut_levels.append(level)
-                n_new += 1
-        return n_new
-
-    def _find_cut(self, chosen: FloatArray, cell: int, direction: int, level: float) -> FloatArray | None:
-        """Solve the reader's programme; return the coefficients of the cut, None if the demand is met."""
-        unit = self.system.unit
-        objective = np.where(self.columns == cell, -float(direction), 0.0)
-        cap = 4 * level
-        up, down = np.full(len(self.columns), cap), np.minimum(self.room_down, cap)
-        answer = solver.linprog(
-            objective,
-            A_eq=self.matrix,
-            b_eq=np.zeros(self.matrix.shape[0]),
-            bounds=np.stack([-down * chosen / unit, up * chosen / unit], axis=1),
-            method="highs",
-        )
-        if answer.x is None or -answer.fun * unit >= level - _TOLERANCE:
-            return None
-        reduced = objective - self.matrix.T @ answer.eqlin.marginals
-        # A cell that must rise (fall) more than there is room for helps at most by the level.
-        gain = np.where(reduced < 0, -reduced * up, reduced * down)
-        gain[np.abs(reduced) < _TOLERANCE] = 0.0
-        cut: FloatArray = np.minimum(gain, level)
-        return cut
-
-    def choose(self) -> tuple[FloatArray, float] | None:
-        """Solve the master: the cheapest cells that meet all cuts, and the bound; None if the time was over."""
-        from scipy.optimize import Bounds, LinearConstraint
-        from scipy.sparse import csr_array
-
-        is_primary = self.is_primary[self.columns]
-        options = {"mip_rel_gap": _MASTER_GAP}
-        if np.isfinite(self.clock.left):
-            options["time_limit"] = max(0.1, self.clock.left)
-        constraints = []
-        if self.cuts:
-            scale = 1 / np.array(self.cut_levels)
-            rows = csr_array(np.array(self.cuts) * scale[:, None])
-            constraints = [LinearConstraint(rows, np.ones(len(self.cuts)), np.inf)]
-        answer = solver.milp(
-            np.where(is_primary, 0.0, self.weights[self.columns]),
-            constraints=constraints,
-            bounds=Bounds(is_primary.astype(float), 1.0),
-            integrality=np.ones(len(self.columns)),
-            options=options,
-        )
-        if answer.x is None:
-            return None
-        bound = answer.fun if answer.mip_dual_bound is None else answer.mip_dual_bound
-        return answer.x, float(bound)
 
     def pattern_of(self, chosen: FloatArray) -> BoolArray:
         """Return which cells of the system a choice hides."""
@@ -208,41 +156,31 @@ class _PatternSearch:
         Moves that were found stay possible when more is hidden; new ones are added to the list.
         """
         is_hidden = is_hidden.copy()
-        pending = self._filter_unmet(self.list_demands(), moves)
-        # What is not met soon is met by moves of others, or when more is hidden; what is left gets more time.
-        for seconds in _SECONDS_PER_MOVE:
-            pending = self._meet(pending, is_hidden, moves, seconds)
+        pending = self.moves.filter_unmet(self.list_demands(), moves)
+        self.moves.hide_by_bundles(is_hidden, pending)
+        found = self._find_free_moves(is_hidden, pending)
+        moves += found
+        pending = self.moves.filter_unmet(pending, found)
+        # Whole numbers may need more than fractions do; what is not met soon is met by moves of others.
+        for effort in _EFFORTS:
+            pending = self._meet(pending, is_hidden, moves, effort)
         for demand in pending:
             self._drop(demand)
         return is_hidden
 
     def _meet(
-        self, pending: list[ReachDemand], is_hidden: BoolArray, moves: list[CountArray], seconds: float
+        self, pending: list[ReachDemand], is_hidden: BoolArray, moves: list[CountArray], effort: MoveEffort
     ) -> list[ReachDemand]:
-        """Meet demands, hide what moves, in place, and return the demands that were not met in so many seconds each."""
-        draw, n_single = np.random.default_rng(0), 0
+        """Meet demands, hide what moves, in place, and return those that are left."""
         unmet: list[ReachDemand] = []
         while pending:
-            if not n_single:
-                # Cells that are hidden by now may meet many demands.
-                found = self._find_free_moves(is_hidden, pending + unmet)
-                moves += found
-                n_single, pending, unmet = (
-                    _SINGLES,
-                    self._filter_unmet(pending, found),
-                    self._filter_unmet(unmet, found),
-                )
-                continue
-            demand = pending[int(draw.integers(len(pending)))]
-            move = self.find_move(is_hidden, demand, seconds=seconds)
-            n_single -= 1
+            move = self.moves.find(is_hidden, pending[0], effort)
             if move is None:
-                pending.remove(demand)
-                unmet.append(demand)
+                unmet.append(pending.pop(0))
                 continue
             moves.append(move)
             is_hidden |= move != 0
-            pending, unmet = self._filter_unmet(pending, [move]), self._filter_unmet(unmet, [move])
+            pending, unmet = self.moves.filter_unmet(pending, [move]), self.moves.filter_unmet(unmet, [move])
         return unmet
 
     def _drop(self, demand: ReachDemand) -> None:
@@ -256,17 +194,6 @@ class _PatternSearch:
                 hint="hide zeros too (--zeros hidden), take coarser categories, or leave out a dimension.",
             )
         self.levels = ProtectionLevels(down, up, self.levels.spread)
-
-    def _filter_unmet(self, demands: list[ReachDemand], moves: list[CountArray]) -> list[ReachDemand]:
-        """Return the demands that no move meets, as it is or the other way round where there is room."""
-        for move in moves:
-            back = bool((move[self.columns] <= self.room_down).all())
-            demands = [
-                (cell, direction, level)
-                for cell, direction, level in demands
-                if direction * move[cell] < level and not (back and -direction * move[cell] >= level)
-            ]
-        return demands
 
     def _find_free_moves(self, is_hidden: BoolArray, demands: list[ReachDemand]) -> list[CountArray]:
         """Return moves of cells that are hidden already, which meet some of the demands."""
@@ -286,117 +213,30 @@ class _PatternSearch:
                 moves.append(move)
         return moves
 
-    def _keep_whole_parts(self, amounts: FloatArray) -> CountArray:
-        """Return the parts of a move that are whole numbers, if need be some times over."""
-        from scipy.sparse.csgraph import connected_components
-
-        moved = np.flatnonzero(np.abs(amounts) > _TOLERANCE)
-        move = np.zeros(self.system.n_cells, dtype=np.int64)
-        if not len(moved):
-            return move
-        matrix = self.matrix[:, moved]
-        bound = abs(matrix)
-        n_parts, part_of = connected_components(bound.T @ bound, directed=False)
-        left = np.ones(n_parts, dtype=np.bool_)
-        for times in _TIMES:
-            exact = np.rint(amounts[moved] * times)
-            is_off = -exact > self.room_down[moved]
-            off_parts = np.bincount(part_of, weights=is_off, minlength=n_parts) > 0
-            # Rounding may leave a sum open.
-            open_sums = np.flatnonzero(matrix @ exact)
-            off_parts[part_of[np.unique(matrix[open_sums].indices)]] = True
-            keep = (left & ~off_parts)[part_of]
-            move[self.columns[moved[keep]]] = exact[keep].astype(np.int64)
-            left &= off_parts
-        return move
-
-    def _costs(self, is_hidden: BoolArray, columns: CountArray) -> FloatArray:
-        """Return what a unit of each cell's move costs: next to nothing where it is hidden already."""
-        weights = self.weights[columns]
-        return np.where(is_hidden[columns], _TINY * weights, weights) + _TINY
-
-    def find_move(
-        self, is_hidden: BoolArray, demand: ReachDemand, *, may_grow: bool = True, seconds: float = _SECONDS_PER_MOVE[0]
-    ) -> CountArray | None:
-        """Return the cheapest move, in units, that meets one demand; None if there is none.
-
-        Parameters
-        ----------
-        is_hidden : array
-            Cells that cost nothing any more.
-        demand : ReachDemand
-        may_grow : bool
-            Whether cells that are shown may move.
-        seconds : float
-            How long whole numbers are looked for.
-        """
-        chosen = np.arange(len(self.columns)) if may_grow else np.flatnonzero(is_hidden[self.columns])
-        amounts = self._solve_move(is_hidden, demand, chosen)
-        if amounts is None:
-            return None
-        move = self._keep_whole_parts(amounts)
-        if not self._filter_unmet([demand], [move]):
-            return move
-        if not self.system.is_integer:
-            return None
-        # Where it moves in fractions, or may move for nothing, whole numbers are looked for first.
-        near = np.flatnonzero((np.abs(amounts) > _TOLERANCE) | is_hidden[self.columns])
-        for columns in (near, chosen):
-            amounts = self._solve_move(is_hidden, demand, columns, seconds=seconds)
-            if amounts is not None:
-                return self._keep_whole_parts(amounts)
-        return None
-
-    def _solve_move(
-        self, is_hidden: BoolArray, demand: ReachDemand, chosen: CountArray, *, seconds: float | None = None
-    ) -> FloatArray | None:
-        """Return how far every cell moves, in units; whole numbers are looked for if so many seconds are given."""
-        from scipy.optimize import Bounds, LinearConstraint
-        from scipy.sparse import hstack
-
-        cell, direction, level = demand
-        unit, n, matrix = self.system.unit, len(chosen), self.matrix[:, chosen]
-        costs = self._costs(is_hidden, self.columns[chosen])
-        low, up = np.zeros(2 * n), np.concatenate([np.full(n, np.inf), self.room_down[chosen] / unit])
-        place = int(np.searchsorted(self.columns[chosen], cell))
-        forward, back = (place, n + place) if direction > 0 else (n + place, place)
-        low[forward], up[back] = level / unit, 0.0
-        if (low > up).any():
-            return None
-        answer = solver.milp(
-            np.concatenate([costs, costs]),
-            constraints=LinearConstraint(hstack([matrix, -matrix], format="csr"), 0, 0),
-            bounds=Bounds(low, up),
-            integrality=np.full(2 * n, int(seconds is not None)),
-            options={} if seconds is None else {"time_limit": seconds, "mip_rel_gap": _MOVE_GAP},
-        )
-        if answer.x is None:
-            return None
-        amounts = np.zeros(len(self.columns))
-        amounts[chosen] = (answer.x[:n] - answer.x[n:]) * unit
-        return amounts
-
-    def clean(self, is_hidden: BoolArray, moves: list[CountArray]) -> BoolArray:
+    def clean(self, is_hidden: BoolArray, moves: list[CountArray], effort: MoveEffort) -> BoolArray:
         """Show secondary cells again, the dearest first, where moves of the others meet every demand."""
         demands = self.list_demands()
+        meets = np.array([self.moves.meets(demands, move) for move in moves]).reshape(len(moves), len(demands))
         secondary = np.flatnonzero(is_hidden & ~self.is_primary)
         for cell in secondary[np.argsort(-self.weights[secondary], kind="stable")].tolist():
             if self.clock.is_over():
                 break
             fewer = is_hidden.copy()
             fewer[cell] = False
-            kept = [move for move in moves if not move[cell]]
-            if len(kept) < len(moves):
-                lacking = self._filter_unmet(demands, kept)
-                while lacking and not self.clock.is_over():
-                    move = self.find_move(fewer, lacking[0], may_grow=False)
-                    if move is None:
-                        break
-                    kept.append(move)
-                    lacking = self._filter_unmet(lacking, [move])
-                if lacking:
-                    continue
-            is_hidden, moves[:] = fewer, kept
+            stays = np.array([not move[cell] for move in moves], dtype=np.bool_)
+            lacking = np.flatnonzero(~meets[stays].any(axis=0))
+            new: list[CountArray] = []
+            while len(lacking) and not self.clock.is_over():
+                move = self.moves.find(fewer, demands[lacking[0]], effort)
+                if move is None:
+                    break
+                new.append(move)
+                lacking = lacking[~self.moves.meets([demands[place] for place in lacking], move)]
+            if not len(lacking):
+                is_hidden = fewer
+                moves[:] = [move for move, kept in zip(moves, stays, strict=True) if kept] + new
+                new_meets = [self.moves.meets(demands, move) for move in new]
+                meets = np.concatenate([meets[stays], np.array(new_meets).reshape(len(new), len(demands))])
         return is_hidden
 
 
@@ -425,16 +265,34 @@ def suppress(
     clock = clock or Clock()
     levels = _drop_impossible(system, is_primary, levels)
     search = _PatternSearch(system, is_primary, levels, weights, clock.start_part(_SHARE_OF_MASTER))
-    is_small = len(search.columns) <= _MAX_EXACT_CELLS
-    pattern, bound, is_done = _search_optimum(search) if is_small else (is_primary, 0.0, False)
+    pattern, is_done = _search_optimum(search)
     moves: list[CountArray] = []
     if not is_done:
         search.clock = clock
-        pattern = search.clean(search.complete(pattern, moves), moves)
+        pattern = search.complete(pattern, moves)
+        for effort in _CLEANINGS:
+            pattern = search.clean(pattern, moves, effort)
     search.clock = Clock()
+    master = search.master
     return SuppressionPattern(
-        pattern, search.cost_of(pattern), bound, search.judge(pattern, moves), search.levels, search.n_rounds
+        pattern, search.cost_of(pattern), master.bound, search.judge(pattern, moves), search.levels, master.n_rounds
     )
+
+
+def suppress_soon(
+    system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels, weights: FloatArray
+) -> BoolArray:
+    """Return a pattern that protects, without a search for the cheapest: the same one on every machine.
+
+    Raises
+    ------
+    InfeasibleError
+        Hiding cannot protect a cell.
+    """
+    levels = _drop_impossible(system, is_primary, levels)
+    search = _PatternSearch(system, is_primary, levels, weights, Clock())
+    moves: list[CountArray] = []
+    return search.clean(search.complete(is_primary, moves), moves, _CLEANINGS[0])
 
 
 def _drop_impossible(system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels) -> ProtectionLevels:
@@ -445,19 +303,21 @@ def _drop_impossible(system: CellSystem, is_primary: BoolArray, levels: Protecti
     return ProtectionLevels(down, up, np.zeros(system.n_cells))
 
 
-def _search_optimum(search: _PatternSearch) -> tuple[BoolArray, float, bool]:
-    """Let the master and the reader take turns; return the last pattern, the bound, and whether it protects."""
-    bound, pattern = 0.0, search.is_primary
-    while not search.clock.is_over():
-        search.n_rounds += 1
-        found = search.choose()
-        if found is None:
+def _search_optimum(search: _PatternSearch) -> tuple[BoolArray, bool]:
+    """Let the master and the reader take turns; return the last pattern, and whether it protects."""
+    master, demands = search.master, search.list_demands()
+    is_small = len(search.columns) <= _MAX_EXACT_CELLS
+    # Where all cells can be judged by few programmes, each cut is worth a look at all sums.
+    for steps in () if is_small else _NEAR:
+        master.add_near_cuts(demands, steps)
+    while is_small and not search.clock.is_over():
+        chosen = master.choose()
+        if chosen is None:
             break
-        chosen, lower = found
-        bound, pattern = max(bound, lower), search.pattern_of(chosen)
+        pattern = search.pattern_of(chosen)
         unmet = search.unmet(search.judge(pattern, []))
         if not unmet:
-            return pattern, bound, True
-        if not search.add_cuts(pattern[search.columns].astype(np.float64), unmet):
+            return pattern, True
+        if not master.add_cuts(chosen, unmet):
             break
-    return pattern, bound, False
+    return search.pattern_of(master.chosen), False

@@ -21,6 +21,7 @@ from hushtable.tabulation.cells import MAX_CELLS, SHOWN, CellTable, Dimension, f
 _MAX_DECIMALS: Final = 4
 
 TOTAL: Final = HiddenCells.total
+MISSING_LABEL: Final = "(missing)"
 
 AskedLevel = Literal["exact", "upper"]
 CellWeight = Literal["count", "one", "log"]
@@ -245,7 +246,7 @@ def read_records(
     table = Table.encode(frame, list(dimensions), {name: ColumnSpec("category") for name in dimensions})
     labels = {}
     for name, column, codes in zip(dimensions, table.columns, table.codes, strict=True):
-        texts = (*column.texts(), "(missing)")
+        texts = (*column.texts(), MISSING_LABEL)
         used = codes.astype(np.int64)
         used = np.where(used < 0, len(texts) - 1, used)
         if not (used == len(texts) - 1).any():

@@ -16,6 +16,7 @@ from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.search import Clock, solver
 from hushtable.tabulation.cells import CellSystem
 from hushtable.tabulation.deducing import Deduction
+from hushtable.tabulation.swaps import SwapSearch
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 _BUNDLES: Final = 12  # objectives that move many cells, before cells are asked one by one
 _MAX_IDLE_BUNDLES: Final = 2  # that moved no cell further
 _DENOMINATORS: Final = (1, 2, 3, 4, 6, 12)
-_SECONDS_PER_CELL: Final = 20.0  # of an integer programme
+_NODES: Final = 10_000  # of an integer programme: seconds would let a verdict depend on the load
+_NODES_OF_BUNDLE: Final = 10
 _ROOM: Final = 1000.0  # above the largest number that is shown
 _GAP: Final = 0.05  # of an integer programme whose optimum nobody asks for
 
@@ -45,6 +47,11 @@ class ProtectionLevels:
     def is_asked(self) -> BoolArray:
         """The cells of which something is asked."""
         return np.logical_or(self.spread > 0, np.isfinite(self.reach_down) | np.isfinite(self.reach_up))
+
+    def with_another_value(self, cells: BoolArray, values: CountArray) -> ProtectionLevels:
+        """Ask of some more cells that they can be one unit more."""
+        up = np.where(cells & ~self.is_asked, values + 1.0, self.reach_up)
+        return ProtectionLevels(self.reach_down, up, self.spread)
 
     def are_met(self, low: FloatArray, high: FloatArray) -> BoolArray:
         """Whether the values that were reached are enough."""
@@ -125,6 +132,7 @@ class WitnessSearch:
             idle = idle + 1 if int(self.is_met.sum()) == before else 0
             if idle > _MAX_IDLE_BUNDLES:
                 break
+        self._swap()
         while one_by_one and (pending := self._pending()) and not self.clock.is_over():
             cell, directions = pending[0]
             self.push(cell, directions[0])
@@ -146,6 +154,27 @@ class WitnessSearch:
         if low > levels.reach_down[cell] or high - low < levels.spread[cell]:
             directions.append(-1)
         return directions
+
+    def _swap(self) -> None:
+        """Move single cells of the first witness by swaps: of thousands of hidden cells most have one."""
+        if not self.system.is_integer or not self.witnesses or not self._pending():
+            return
+        swaps, levels, n_cells = SwapSearch(self.system), self.levels, self.system.n_cells
+        base, room_down, may_move = self.deduction.low.copy(), np.zeros(n_cells), np.zeros(n_cells, dtype=np.bool_)
+        base[self.cells] = self.witnesses[0].values
+        may_move[self.cells] = True
+        room_down[self.cells] = base[self.cells] - self._bounds[0]
+        prices = np.ones(n_cells)
+        for cell in self.cells[~self.is_met[self.cells]].tolist():
+            for direction in self._directions(cell):
+                if self.clock.is_over():
+                    return
+                spread, low, high = levels.spread[cell], self.low[cell], self.high[cell]
+                up, down = max(levels.reach_up[cell], low + spread), min(levels.reach_down[cell], high - spread)
+                amount = max(up - base[cell], 1.0) if direction > 0 else min(down - base[cell], -1.0)
+                move = swaps.find(cell, int(amount), prices, room_down, may_move)
+                if move is not None and self.keep((base + move)[self.cells]) and self.is_met[cell]:
+                    break
 
     def push(self, cell: int, direction: MoveDirection) -> None:
         """Move one cell as far as it goes; what stops it is kept in ``blocked`` if it lacks something then."""
@@ -177,10 +206,9 @@ class WitnessSearch:
 
         self.n_programmes += 1
         unit = self.system.unit
-        seconds = max(0.01, min(self.clock.left, _SECONDS_PER_CELL if gap is not None else np.inf))
-        options = {} if seconds == np.inf else {"time_limit": seconds}
+        options: dict[str, float] = {} if self.clock.left == np.inf else {"time_limit": max(0.01, self.clock.left)}
         if gap is not None:
-            options["mip_rel_gap"] = gap
+            options |= {"mip_rel_gap": gap, "node_limit": _NODES if gap == 0 else _NODES_OF_BUNDLE}
         answer = solver.milp(
             -objective,
             constraints=LinearConstraint(self._matrix, self._needed / unit, self._needed / unit),

@@ -1,0 +1,154 @@
+"""What must be hidden of tables made from records, and the cheapest pattern that hides it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable.errors import InfeasibleError
+from hushtable.search import Clock
+from hushtable.tabulation.auditing import find_changeable
+from hushtable.tabulation.cells import CellKey, CellSystem, CellTable, ReaderKnowledge, build_system
+from hushtable.tabulation.coarsening import HidingCost
+from hushtable.tabulation.deducing import deduce
+from hushtable.tabulation.earlier import KeptCells
+from hushtable.tabulation.singletons import protect_from_singletons
+from hushtable.tabulation.suppressing import SuppressionPattern, suppress, suppress_soon
+from hushtable.tabulation.tabulating import (
+    TOTAL,
+    CellRules,
+    CellWeight,
+    CountedTable,
+    TabulatedRecords,
+    find_primary,
+    protection_levels,
+)
+from hushtable.tabulation.witnesses import ProtectionLevels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HidingProblem:
+    """What must be hidden of some tables, and what a reader must hold possible of it."""
+
+    records: TabulatedRecords
+    counted: tuple[CountedTable, ...]
+    rules: CellRules
+    system: CellSystem
+    is_primary: BoolArray
+    levels: ProtectionLevels
+    must_hide: BoolArray  # primary cells, and those that an earlier release hid
+
+    def with_kept(self, kept: KeptCells) -> HidingProblem:
+        """Return the problem where cells stay as an earlier release showed and hid them."""
+        return replace(
+            self,
+            system=replace(self.system, is_published=kept.is_shown),
+            levels=self.levels.with_another_value(kept.is_hidden, self.system.values),
+            must_hide=self.is_primary | kept.is_hidden,
+        )
+
+    def suppress(self, weight: CellWeight, clock: Clock) -> SuppressionPattern:
+        """Find the cheapest pattern, and hide further cells from those who are alone in one."""
+        _check_protectable(self.system, self.is_primary, self.levels)
+        costs = _weigh(self.system.values, weight)
+        pattern = suppress(self.system, self.must_hide, self.levels, costs, clock)
+        singletons = _find_singletons(self.system, self.counted) if self.rules.singletons else []
+        return protect_from_singletons(self.system, pattern, singletons, self.must_hide, costs, clock)
+
+    def find_unions(self, is_hidden: BoolArray) -> tuple[tuple[int, ...], ...]:
+        """Return hidden cells, numbered as in the system, whose sum is known and sensitive; counts have none."""
+        if self.system.knowledge.content != "sums":
+            return ()
+        number = {key: place for place, key in enumerate(self.system.keys)}
+        found = []
+        for each in self.counted:
+            own = np.array([number[_key_of(each.table, cell)] for cell in range(len(each.table.values))])
+            unions = self.records.find_sensitive_unions(each.table, is_hidden[own], self.rules, _n_largest(self.rules))
+            found += [tuple(own[cells].tolist()) for cells in unions]
+        return tuple(found)
+
+
+def pose(
+    records: TabulatedRecords, several: Sequence[tuple[str, ...]], rules: CellRules, knowledge: ReaderKnowledge
+) -> HidingProblem:
+    """Count records, and find what must be hidden."""
+    counted = tuple(records.count(each, _n_largest(rules)) for each in several)
+    system = build_system([each.table for each in counted], knowledge)
+    is_primary, levels = _join_rules(system, counted, rules, is_sum=knowledge.content == "sums")
+    return HidingProblem(records, counted, rules, system, is_primary, levels, is_primary)
+
+
+def count_hidden(problem: HidingProblem, weight: CellWeight) -> HidingCost | None:
+    """Return how many cells there are, and how many must be hidden; None if that cannot protect."""
+    system = problem.system
+    try:
+        _check_protectable(system, problem.is_primary, problem.levels)
+        hidden = suppress_soon(system, problem.is_primary, problem.levels, _weigh(system.values, weight))
+    except InfeasibleError:
+        return None
+    return system.n_cells, int(hidden.sum())
+
+
+def _n_largest(rules: CellRules) -> int:
+    """Return how many of the largest contributions rules look at."""
+    return max(2, rules.dominance[0] if rules.dominance else 2)
+
+
+def _join_rules(
+    system: CellSystem, counted: Sequence[CountedTable], rules: CellRules, *, is_sum: bool
+) -> tuple[BoolArray, ProtectionLevels]:
+    """Return the primary cells of all tables, hidden zeros among them, and what a reader must hold possible of each."""
+    number = {key: place for place, key in enumerate(system.keys)}
+    is_primary = np.zeros(system.n_cells, dtype=np.bool_)
+    down, up = np.full(system.n_cells, np.inf), np.full(system.n_cells, -np.inf)
+    least = system.knowledge.least_hidden
+    for each in counted:
+        own = find_primary(each, rules, is_sum=is_sum)
+        if system.knowledge.zeros == "hidden":
+            # As much is asked of them as of small ones: nobody sees which of the hidden cells are zeros.
+            own |= each.table.values == 0
+        own_down, own_up = protection_levels(each, own, rules, least, is_sum=is_sum)
+        for cell in np.flatnonzero(own).tolist():
+            place = number[_key_of(each.table, cell)]
+            is_primary[place] = True
+            down[place], up[place] = min(down[place], own_down[cell]), max(up[place], own_up[cell])
+    return is_primary, ProtectionLevels(down, up, np.zeros(system.n_cells))
+
+
+def _key_of(table: CellTable, cell: int) -> CellKey:
+    """Return the key of a cell."""
+    codes = np.unravel_index(cell, table.shape)
+    labels = [(axis.name, axis.labels[int(code)]) for axis, code in zip(table.axes, codes, strict=True)]
+    return tuple(sorted(pair for pair in labels if pair[1] != TOTAL))
+
+
+def _find_singletons(system: CellSystem, counted: Sequence[CountedTable]) -> list[CountArray]:
+    """Return of each contributor who is alone in some cell all the cells in which he is."""
+    number = {key: place for place, key in enumerate(system.keys)}
+    cells: dict[int, set[int]] = {}
+    for each in counted:
+        for cell in np.flatnonzero(each.alone >= 0).tolist():
+            cells.setdefault(int(each.alone[cell]), set()).add(number[_key_of(each.table, cell)])
+    return [np.array(sorted(own), dtype=np.int64) for own in cells.values()]
+
+
+def _check_protectable(system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels) -> None:
+    """Raise InfeasibleError if a primary cell has one value only when all that can be hidden is."""
+    is_public = np.array([key in set(system.knowledge.public) for key in system.keys])
+    most = deduce(system.with_hidden(find_changeable(system) | (is_primary & ~is_public)))
+    beyond = np.flatnonzero(is_primary & levels.is_asked & most.is_determined)
+    if len(beyond):
+        raise InfeasibleError(
+            f"hiding cannot protect {len(beyond):,} cells, whatever else is hidden.",
+            hint="hide zeros too (--zeros hidden), take coarser categories, or leave out a dimension.",
+        )
+
+
+def _weigh(values: CountArray, weight: CellWeight) -> FloatArray:
+    amounts = np.abs(values).astype(np.float64)
+    if weight == "one":
+        return np.ones(len(values))
+    return np.log2(1 + amounts) if weight == "log" else np.maximum(amounts, 1.0)
