@@ -146,7 +146,7 @@ def tables(
         print_lines(f"Wrote {output}, verified from the file.", *fold_sentences(made.facts))
 
 
-def _dimensions_of(counted: TableOptions) -> list[tuple[str, ...]]:
+def _dimensions_of(counted: TableOptions) -> list[list[str]]:
     if not counted.by:
         raise InputError("nothing says what to count.", hint="name columns, --by region,sex; or -p policy.yaml.")
     return [names_of(names) for names in counted.by]
