@@ -9,7 +9,7 @@ import pytest
 import hushtable as ht
 from command import run
 from hushtable.tabulation.cells import build_system
-from hushtable.tabulation.publishing import _find_singletons
+from hushtable.tabulation.posing import find_singletons
 from hushtable.tabulation.reading import TableReading, read_cell_table
 from hushtable.tabulation.singletons import find_leaks
 from hushtable.tabulation.suppressing import suppress
@@ -30,7 +30,7 @@ FIRMS = pl.DataFrame(
 def leaks_of(made, records, by, **options):
     counted = read_records(records, by, **options).count(by, 2)
     system = made.system.with_hidden(made.pattern.is_hidden)
-    return list(find_leaks(system, _find_singletons(system, [counted]), made.is_primary, []))
+    return list(find_leaks(system, find_singletons(system, [counted]), made.is_primary, []))
 
 
 def test_two_firms_alone_in_a_row_do_not_compute_one_another():
@@ -160,7 +160,7 @@ def test_tables_of_one_dimension_share_who_is_alone():
     records = pl.DataFrame({"g": list("abbbccccc"), "h": list("xxyyyyyyy")})
     counted = [read_records(records, by).count(by, 2) for by in (["g", "h"], ["g"])]
     system = build_system([each.table for each in counted])
-    cells = [sorted(system.describe(cell) for cell in own.tolist()) for own in _find_singletons(system, counted)]
+    cells = [sorted(system.describe(cell) for cell in own.tolist()) for own in find_singletons(system, counted)]
     assert ["g=a", "g=a, h=x"] in cells
     assert ["g=b, h=x"] in cells
 

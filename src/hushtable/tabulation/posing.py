@@ -55,7 +55,7 @@ class HidingProblem:
         _check_protectable(self.system, self.is_primary, self.levels)
         costs = _weigh(self.system.values, weight)
         pattern = suppress(self.system, self.must_hide, self.levels, costs, clock)
-        singletons = _find_singletons(self.system, self.counted) if self.rules.singletons else []
+        singletons = find_singletons(self.system, self.counted) if self.rules.singletons else []
         return protect_from_singletons(self.system, pattern, singletons, self.must_hide, costs, clock)
 
     def find_unions(self, is_hidden: BoolArray) -> tuple[tuple[int, ...], ...]:
@@ -125,7 +125,7 @@ def _key_of(table: CellTable, cell: int) -> CellKey:
     return tuple(sorted(pair for pair in labels if pair[1] != TOTAL))
 
 
-def _find_singletons(system: CellSystem, counted: Sequence[CountedTable]) -> list[CountArray]:
+def find_singletons(system: CellSystem, counted: Sequence[CountedTable]) -> list[CountArray]:
     """Return of each contributor who is alone in some cell all the cells in which he is."""
     number = {key: place for place, key in enumerate(system.keys)}
     cells: dict[int, set[int]] = {}
