@@ -21,10 +21,10 @@ from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own
 from hushtable.anonymizers.preparation import Prepared, Request, prepare, round_source
 from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows, read_roundings
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
-from hushtable.errors import ColumnError, InputError, quote_names
+from hushtable.errors import ColumnError, InputError, LimitError, quote_names
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Frame, Writing, drafts
-from hushtable.models import entries, model_to_dict, models_from_claim, plugins
+from hushtable.models import DistinctLDiversity, PrivacyModel, entries, model_to_dict, models_from_claim, plugins
 from hushtable.quality import SetNCP
 from hushtable.recoding import Written, recoding
 from hushtable.release import Edition, ExposureLimit, Pseudonyms, Release, Rewritten
@@ -420,6 +420,7 @@ class LearnedRecoding:
             raise InputError(
                 "new rows that are not in memory are not judged together with earlier ones.", hint="leave those out."
             )
+        self._check_suppression(release)
         if self.limit is None:
             return release
         return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
@@ -442,6 +443,20 @@ class LearnedRecoding:
                 hint="a release that replaces the earlier one shares no person with it: leave one of the two out.",
             )
 
+    def _check_suppression(self, release: Release) -> None:
+        """Raise LimitError if the cells of more records are all ``*`` than the first release might suppress."""
+        n_suppressed, n_records = release.count_blank_records()
+        if not self.asked.limits.allows_suppression(n_suppressed, n_records):
+            unfit = release.batch.unfit_by_column if release.batch else {}
+            most = max(unfit, key=lambda name: unfit[name], default=None)
+            what = f" Most often no cell covers {most!r} ({unfit[most]:,} records)." if most and unfit[most] else ""
+            limit = f"{self.asked.limits.suppression:.2%}"
+            raise LimitError(
+                f"{n_suppressed:,} of {n_records:,} new records would publish no cell but *, "
+                f"{n_suppressed / n_records:.2%}: above the limit of {limit} of the release whose cells they get.{what}",
+                hint="look at what changed in the new rows; if they are right, anonymize them and save that recoding.",
+            )
+
     def _publish_rows(
         self,
         rows: object,
@@ -453,7 +468,7 @@ class LearnedRecoding:
     ) -> Release:
         """Place rows that are in memory, judge them, and build the release."""
         # Only who publishes a next batch needs it.
-        from hushtable.anonymizers.shared_persons import Appearance, count_alike, find_shared
+        from hushtable.anonymizers.shared_persons import Appearance, find_alike, find_shared
 
         request, prepared, judge = self._prepare_rows(rows, earlier, key)
         is_shared = find_shared(prepared.table, str(request.person), before) if before else None
@@ -474,9 +489,17 @@ class LearnedRecoding:
         release = release_of(prepared, judge, request, found, partition, leaves_out=batch.n_left_out > 0)
         if before:
             shown = np.flatnonzero(~placed.is_left_out)
-            new = Appearance.from_table(prepared.table.take(shown), str(request.person), partition.labels[shown])
-            n_alike = count_alike(new, before)
-            batch = replace(batch, n_shared_persons=len(n_alike), n_few_alike=int((n_alike < judge.min_size).sum()))
+            judged = [name for name in request.judged if name not in request.parted]
+            table = prepared.table.take(shown)
+            alike = find_alike(
+                Appearance.from_table(table, str(request.person), partition.labels[shown], judged), before
+            )
+            batch = replace(
+                batch,
+                n_shared_persons=len(alike.n_persons),
+                n_few_alike=alike.count_few_persons(judge.min_size),
+                n_few_values=alike.count_few_values(_fewest_values(request.models)),
+            )
         return replace(release, batch=batch, learner=self)
 
     def _prepare_rows(self, rows: object, earlier: object, key: bytes | None) -> tuple[Request, Prepared, Judge]:
@@ -651,6 +674,11 @@ class LearnedRecoding:
                     f"column {name!r} is of kind {table.column(name).kind}, and was {kind} in the earlier table.",
                     hint="write its values as the earlier table did.",
                 )
+
+
+def _fewest_values(models: Sequence[PrivacyModel]) -> dict[str, int]:
+    """Return how many distinct values a class must have of sensitive columns, where a model says it."""
+    return {model.sensitive: model.l for model in models if isinstance(model, DistinctLDiversity)}
 
 
 def _with_new_classes(

@@ -43,6 +43,7 @@ from .histories import (
     find_rare_sets as find_rare_sets,
     measure_claim_linkage as measure_claim_linkage,
     measure_linkage as measure_linkage,
+    number_histories as number_histories,
 )
 from .independence import Independence as Independence
 from .matchings import Matchings as Matchings

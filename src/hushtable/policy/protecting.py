@@ -264,7 +264,7 @@ def anonymize(
         specs=specs or {},
         population=population,
         person=person,
-        limits=Limits(highest_risk, average_risk),
+        limits=Limits(highest_risk, average_risk, suppression_limit or None),
         clock=Clock(budget or Budget(), progress),
         inputs=drafts.paths_among(data, hierarchies),
         writing=Writing(language=language),
