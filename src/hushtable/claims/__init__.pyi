@@ -47,6 +47,7 @@ from .histories import (
 )
 from .independence import Independence as Independence
 from .matchings import Matchings as Matchings
+from .unread import find_unread_entries as find_unread_entries
 from .verdict import (
     Claim as Claim,
     Failure as Failure,

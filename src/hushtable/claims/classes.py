@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias
@@ -98,6 +98,11 @@ class Limits:
             limit = getattr(self, name)
             if limit is not None and not (_is_share(limit) and limit > 0):
                 raise InputError(f"{name} = {limit!r}.", hint="a risk is a number above 0 and at most 1.")
+
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, Any]) -> Limits:
+        """Read what a claim holds; the caller sees to entries that are unknown."""
+        return cls(**{each.name: entries[each.name] for each in fields(cls) if each.name in entries})
 
     @property
     def any(self) -> bool:
@@ -486,7 +491,7 @@ class Classes(ClaimOnColumns):
             **cls._from_entries(entries),
             person=entries["person"],
             is_fresh=bool(entries.get("is_fresh", False)),
-            limits=Limits(**entries["limits"]),
+            limits=Limits.from_dict(entries["limits"]),
             suppressed=entries["suppressed"],
             is_whole=bool(entries["is_whole"]),
         )
