@@ -34,6 +34,7 @@ from .errors import (
     HushError as HushError,
     InfeasibleError as InfeasibleError,
     InputError as InputError,
+    LimitError as LimitError,
     ModelError as ModelError,
     PipelineError as PipelineError,
     PolicyError as PolicyError,

@@ -14,6 +14,7 @@
       BudgetExceeded              the budget ended before any feasible release was found
       VerificationError           a published table does not hold what it claims
       ExposureError               columns that are kept as they are single out too many people
+      LimitError                  a release would be above a limit that was set for it
     ExposureWarning (UserWarning) the same, where no policy says what may be
 
 A message says what is wrong and with which value, then what was expected, then
@@ -38,6 +39,7 @@ __all__ = [
     "HushError",
     "InfeasibleError",
     "InputError",
+    "LimitError",
     "ModelError",
     "PipelineError",
     "PolicyError",
@@ -103,6 +105,12 @@ class PolicyError(InputError):
     """A policy file does not say what it must."""
 
 
+class WeakerClaimError(PolicyError):
+    """A release claims less than a policy asks: that is for a person to look at, as a claim that does not hold."""
+
+    exit_code: ClassVar[int] = 1
+
+
 class PipelineError(InputError):
     """A pipeline's file does not say what it must, or asks for what is not built or not there."""
 
@@ -133,6 +141,12 @@ class VerificationError(HushError):
 
 class ExposureError(HushError):
     """Columns that a release keeps as they are single out more people than a policy allows."""
+
+    exit_code = 1
+
+
+class LimitError(HushError):
+    """A release would be above a limit that was set for it."""
 
     exit_code = 1
 

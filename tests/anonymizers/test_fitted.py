@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from command import done
-from hushtable.anonymizers.fitted import LearnedRecoding
+from hushtable.anonymizers.fitted import LearnedRecoding, hash_contents
 from hushtable.anonymizers.placement import Below
 from reading import holds
 from strategies import PALETTES, draws
@@ -358,7 +358,8 @@ def spoil(**changes):
 @pytest.mark.parametrize(
     "spoiled",
     [
-        spoil(recoding=2),
+        spoil(recoding=3),
+        spoil(unknown={}),
         spoil(routes=[]),
         spoil(routes=[{"class": 0}, {"class": 0}]),
         spoil(routes=[{"class": 10_000}]),
@@ -381,7 +382,8 @@ def test_a_file_that_is_no_recoding_is_refused(tmp_path, spoiled):
     if isinstance(found, dict) and found.get("quasi_identifiers") == ["age"]:
         # The cuts of another column are left.
         assert any(node.get("column") == "pay" for node in found["routes"])
-    path.write_text(json.dumps(found))
+    # As somebody writes it who knows the digest.
+    path.write_text(json.dumps({**found, "sha256": hash_contents(found)} if isinstance(found, dict) else found))
     with pytest.raises(ht.InputError):
         ht.Recoding.read(path)
 

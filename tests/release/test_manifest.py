@@ -146,7 +146,7 @@ def test_external_manifest_still_says_what_it_claims(release, tmp_path):
 
 def test_an_external_manifest_holds_these_entries_and_no_others(release, dropping, tmp_path):
     known = {"claim", "hushtable", "file", "sha256", "n_records", "verified", "dialect", "recoding", "pseudonymized"}
-    known |= {"accepted", "fresh"}
+    known |= {"accepted", "fresh", "form"}
     for each in (release, dropping):
         path = written(each, tmp_path / "out.csv", external=True, overwrite=True)
         assert set(read(path)) == known

@@ -12,7 +12,7 @@ import numpy as np
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.preparation import Prepared, Request
-from hushtable.claims import Certificate, Classes, Matchings, claim_from_models
+from hushtable.claims import Certificate, Classes, Failure, Matchings, claim_from_models
 from hushtable.columns import SUPPRESSED, ColumnSpec
 from hushtable.errors import InfeasibleError, InputError
 from hushtable.models import entries, model_to_dict
@@ -52,7 +52,7 @@ def release_of(
     drops = n_suppressed > 0 and (leaves_out or has_histories or not judge.take_rows(suppressed).passes_as_one_class())
     release = Release(
         source=prepared.source,
-        claim=_build_claim(prepared, request, recoding, n_suppressed, drops=drops),
+        claim=_build_claim(prepared, request, recoding, n_suppressed, drops=drops, leaves_out=leaves_out),
         partition=partition,
         recoding=recoding,
         loss=request.loss.measure_rows(recoding, partition.labels, judge.table)
@@ -70,12 +70,12 @@ def release_of(
         timelines=prepared.timelines,
     )
     _check_average(release, judge, request.limits.average_risk)
-    failures = release.verify().failures if request.hides_person else ()
+    failures = _judge_persons(release) if request.hides_person else ()
     if failures and n_suppressed and not drops:
         # Stars do not show that the suppressed rows belong to enough persons.
-        claim = _build_claim(prepared, request, recoding, n_suppressed, drops=True)
+        claim = _build_claim(prepared, request, recoding, n_suppressed, drops=True, leaves_out=leaves_out)
         release = replace(release, claim=claim, drops_suppressed=True)
-        failures = release.verify().failures
+        failures = _judge_persons(release)
     if failures:
         raise InputError(
             f"the cells of the classes overlap, so that without {request.person!r} nobody could check whose records "
@@ -86,18 +86,30 @@ def release_of(
     return release
 
 
+def _judge_persons(release: Release) -> tuple[Failure, ...]:
+    """Return what fails where the file does not show persons; that too many are suppressed is told later."""
+    assert isinstance(release.claim, Classes), "matching notions count no persons"
+    limits = replace(release.claim.limits, suppression=None)
+    return replace(release, claim=replace(release.claim, limits=limits)).verify().failures
+
+
 def _build_claim(
-    prepared: Prepared, request: Request, recoding: Recoding, n_suppressed: int, *, drops: bool
+    prepared: Prepared, request: Request, recoding: Recoding, n_suppressed: int, *, drops: bool, leaves_out: bool
 ) -> Classes | Matchings:
     class_options: dict[str, Any] = {}
     if not any(model.needs.original for model in request.models):
         people = prepared.population
+        # Where nothing was suppressed, or people are left out on purpose, the limit says nothing. Among cells that
+        # cover a population, nothing tells a suppressed record from one of the widest class.
+        none = not n_suppressed and not request.limits.counts_blank
+        says_nothing = leaves_out or none or people is not None
+        limits = replace(request.limits, suppression=None) if says_nothing else request.limits
         class_options = {
             "population": None if people is None else people.frame(),
             "person": request.person,
             "is_household": request.household is not None,
             "is_fresh": request.pseudonyms is not None and request.person in request.pseudonyms.fresh,
-            "limits": request.limits,
+            "limits": limits,
             "suppressed": SUPPRESSED if n_suppressed and not drops else None,
             "is_whole": n_suppressed == 0,
         }

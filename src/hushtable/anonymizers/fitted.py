@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -20,11 +21,12 @@ from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own_units
 from hushtable.anonymizers.preparation import Prepared, Request, prepare, round_source
 from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows, read_roundings
-from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
-from hushtable.errors import ColumnError, InputError, quote_names
+from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, Kind, check_specs, from_texts, with_first_days
+from hushtable.errors import ColumnError, InputError, LimitError, quote_names
+from hushtable.forms import FORMS, WRITER, describe_other_form
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Frame, Writing, drafts
-from hushtable.models import entries, model_to_dict, models_from_claim, plugins
+from hushtable.models import DistinctLDiversity, PrivacyModel, entries, model_to_dict, models_from_claim, plugins
 from hushtable.quality import SetNCP
 from hushtable.recoding import Written, recoding
 from hushtable.release import Edition, ExposureLimit, Pseudonyms, Release, Rewritten
@@ -36,8 +38,9 @@ if TYPE_CHECKING:
     from hushtable.anonymizers.shared_persons import EarlierBatch
     from hushtable.engines import Files, Lazy
 
-_FORMAT_VERSION: Final = 1
-"""Of the file; files of other versions are refused."""
+_FORM: Final = "recoding"
+_DIGEST: Final = "sha256"
+_FORM_WITH_DIGEST: Final = 2
 
 
 def write_recoding(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> None:
@@ -55,12 +58,22 @@ def read_recoding(path: Path) -> dict[str, Any]:
         raise InputError(
             f"cannot read the recoding {str(path)!r}.", hint="`--save-recoding` and save_recoding() write one."
         ) from None
-    if not isinstance(contents, dict) or contents.get("recoding") != _FORMAT_VERSION:
+    if not isinstance(contents, dict) or contents.get(_FORM) is None:
+        raise InputError(f"{str(path)!r} is no recoding.", hint="`--save-recoding` and save_recoding() write one.")
+    if newer := describe_other_form("recoding", contents[_FORM], contents.get(WRITER)):
+        raise InputError(f"{str(path)!r}: {newer}.", hint="apply it with a version that reads it, or save it anew.")
+    if contents[_FORM] >= _FORM_WITH_DIGEST and contents.get(_DIGEST) != hash_contents(contents):
         raise InputError(
-            f"{str(path)!r} is no recoding of this form.",
-            hint="`--save-recoding` and save_recoding() of this version write one.",
+            f"the recoding {str(path)!r} is not as it was written.",
+            hint="save it anew; it is not to be edited by hand.",
         )
     return contents
+
+
+def hash_contents(contents: Mapping[str, object]) -> str:
+    """Return the SHA-256 of a recoding's contents but for this digest, which tells that somebody edited it."""
+    others = {name: entry for name, entry in contents.items() if name != _DIGEST}
+    return hashlib.sha256(json.dumps(others, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def _format_json(contents: Mapping[str, Any]) -> str:
@@ -76,9 +89,9 @@ def _format_json(contents: Mapping[str, Any]) -> str:
 
 def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
     request, limit, routes = parts["asked"], parts["limit"], parts["routes"]
-    return {
-        "recoding": _FORMAT_VERSION,
-        "hushtable": version("hushtable"),
+    contents = {
+        _FORM: FORMS["recoding"],
+        WRITER: version("hushtable"),
         "columns": list(parts["columns"]),
         "quasi_identifiers": list(request.quasi_identifiers),
         "kinds": dict(parts["kinds"]),
@@ -103,12 +116,26 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
         "cells_of_cuts": {name: _cell_to_dict(cell) for name, cell in parts["cells_of_cuts"].items()},
         "routes": _routes_to_list(routes, parts["class_of_leaf"].tolist()),
     }
+    return {**contents, _DIGEST: hash_contents(contents)}
+
+
+_ENTRIES: Final = (
+    _FORM, WRITER, _DIGEST, "columns", "quasi_identifiers", "kinds", "sensitive", "identifiers", "left_out", "rounding",
+    "pseudonyms", "fresh", "person", "models", "limits", "specs", "hierarchies", "loss", "exposure", "accepted",
+    "is_enforced", "write", "style", "cells", "cells_of_cuts", "routes",
+)  # fmt: skip
 
 
 # No plugins: a file from somebody else must not decide which code runs.
 @plugins.allow_only(())
 def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
     """Parse the attributes of a learned recoding from a file's contents; raise InputError if any is malformed."""
+    unknown = [name for name in contents if name not in _ENTRIES]
+    if unknown:
+        raise InputError(
+            f"the recoding has entries {quote_names(unknown)}, which this version does not know.",
+            hint="apply it with the version that wrote it, or save it anew.",
+        )
     try:
         names = tuple(contents["quasi_identifiers"])
         cells = {name: _parse_cell(contents["cells"][name]) for name in names}
@@ -122,7 +149,7 @@ def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
         }
         if any(len(cell.label) != np.count_nonzero(routes.cut >= 0) for cell in of_cuts.values()):
             raise ValueError
-        return {
+        parts = {
             "asked": _parse_request(contents),
             "columns": tuple(contents["columns"]),
             "kinds": {name: contents["kinds"][name] for name in names},
@@ -137,12 +164,34 @@ def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
             "accepted": dict(contents["accepted"]),
             "is_enforced": bool(contents["is_enforced"]),
         }
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        if contents[_FORM] >= _FORM_WITH_DIGEST:
+            _check_read_as_written(contents, parts)
+        return parts
+    except (ArithmeticError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(
             "the recoding is not as it was written.", hint="save it anew; it is not to be edited by hand."
         ) from None
+
+
+def _check_read_as_written(contents: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
+    """Raise ValueError if an entry is read as another one, or names columns or kinds by what is no name."""
+    again = json.loads(json.dumps(_to_dict(parts)))
+    others = (_DIGEST, WRITER)
+    request: Request = parts["asked"]
+    names = [*parts["columns"], *parts["hidden"], *parts["fresh"], *parts["accepted"].values(), *request.removed]
+    names += [*request.quasi_identifiers, *request.sensitive, *([] if request.person is None else [request.person])]
+    names += request.writing.labels.values()
+    if not all(isinstance(each, str) for each in names) or not all(each in KINDS for each in parts["kinds"].values()):
+        raise ValueError
+    check_specs(request.specs)
+    for name, sides in zip(parts["routes"].columns, parts["routes"].sides, strict=True):
+        edges = [side.edge for side in sides if isinstance(side, Below)]
+        if parts["kinds"][name] not in ("category", "ordered"):
+            from_texts(name, with_first_days(edges), parts["kinds"][name])
+    if any(again.get(name) != entry for name, entry in contents.items() if name not in others):
+        raise ValueError
 
 
 def _parse_request(contents: Mapping[str, Any]) -> Request:
@@ -420,6 +469,7 @@ class LearnedRecoding:
             raise InputError(
                 "new rows that are not in memory are not judged together with earlier ones.", hint="leave those out."
             )
+        self._check_suppression(release)
         if self.limit is None:
             return release
         return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
@@ -442,6 +492,20 @@ class LearnedRecoding:
                 hint="a release that replaces the earlier one shares no person with it: leave one of the two out.",
             )
 
+    def _check_suppression(self, release: Release) -> None:
+        """Raise LimitError if the cells of more records are all ``*`` than the first release might suppress."""
+        n_suppressed, n_records = release.count_blank_records()
+        if not self.asked.limits.allows_suppression(n_suppressed, n_records):
+            unfit = release.batch.unfit_by_column if release.batch else {}
+            most = max(unfit, key=lambda name: unfit[name], default=None)
+            what = f" Most often no cell covers {most!r} ({unfit[most]:,} records)." if most and unfit[most] else ""
+            limit, share = f"{self.asked.limits.suppression:.2%}", f"{n_suppressed / n_records:.2%}"
+            raise LimitError(
+                f"{n_suppressed:,} of {n_records:,} new records would publish no cell but *, {share}: above the limit "
+                f"of {limit} of the release whose cells they get.{what}",
+                hint="look at what changed in the new rows; if they are right, anonymize them and save that recoding.",
+            )
+
     def _publish_rows(
         self,
         rows: object,
@@ -453,7 +517,7 @@ class LearnedRecoding:
     ) -> Release:
         """Place rows that are in memory, judge them, and build the release."""
         # Only who publishes a next batch needs it.
-        from hushtable.anonymizers.shared_persons import Appearance, count_alike, find_shared
+        from hushtable.anonymizers.shared_persons import Appearance, find_alike, find_shared
 
         request, prepared, judge = self._prepare_rows(rows, earlier, key)
         is_shared = find_shared(prepared.table, str(request.person), before) if before else None
@@ -474,9 +538,17 @@ class LearnedRecoding:
         release = release_of(prepared, judge, request, found, partition, leaves_out=batch.n_left_out > 0)
         if before:
             shown = np.flatnonzero(~placed.is_left_out)
-            new = Appearance.from_table(prepared.table.take(shown), str(request.person), partition.labels[shown])
-            n_alike = count_alike(new, before)
-            batch = replace(batch, n_shared_persons=len(n_alike), n_few_alike=int((n_alike < judge.min_size).sum()))
+            judged = [name for name in request.judged if name not in request.parted]
+            table = prepared.table.take(shown)
+            alike = find_alike(
+                Appearance.from_table(table, str(request.person), partition.labels[shown], judged), before
+            )
+            batch = replace(
+                batch,
+                n_shared_persons=len(alike.n_persons),
+                n_few_alike=alike.count_few_persons(judge.min_size),
+                n_few_values=alike.count_few_values(_fewest_values(request.models)),
+            )
         return replace(release, batch=batch, learner=self)
 
     def _prepare_rows(self, rows: object, earlier: object, key: bytes | None) -> tuple[Request, Prepared, Judge]:
@@ -651,6 +723,11 @@ class LearnedRecoding:
                     f"column {name!r} is of kind {table.column(name).kind}, and was {kind} in the earlier table.",
                     hint="write its values as the earlier table did.",
                 )
+
+
+def _fewest_values(models: Sequence[PrivacyModel]) -> dict[str, int]:
+    """Return how many distinct values a class must have of sensitive columns, where a model says it."""
+    return {model.sensitive: model.l for model in models if isinstance(model, DistinctLDiversity)}
 
 
 def _with_new_classes(

@@ -63,6 +63,7 @@ class Learner:
                 pseudonyms=release.pseudonyms,
                 hierarchies=_keep_lasting_hierarchies(release, request.hierarchies),
                 unknown="suppress",
+                limits=replace(request.limits, counts_blank=True),
                 specs={**request.specs, **_collect_specs(release, request)},
                 loss=request.loss if isinstance(request.loss, SetNCP) else SetNCP(),
                 inputs=release.inputs,

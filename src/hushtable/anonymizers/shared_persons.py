@@ -1,14 +1,14 @@
-"""Persons of earlier batches who are in a new one, too: how many, and how few of them share the cells of both."""
+"""Persons of earlier batches who are in a new one, too: how few share the cells of both, and with how few values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.claims import count_equal_histories
+from hushtable.claims import number_histories
 from hushtable.tables import Table
 
 
@@ -20,14 +20,16 @@ class Appearance:
     names: Sequence[str]  # of the persons
     classes: CountArray  # (n_rows,): which class; suppressed rows have one, too
     counts: CountArray  # (n_rows,), records
+    values: Mapping[str, CodeArray] = field(default_factory=dict)  # (n_rows,), of sensitive columns; -1 is missing
 
     @classmethod
-    def from_table(cls, table: Table, person: str, labels: CodeArray) -> Appearance:
+    def from_table(cls, table: Table, person: str, labels: CodeArray, sensitive: Sequence[str] = ()) -> Appearance:
         """Find the persons of a table's rows; label -1: suppressed."""
         column, codes = table.column(person), table.codes[table.index(person)]
         # Whoever knows all others knows who is suppressed, and with how many records: that is a class, too.
         classes = np.where(labels < 0, int(labels.max(initial=-1)) + 1, labels).astype(np.int64)
-        return cls(codes, column.texts(), classes, table.counts)
+        values = {name: table.codes[table.index(name)] for name in sensitive}
+        return cls(codes, column.texts(), classes, table.counts, values)
 
     @property
     def present(self) -> set[str]:
@@ -54,7 +56,29 @@ def find_shared(new: Table, person: str, earlier: Sequence[EarlierBatch]) -> Boo
     return np.asarray(is_known[new.codes[new.index(person)]])
 
 
-def count_alike(new: Appearance, earlier: Sequence[EarlierBatch]) -> CountArray:
+@dataclass(frozen=True, slots=True, eq=False)
+class Alike:
+    """For each person in both: those of them, itself included, who have equal cells in all batches."""
+
+    n_persons: CountArray
+    n_values: Mapping[str, CountArray]  # by sensitive column: how many values their records in the new batch have
+
+    def count_few_persons(self, k: int) -> int:
+        """Count the persons with whom fewer than k share all their cells."""
+        return int((self.n_persons < k).sum())
+
+    def count_few_values(self, fewest: Mapping[str, int]) -> int:
+        """Count the persons who, with those alike, have fewer values of some column than it must have: 2, if not said.
+
+        Where they have one value, whoever knows that a person is in both batches learns it.
+        """
+        is_few = np.zeros(len(self.n_persons), dtype=bool)
+        for name, counts in self.n_values.items():
+            is_few |= counts < max(2, fewest.get(name, 2))
+        return int(is_few.sum())
+
+
+def find_alike(new: Appearance, earlier: Sequence[EarlierBatch]) -> Alike:
     """Count for each person in both how many of these persons, itself included, have equal cells in all batches.
 
     A person's cells are the classes of all its records, with how many are in each. Where an earlier batch may have been
@@ -62,13 +86,18 @@ def count_alike(new: Appearance, earlier: Sequence[EarlierBatch]) -> CountArray:
     """
     n_readings = max(len(each.readings) for each in earlier)
     ways = [[each.readings[min(i, len(each.readings) - 1)] for each in earlier] for i in range(n_readings)]
-    return np.asarray(np.min([_count_alike(new, way) for way in ways], axis=0))
+    found = [_find_alike(new, way) for way in ways]
+    return Alike(
+        np.min([each.n_persons for each in found], axis=0),
+        {name: np.min([each.n_values[name] for each in found], axis=0) for name in new.values},
+    )
 
 
-def _count_alike(new: Appearance, earlier: Sequence[Appearance]) -> CountArray:
+def _find_alike(new: Appearance, earlier: Sequence[Appearance]) -> Alike:
     names = sorted(new.present & set().union(*(each.present for each in earlier)))
     if not names:
-        return np.empty(0, dtype=np.int64)
+        nobody: CountArray = np.empty(0, dtype=np.int64)
+        return Alike(nobody, dict.fromkeys(new.values, nobody))
     number_of = {name: number for number, name in enumerate(names)}
     persons, classes, counts, n_classes = [], [], [], 0
     for batch in (new, *earlier):
@@ -77,4 +106,13 @@ def _count_alike(new: Appearance, earlier: Sequence[Appearance]) -> CountArray:
         classes.append(batch.classes + n_classes)
         counts.append(batch.counts)
         n_classes += int(batch.classes.max(initial=-1)) + 1
-    return count_equal_histories(np.concatenate(classes), np.concatenate(persons), np.concatenate(counts))
+    history = number_histories(np.concatenate(classes), np.concatenate(persons), np.concatenate(counts))
+    n_values = {name: _count_values(history, persons[0], codes)[history] for name, codes in new.values.items()}
+    return Alike(np.asarray(np.bincount(history)[history]), n_values)
+
+
+def _count_values(history: CountArray, persons: CodeArray, codes: CodeArray) -> CountArray:
+    """Count the known values of the records of all persons of each history."""
+    is_told = (persons >= 0) & (codes >= 0)
+    pairs = np.unique(np.stack((history[persons[is_told]], codes[is_told])), axis=1)
+    return np.bincount(pairs[0], minlength=int(history.max(initial=-1)) + 1)

@@ -45,10 +45,12 @@ from .histories import (
     find_rare_sets as find_rare_sets,
     measure_claim_linkage as measure_claim_linkage,
     measure_linkage as measure_linkage,
+    number_histories as number_histories,
 )
 from .independence import Independence as Independence
 from .matchings import Matchings as Matchings
 from .rounded_cells import RoundedCells as RoundedCells, limits_of as limits_of
+from .unread import find_unread_entries as find_unread_entries
 from .verdict import (
     Claim as Claim,
     Failure as Failure,

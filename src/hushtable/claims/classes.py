@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias
@@ -35,6 +35,7 @@ from hushtable.claims.grouping import (
     count_values,
     find_coverage,
     find_distinct_coverage,
+    find_suppressed_rows,
     group_rows,
     match_classes,
     read_sensitive_columns,
@@ -88,18 +89,26 @@ class Limits:
 
     highest_risk: float | None = None  # in (0, 1]: 1 / the smallest class
     average_risk: float | None = None  # in (0, 1]: the mean over records of 1 / the size of their class
+    suppression: float | None = None  # in [0, 1]: the share of the records that may be suppressed
+    # Of a batch that gets the cells of an earlier release, wider ones too: the widest tell as little as suppression.
+    counts_blank: bool = False  # whether all records with * in every quasi-identifier count as suppressed
 
     def __post_init__(self) -> None:
+        if not (self.suppression is None or _is_share(self.suppression)):
+            raise InputError(f"suppression = {self.suppression!r}.", hint="a share of the records, from 0 to 1.")
         for name in ("highest_risk", "average_risk"):
             limit = getattr(self, name)
-            if limit is not None and (
-                isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit <= 1
-            ):
+            if limit is not None and not (_is_share(limit) and limit > 0):
                 raise InputError(f"{name} = {limit!r}.", hint="a risk is a number above 0 and at most 1.")
+
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, Any]) -> Limits:
+        """Read what a claim holds; the caller sees to entries that are unknown."""
+        return cls(**{each.name: entries[each.name] for each in fields(cls) if each.name in entries})
 
     @property
     def any(self) -> bool:
-        """Whether there is a limit at all."""
+        """Whether there is a limit of the risk."""
         return self.highest_risk is not None or self.average_risk is not None
 
     @property
@@ -107,10 +116,29 @@ class Limits:
         """How large a class has to be for the highest risk."""
         return 1 if self.highest_risk is None else math.ceil(1 / Fraction(str(self.highest_risk)))
 
+    @property
+    def suppression_in_words(self) -> str:
+        """The limit of suppressed records."""
+        what = "records with * in every quasi-identifier" if self.counts_blank else "suppressed records"
+        return "" if self.suppression is None else f"{what} <= {self.suppression:.6g} of all"
+
+    def with_stricter_suppression(self, other: Limits) -> Limits:
+        """Return the limits with the lower limit of suppressed records of the two."""
+        given = [each.suppression for each in (self, other) if each.suppression is not None]
+        return replace(self, suppression=min(given, default=None))
+
+    def allows_suppression(self, n_suppressed: int, n_records: int) -> bool:
+        """Tell whether so many records may be suppressed, compared as fractions."""
+        return self.suppression is None or n_suppressed <= Fraction(str(self.suppression)) * n_records
+
     def describe_by_name(self) -> dict[str, str]:
-        """Return the limits in words."""
+        """Return the limits of the risk in words."""
         limits = {"highest risk": self.highest_risk, "average risk": self.average_risk}
         return {name: f"{name} <= {limit:g}" for name, limit in limits.items() if limit is not None}
+
+
+def _is_share(given: object) -> bool:
+    return not isinstance(given, bool) and isinstance(given, (int, float)) and 0 <= given <= 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,7 +305,8 @@ class Classes(ClaimOnColumns):
     @property
     def conditions(self) -> tuple[str, ...]:
         """The models, limits and rounded columns, in words."""
-        return (*self._conditions_of_classes, *self._rounding_conditions)
+        suppression = self.limits.suppression_in_words
+        return (*self._conditions_of_classes, *([suppression] if suppression else []), *self._rounding_conditions)
 
     @property
     def _conditions_of_classes(self) -> tuple[str, ...]:
@@ -294,7 +323,12 @@ class Classes(ClaimOnColumns):
         """Return the claim with what another of its kind knows besides: orders, hierarchies, the population."""
         if not isinstance(asked, Classes):
             return self
-        return replace(self, **self._merge_knowledge(asked), population=asked.population)
+        return replace(
+            self,
+            **self._merge_knowledge(asked),
+            population=asked.population,
+            limits=self.limits.with_stricter_suppression(asked.limits),
+        )
 
     def needs_original(self, columns: Sequence[str]) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input."""
@@ -314,7 +348,15 @@ class Classes(ClaimOnColumns):
     @property
     def comparing(self) -> tuple[str, ...]:
         """The conditions that compare with the input, of which records are missing in the table."""
-        return tuple(self.describe_model(model) for model in self.models if model.needs.reference and not self.is_whole)
+        if self.is_whole:
+            return ()
+        compared = tuple(self.describe_model(model) for model in self.models if model.needs.reference)
+        return (*compared, self.limits.suppression_in_words) if self._hides_suppression else compared
+
+    @property
+    def _hides_suppression(self) -> bool:
+        """Whether suppressed records are limited, and were left out, so that the table does not show how many."""
+        return self.limits.suppression is not None and self.suppressed is None and not self.is_whole
 
     @property
     def n_known(self) -> int | None:
@@ -395,6 +437,7 @@ class Classes(ClaimOnColumns):
                 (each, partial(np.flatnonzero, grouped.is_suppressed))
                 for each in self._suppression_failures(grouped.n_suppressed, counted_persons)
             ),
+            *self._share_failures(grouped.n_suppressed, frame, source),
             *((each, partial(grouped.row_positions_in, classes)) for each, classes in by_risk),
         ]
         diversity = {name: each.diversity() for name, each in items.items()}
@@ -438,7 +481,7 @@ class Classes(ClaimOnColumns):
             **self._to_entries(),
             "person": self.person,
             "is_fresh": self.is_fresh,
-            "limits": {"highest_risk": self.limits.highest_risk, "average_risk": self.limits.average_risk},
+            "limits": asdict(self.limits),
             "suppressed": self.suppressed,
             "is_whole": self.is_whole,
         }
@@ -450,7 +493,7 @@ class Classes(ClaimOnColumns):
             **cls._from_entries(entries),
             person=entries["person"],
             is_fresh=bool(entries.get("is_fresh", False)),
-            limits=Limits(**entries["limits"]),
+            limits=Limits.from_dict(entries["limits"]),
             suppressed=entries["suppressed"],
             is_whole=bool(entries["is_whole"]),
         )
@@ -578,6 +621,18 @@ class Classes(ClaimOnColumns):
         if n_suppressed and reached < needed:
             yield Failure(f"suppressed records are 0 or at least {needed}", 1, n_suppressed, float(reached))
 
+    def _share_failures(self, n_suppressed: int, frame: frames.Frame, source: frames.Frame | None) -> Iterator[_Found]:
+        if self.limits.suppression is None:
+            return
+        n_records = frame.n_records
+        if self.limits.counts_blank:
+            n_suppressed = int(frame.records[find_suppressed_rows(frame, self.columns, SUPPRESSED)].sum())
+        if self._hides_suppression and source is not None:
+            n_suppressed, n_records = n_suppressed + max(0, source.n_records - n_records), source.n_records
+        if not self.limits.allows_suppression(n_suppressed, n_records):
+            share = n_suppressed / n_records
+            yield Failure(f"{self.limits.suppression_in_words}: {n_suppressed:,} are, {share:.4g} of all"), None
+
     def _risk_failures(self, crowd: CountArray, records: CountArray) -> Iterator[tuple[Failure, BoolArray]]:
         words = self.limits.describe_by_name()
         if self.limits.highest_risk is not None:
@@ -595,6 +650,10 @@ class Classes(ClaimOnColumns):
     def _lacks_by_condition(self, source: frames.Frame | None) -> dict[str, str]:
         """Return which models cannot be judged from what is known, and what it would take."""
         lacks = {self.describe_model(model): self._describe_lack(model, source) for model in self.models}
+        if self._hides_suppression and source is None:
+            lacks[self.limits.suppression_in_words] = (
+                "suppressed records were left out: give the original table (--original, in Python original=)"
+            )
         return {condition: lack for condition, lack in lacks.items() if lack is not None}
 
     def _describe_lack(self, model: PrivacyModel, source: frames.Frame | None) -> str | None:

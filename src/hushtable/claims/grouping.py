@@ -243,7 +243,7 @@ def group_rows(
     frame: frames.Frame, columns: Sequence[str], sensitive: Sequence[str], suppressed: str | None
 ) -> Grouped:
     """Group rows by their published cells; a suppressed record has no cell in sensitive columns either."""
-    is_suppressed = _find_suppressed_rows(frame, (*columns, *sensitive), suppressed)
+    is_suppressed = find_suppressed_rows(frame, (*columns, *sensitive), suppressed)
     # Filled, not stacked: rows are many, and memory is short.
     codes = np.empty((len(columns), np.count_nonzero(~is_suppressed)), dtype=np.int32)
     for j, name in enumerate(columns):
@@ -397,7 +397,7 @@ def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[F
             yield Failure(condition, 0, n_cells, float(n_ways))
 
 
-def _find_suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str | None) -> BoolArray:
+def find_suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str | None) -> BoolArray:
     """Find the rows with nothing left; where no row has anything left, they are one class of the release."""
     is_suppressed = np.full(frame.n_rows, suppressed is not None)
     for name in names if suppressed is not None else ():

@@ -17,6 +17,7 @@ from hushtable.claims.matchings import Matchings
 from hushtable.claims.verdict import Claim, Stated, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
 from hushtable.errors import InputError, VerificationError, names_in, quote_names
+from hushtable.forms import FORM, describe_other_form
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import MANIFEST, Dialect, frames
 from hushtable.models import MatchingNotion, PrivacyModel, models_in
@@ -70,14 +71,35 @@ KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyT
 """How claims are read from manifests, by the word for their kind."""
 
 
-def claim_from_dict(entries: Any) -> Claim:
-    """Read a claim as `Claim.to_dict` wrote it."""
+def claim_from_dict(entries: Any, writer: object = None) -> Claim:
+    """Read a claim as `Claim.to_dict` wrote it; what it holds besides, `find_unread_entries` names.
+
+    Raises
+    ------
+    VerificationError
+        It is of a form or kind that this version does not read, and nothing of it could be judged.
+    InputError
+        It is none.
+    """
     kind = str(entries.get("kind")) if isinstance(entries, Mapping) else "nothing"
-    if kind not in KINDS:
-        raise InputError(f"the manifest claims something of kind {kind!r}.", hint=f"known kinds: {', '.join(KINDS)}.")
+    newer = describe_other_form("claim", entries.get(FORM), writer) if isinstance(entries, Mapping) else None
     try:
-        return KINDS[kind](entries)
-    except (KeyError, TypeError, AttributeError):
+        if kind not in KINDS:
+            raise InputError(
+                f"the manifest claims something of kind {kind!r}.", hint=f"known kinds: {', '.join(KINDS)}."
+            )
+        claim = KINDS[kind](entries)
+        told = [each for each in (claim.person, claim.suppressed) if each is not None]
+        if not all(isinstance(each, str) for each in (*claim.columns, *claim.sensitive, *told)):
+            raise TypeError
+        return claim
+    except (InputError, KeyError, TypeError, AttributeError, ValueError) as error:
+        if newer:
+            raise VerificationError(
+                f"the claim could not be judged: {newer}.", hint="verify it with a version that reads this form."
+            ) from None
+        if isinstance(error, InputError):
+            raise
         raise InputError(
             f"the claim of kind {kind!r} lacks entries, or they are of another type.", hint="write it anew."
         ) from None

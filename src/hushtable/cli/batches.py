@@ -17,15 +17,17 @@ from hushtable.cli.arguments import (
     table_path,
 )
 from hushtable.cli.groups import argument, field, option
+from hushtable.cli.limits import BATCH_FIGURES, batch_figures, fail_above, judge_figures, limits_of
 from hushtable.cli.requests import key_in
 from hushtable.cli.summary import abridge_lines, describe_output
 from hushtable.cli.terminal import print_json, print_lines, show_step
-from hushtable.errors import InputError
+from hushtable.errors import InputError, LimitError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hushtable.engines import Files, Lazy
+    from hushtable.release import Release
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,20 @@ def apply(
     machine: Machine,
     display: Shown,
     batches: EarlierBatches,
+    fail: Annotated[list[str] | None, fail_above(BATCH_FIGURES)] = None,
     key_file: Annotated[
         Path | None, option("File that holds the secret key for pseudonyms. Use a new key, or people can be linked.")
     ] = None,
 ) -> None:
-    """Write a release of new rows that uses the cells of an earlier release, and verify the written file."""
+    """Write a release of new rows that uses the cells of an earlier release, and verify the written file.
+
+    The limits of the earlier release hold, too: above one, or above one of --fail-above, nothing is written.
+    """
     from hushtable import engines
     from hushtable.anonymizers import LearnedRecoding
     from hushtable.release import describe_release
 
+    limits = limits_of(fail, BATCH_FIGURES)
     origin = None if str(file) == "-" else engines.open_origin(file, dialect=machine.dialect())
     others = [*(batches.previous or ()), *(path for path in (batches.together, key_file) if path is not None)]
     inputs = [place_of(file), recoding, *others]
@@ -76,11 +83,12 @@ def apply(
     with show_step("reading"):
         rows = machine.table(file) if origin is None else origin
         earlier = None if batches.together is None else machine.table(batches.together)
-        before = [machine.table(path) for path in batches.previous or ()]
+        before = [machine.table_with_counts(path, ()) for path in batches.previous or ()]
     with show_step("placing rows"):
         release = fitted.apply(
             rows, earlier=earlier, previous=before, distinct_persons=batches.distinct_persons, key=key
         )
+    _check_limits(release, limits)
     with show_step("writing and verifying"):
         verdict = release.write(
             output,
@@ -96,6 +104,16 @@ def apply(
     else:
         print_lines(
             *abridge_lines([describe_output(output, codebook=writing.codebook), *facts], [], verbose=display.verbose)
+        )
+
+
+def _check_limits(release: Release, limits: Mapping[str, float]) -> None:
+    """Raise LimitError if a figure of a release is above its limit, or may be."""
+    failed = judge_figures(batch_figures(release), limits) if limits else None
+    if failed:
+        raise LimitError(
+            f"nothing is written: {'; '.join(each['because'] for each in failed)}.",
+            hint="look at what changed in the new rows, or allow more (--fail-above).",
         )
 
 

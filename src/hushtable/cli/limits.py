@@ -15,9 +15,11 @@ from hushtable.policy import LimitedFigure, find_failures
 if TYPE_CHECKING:
     from typer.models import OptionInfo
 
+    from hushtable.release import Release
     from hushtable.risk import Attacks, Membership
 
-_MAX_LIMITS: Final = {"count": math.inf, "copies": math.inf}  # of all others 1
+_COUNTS: Final = ("count", "copies", "shared", "alike", "few-values")
+_MAX_LIMITS: Final = dict.fromkeys(_COUNTS, math.inf)  # of all others 1
 _MIN_LIMITS: Final = {"excess": -1.0}  # of all others 0
 _FIGURE_MEANINGS: Final = {
     "dcr": "the upper end of the share of synthetic records that are nearer to the people than to the control",
@@ -132,6 +134,35 @@ def attack_figures(rate: float, count: int, what: str, excess: float | None = No
         "rate": LimitedFigure(rate, f"the share {what}"),
         "count": LimitedFigure(count, f"the number {what}"),
         "excess": LimitedFigure(most, "the upper end of the 95 % interval of what is beyond the control"),
+    }
+
+
+BATCH_FIGURES: Final = ("suppressed", "exposed", "highest", "shared", "alike", "few-values")
+
+
+def batch_figures(release: Release) -> dict[str, LimitedFigure]:
+    """Return what `hushtable apply` can limit, before anything is written."""
+    batch, exposure = release.batch, release.exposure
+    n_blank, n_records = release.count_blank_records()
+    largest_doubt = "nobody measured what the kept columns expose" if exposure is None else ""
+    both = {
+        "shared": "the number of persons who are in previous batches, too",
+        "alike": "the number of them who share all their cells with fewer than k",
+        "few-values": "the number of them with whom all who are alike have too few sensitive values",
+    }
+    looked = batch is not None and batch.n_shared_persons is not None
+    assert batch is not None, "apply makes batches"
+    counts = {"shared": batch.n_shared_persons, "alike": batch.n_few_alike, "few-values": batch.n_few_values}
+    doubt = "" if looked else "no previous batch was given (--previous)"
+    return {
+        "suppressed": LimitedFigure(n_blank / n_records, "the share of records with * in every quasi-identifier"),
+        "exposed": LimitedFigure(
+            math.nan if exposure is None else exposure.rate,
+            "the share of the records that are unique on kept columns",
+            largest_doubt,
+        ),
+        "highest": LimitedFigure(1 / int(release.to_dict()["smallest_class"]), "the highest risk of a record"),
+        **{name: LimitedFigure(float(counts[name] or 0), what, doubt) for name, what in both.items()},
     }
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hushtable.columns import escape_controls, escape_json_controls, to_json_values
+from hushtable.forms import FORM, FORMS
 from hushtable.wording import translate
 
 if TYPE_CHECKING:
@@ -42,9 +43,8 @@ def join_some(names: Sequence[str], limit: int = 12) -> str:
 
 def print_json(entries: Mapping[str, Any]) -> None:
     """Print a result as JSON, which has no word for NaN (null here) nor for infinity ("inf", "-inf")."""
-    print_lines(
-        Laid(escape_json_controls(json.dumps(to_json_values(entries), indent=2, ensure_ascii=False, allow_nan=False)))
-    )
+    values = to_json_values({FORM: FORMS["JSON output"], **entries})
+    print_lines(Laid(escape_json_controls(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))))
 
 
 @contextmanager

@@ -84,7 +84,10 @@ def models_from_claim(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
             raise VerificationError(
                 f"the claim could not be judged: it names the model {name!r}, which is unknown here.", hint=hint
             )
-        models.append(from_dict(entry))
+        try:
+            models.append(from_dict(entry))
+        except ModelError as error:
+            raise VerificationError(f"the claim could not be judged: {error.message}", hint=error.hint) from None
     return tuple(models)
 
 

@@ -21,7 +21,6 @@ from hushtable.claims import (
     Claim,
     Classes,
     HiddenCells,
-    Limits,
     Matchings,
     Verdict,
     claim_from_models,
@@ -30,7 +29,7 @@ from hushtable.claims import (
 )
 from hushtable.columns import ROLES, ColumnSpec, Role, bound_names
 from hushtable.engines import EngineChoice
-from hushtable.errors import InputError, PolicyError, check_columns, quote_names
+from hushtable.errors import InputError, PolicyError, WeakerClaimError, check_columns, quote_names
 from hushtable.hierarchy import PROPOSED, Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import entries, model_to_dict, plugins
@@ -427,7 +426,7 @@ class Policy(Record):
             person=self.person,
             household=self.household,
             dates=self._change_of_dates(key),
-            limits=Limits(self.limits.highest_risk, self.limits.average_risk),
+            limits=self.limits.of_release,
             clock=Clock(budget, progress),
             inputs=(*drafts.paths_among(data), *self.inputs),
             writing=replace(self.writing.made, labels=self._labels),
@@ -475,10 +474,9 @@ class Policy(Record):
         self._check_asks_for_records()
         of_classes: dict[str, Any] = {}
         if not any(model.needs.original for model in self.models):
-            limits = Limits(self.limits.highest_risk, self.limits.average_risk)
             unit, is_household = self.household or self.person, self.household is not None
             of_classes = {"person": unit, "is_fresh": unit in self.fresh, "is_household": is_household}
-            of_classes |= {"population": self._read_population(), "limits": limits}
+            of_classes |= {"population": self._read_population(), "limits": self.limits.of_release}
         claim = claim_from_models(
             self.quasi_identifiers,
             self.models,
@@ -541,11 +539,13 @@ class Policy(Record):
 
     def check_agrees(self, claimed: Claim) -> None:
         """Raise PolicyError where the claim in a manifest is not what the policy asks."""
-        asked, told = self.claim().conditions, claimed.conditions
-        lacking = [condition for condition in asked if condition not in told]
+        asked, told = self.claim(), claimed.conditions
+        # A release without suppressed records claims no limit of them; the policy's is judged from the file.
+        limits = asked.limits.suppression_in_words if isinstance(asked, Classes) else ""
+        lacking = [condition for condition in asked.conditions if condition not in (*told, limits)]
         if lacking or set(claimed.columns) != set(self.quasi_identifiers):
             what = quote_names(lacking) if lacking else f"quasi-identifiers {quote_names(self.quasi_identifiers)}"
-            raise PolicyError(
+            raise WeakerClaimError(
                 f"the policy asks for {what}, which the manifest of the release does not claim.",
                 hint="verify with the policy that the release was made by, or without one.",
             )

@@ -277,7 +277,7 @@ def anonymize(
         person=person,
         household=household,
         dates=dates,
-        limits=Limits(highest_risk, average_risk),
+        limits=Limits(highest_risk, average_risk, suppression_limit or None),
         clock=Clock(budget or Budget(), progress),
         inputs=drafts.paths_among(data, hierarchies),
         writing=Writing(language=language),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from hushtable.anonymizers import METHODS, Method
+from hushtable.claims import Limits
 from hushtable.columns import ColumnSpec, Kind, OddCellsAnswer, Role as Decided
 from hushtable.errors import HushError, PolicyError, find_nearest
 from hushtable.hierarchy import PROPOSED, Hierarchy, to_dict as rule_to_dict
@@ -369,6 +370,11 @@ class PolicyLimits(Record):
     average_risk: float | None = Field(default=None, gt=0, le=1, strict=True)  # over all records: classes / records
     suppression: float = Field(default=0.0, ge=0, le=1, strict=True)  # share of the records
     exposure: PolicyExposure = PolicyExposure()  # of columns with the role other, and by linked records
+
+    @property
+    def of_release(self) -> Limits:
+        """What a release claims, and its next batches keep to: of suppression, if some is allowed."""
+        return Limits(self.highest_risk, self.average_risk, self.suppression or None)
 
 
 class PolicyWriting(Record):

@@ -72,6 +72,9 @@ class Batch:
     n_few_alike : int
         Those of them with whom fewer persons than a class must hold share the cells of all their records in all
         batches; at most, where a previous batch is given by its rows.
+    n_few_values : int
+        Those of them who, with all who share these cells, have fewer values of a sensitive column than its l, or one:
+        whoever knows that such a person is in both learns it.
     """
 
     replaces_earlier: bool
@@ -82,6 +85,7 @@ class Batch:
     n_left_out: int = 0
     n_shared_persons: int | None = None
     n_few_alike: int = 0
+    n_few_values: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values; of the two, only the first may go with a published file."""
@@ -95,5 +99,6 @@ class Batch:
                 "n_left_out": self.n_left_out,
                 "n_shared_persons": self.n_shared_persons,
                 "n_few_alike": self.n_few_alike,
+                "n_few_values": self.n_few_values,
             },
         }

@@ -17,8 +17,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.claims import Claim, Classes, Failure, Verdict, claim_from_dict
+from hushtable.claims import Claim, Classes, Failure, Verdict, claim_from_dict, find_unread_entries
 from hushtable.errors import InputError, VerificationError, quote_names
+from hushtable.forms import FORM, FORMS, WRITER, describe_other_form
 from hushtable.io import MANIFEST, Dialect
 
 FOLDER_MANIFEST: Final = MANIFEST
@@ -105,13 +106,14 @@ def build(
     """
     return {
         **(external_facts(facts) if external else facts),
-        "hushtable": version("hushtable"),
+        FORM: FORMS["manifest"],
+        WRITER: version("hushtable"),
         "file": release.name,
         "sha256": digest,
         "n_records": n_records,
         "verified": True,
         **({} if dialect is None else {"dialect": dialect.to_dict()}),
-        "claim": claim.to_dict(),
+        "claim": {FORM: FORMS["claim"], **claim.to_dict()},
     }
 
 
@@ -164,7 +166,7 @@ def claim_of(data: Any) -> Claim | None:
         return None
     entries = read(Path(data))
     check_hash(Path(data), entries)
-    return claim_from_dict(entries.get("claim"))
+    return claim_from_dict(entries.get("claim"), entries.get(WRITER))
 
 
 def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: Claim | None = None) -> Verdict:
@@ -187,10 +189,14 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
         return verdict
     entries = read(Path(data))
     conditions, failures = ["as many records as the manifest says"], list(verdict.failures)
-    if entries.get("n_records") != verdict.n_records:
+    unread = _find_unread(entries, claim)
+    if type(entries.get("n_records")) is not int:
+        unread[conditions[0]] = "it gives no number of them"
+    elif entries["n_records"] != verdict.n_records:
         failures.append(Failure(f"{conditions[0]}: the file has {verdict.n_records:,}"))
     # An external manifest does not list the removed columns.
-    if removed := entries.get("removed"):
+    # Of a masked table they are numbers of rows.
+    if isinstance(removed := entries.get("removed"), list) and removed:
         conditions.append("no column that the manifest says was removed")
         if back := [name for name in columns if name in removed]:
             failures.append(Failure(f"{conditions[1]}: the file has {quote_names(back)}"))
@@ -201,7 +207,13 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
             odd = _find_misfit(entries["persons"], claim, verdict)
             failures += [Failure(f"{conditions[-1]}: {odd}")] if odd else []
         vouched = _vouch(entries, claim, verdict)
-    verdict = replace(verdict, conditions=(*verdict.conditions, *conditions), failures=tuple(failures), vouched=vouched)
+    verdict = replace(
+        verdict,
+        conditions=tuple(dict.fromkeys((*verdict.conditions, *conditions, *unread))),
+        failures=tuple(failures),
+        unchecked={**verdict.unchecked, **unread},
+        vouched=vouched,
+    )
     # Any file of this name counts, a broken link too: a record that cannot be read is a failure.
     if not os.path.lexists(sign_off_path(Path(data))):
         return verdict
@@ -209,6 +221,17 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
     from hushtable.release.sign_off import compare_with_sign_off
 
     return compare_with_sign_off(verdict, Path(data))
+
+
+def _find_unread(entries: Mapping[str, object], claim: Claim | None) -> dict[str, str]:
+    """Return what a manifest says that could not be judged, and why."""
+    writer, unread = entries.get(WRITER), dict[str, str]()
+    if newer := describe_other_form("manifest", entries.get(FORM), writer):
+        unread["all that the manifest says"] = newer
+    if not isinstance(entries.get("removed", []), list):
+        unread["no column that the manifest says was removed"] = "it lists none"
+    read = claim_from_dict(entries.get("claim"), writer) if claim is not None else None
+    return unread if read is None else {**unread, **find_unread_entries(entries["claim"], read, writer)}
 
 
 def _find_misfit(told: object, claim: Classes, verdict: Verdict) -> str | None:
@@ -257,9 +280,19 @@ def dialect_of(data: Any) -> Dialect:
     if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
         return Dialect()
     try:
-        return Dialect(**read(Path(data)).get("dialect", {}))
-    except TypeError:
+        told = read(Path(data)).get("dialect", {})
+        if not all(_is_spelling(name, entry) for name, entry in told.items()):
+            raise TypeError
+        return Dialect(**told)
+    except (AttributeError, TypeError):
         raise InputError("the manifest's dialect is none.", hint="it is written by anonymize.") from None
+
+
+def _is_spelling(name: str, entry: object) -> bool:
+    if name == "index":
+        return isinstance(entry, bool)
+    marks = entry if isinstance(entry, list) else [entry]
+    return isinstance(entry, list) == (name == "missing_values") and all(isinstance(mark, str) for mark in marks)
 
 
 def read(release: Path) -> dict[str, Any]:

@@ -932,6 +932,19 @@ class Release(StatesFacts, Generic[FrameT]):
             columns[name if name not in columns else f"class_{name}"] = figures_.tolist()
         return frames.assemble(columns, frames.library_of(self.source))
 
+    def count_blank_records(self) -> tuple[int, int]:
+        """Count the records that publish ``*`` in every quasi-identifier or are suppressed, and all that may be seen.
+
+        Records of persons who are in previous batches, and left out for it, are in neither.
+        """
+        is_star = [
+            np.array([label == SUPPRESSED for label in labels], dtype=bool)[of_class]
+            for of_class, labels in map(self.recoding.format_labels, self.quasi_identifiers)
+        ]
+        n_suppressed = self.n_suppressed - (self.batch.n_left_out if self.batch else 0)
+        in_classes = int(self.partition.sizes[np.all(is_star, axis=0)].sum())
+        return in_classes + n_suppressed, self.partition.n_records + n_suppressed
+
     @property
     def facts(self) -> tuple[str, ...]:
         """What is published, whom it protects from whom, what it cost and what speaks against it.

@@ -16,6 +16,7 @@ from hushtable._types import CodeArray
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec, check_specs, encode, merge_spellings
 from hushtable.errors import ColumnError, InputError, check_columns, quote_names
+from hushtable.forms import FORM, FORMS, describe_other_form
 from hushtable.io import Frame, drafts, frames, is_many
 
 _DIGEST: Final = "sha256"
@@ -39,7 +40,7 @@ class Certificate:
     @classmethod
     def from_entries(cls, entries: Mapping[str, Any]) -> Certificate:
         """Make a certificate, with the digest of its entries."""
-        json_entries = json.loads(json.dumps(entries))
+        json_entries = json.loads(json.dumps({FORM: FORMS["certificate"], **entries}))
         return cls({**json_entries, _DIGEST: _hash_entries(json_entries)})
 
     @property
@@ -68,6 +69,8 @@ class Certificate:
         """
         if not isinstance(entries, Mapping) or "kind" not in entries:
             raise InputError("this is no certificate.", hint="pass Release.certificate, or what its to_dict returned.")
+        if newer := describe_other_form("certificate", entries.get(FORM)):
+            raise InputError(f"{newer}.", hint="check it with a version that reads this form.")
         return cls(dict(entries))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:

@@ -1,0 +1,116 @@
+"""A job that runs every night: limits that a batch keeps, what it is told, what is written beside it."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import hushtable as ht
+from command import done, run
+
+POLICY = """columns:
+  who: identifier
+  age: quasi-identifier
+  plan: {role: quasi-identifier, hierarchy: plans.csv}
+  ill: sensitive
+person: who
+models: [k-anonymity: 3]
+method: {mondrian: {recoding: readable}}
+limits: {suppression: 0.05}
+"""
+PLANS = ("basic", "gold", "silver")
+
+
+def make_night(first: int, n: int = 60, plan: str = "") -> pl.DataFrame:
+    """Return made-up people; ages and plans repeat in a fixed order."""
+    numbers = range(first, first + n)
+    return pl.DataFrame(
+        {
+            "who": [f"p{i}" for i in numbers],
+            "age": [20 + i % 2 * 30 for i in numbers],
+            "plan": [plan or PLANS[i % 3] for i in numbers],
+            "ill": [("flu", "gout", "mumps", "cold")[(i * 5) % 4] for i in numbers],
+        }
+    )
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("policy.yaml").write_text(POLICY)
+    Path("plans.csv").write_text("basic;low\nsilver;low\ngold;high\n")
+    make_night(0, 90).write_csv("first.csv")
+    done("anonymize", "first.csv", "-p", "policy.yaml", "-o", "first.out.csv", "--save-recoding", "cells.json")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("here")
+def test_a_batch_keeps_to_the_limit_of_suppression_of_its_release() -> None:
+    pl.concat([make_night(100), make_night(200, 4, "new tariff")]).write_csv("night.csv")
+    outcome = run("apply", "cells.json", "night.csv", "-o", "night.out.csv", "--json")
+    assert outcome.code == 1
+    assert json.loads(outcome.out)["error"] == "LimitError"
+    assert "4 of 64 new records would publish no cell but *, 6.25%" in outcome.err
+    assert not Path("night.out.csv").exists()
+    with pytest.raises(ht.LimitError):
+        ht.Recoding.read("cells.json").apply("night.csv")
+
+
+@pytest.mark.usefixtures("here")
+def test_verify_judges_the_limit_of_suppression_with_the_policy_and_without() -> None:
+    pl.concat([make_night(100, 80), make_night(200, 4, "new tariff")]).write_csv("night.csv")
+    done("apply", "cells.json", "night.csv", "-o", "night.out.csv")
+    limit = "records with * in every quasi-identifier <= 0.05 of all"
+    assert limit in json.loads(done("verify", "night.out.csv", "--json").out)["held"]
+    Path("strict.yaml").write_text(POLICY.replace("0.05", "0.01"))
+    for policy, code in (("policy.yaml", 0), ("strict.yaml", 1)):
+        outcome = run("verify", "night.out.csv", "-p", policy, "--original", "night.csv", "--json")
+        assert (outcome.code, json.loads(outcome.out)["passed"]) == (code, not code), outcome
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("limit", "code"),
+    [
+        ("suppressed=0", 1),
+        ("suppressed=0.04", 1),
+        ("suppressed=0.05", 0),
+        ("highest=0.2", 1),
+        ("highest=0.25", 0),
+        ("exposed=0", 0),
+        ("shared=3", 1),  # nobody has looked
+        ("tariff=1", 2),
+    ],
+)
+def test_a_batch_has_limits_of_its_own(limit: str, code: int) -> None:
+    pl.concat([make_night(100, 80), make_night(200, 4, "new tariff")]).write_csv("night.csv")
+    outcome = run("apply", "cells.json", "night.csv", "-o", "night.out.csv", "--fail-above", limit)
+    assert outcome.code == code, outcome
+    assert Path("night.out.csv").exists() is (code == 0)
+
+
+@pytest.mark.usefixtures("here")
+def test_nights_are_judged_together() -> None:
+    # Of two ages that only these have, one person is in both nights: nobody shares the cells of both with them.
+    make_night(85, 60).write_csv("night.csv")
+    Path("before").mkdir()
+    make_night(0, 90).write_parquet("before/part-1.parquet")
+    for earlier in ("first.csv", "before"):
+        outcome = run(
+            "apply", "cells.json", "night.csv", "-o", "night.out.csv", "--previous", earlier, "--fail-above", "shared=4"
+        )
+        assert outcome.code == 1, outcome
+        assert "shared is 5.0, above the limit of 4" in outcome.err
+    told = json.loads(
+        done("apply", "cells.json", "night.csv", "-o", "night.out.csv", "--previous", "first.csv", "--json").out
+    )["batch"]
+    assert told["n_shared_persons"] == 5
+    assert run(
+        "apply", "cells.json", "night.csv", "-o", "o.csv", "--previous", "first.csv",
+        "--fail-above", f"alike={told['n_few_alike'] - 1}",
+    ).code == 1  # fmt: skip
+    assert run(
+        "apply", "cells.json", "night.csv", "-o", "o.csv", "--previous", "first.csv",
+        "--fail-above", f"few-values={told['n_few_values']}",
+    ).code == 0  # fmt: skip

@@ -1,0 +1,183 @@
+"""Forms have numbers: what is of another one, or holds other entries, is never taken for judged."""
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import hushtable as ht
+from command import done, run
+from hushtable.anonymizers.fitted import hash_contents
+from hushtable.forms import FORMS, describe_other_form
+from hushtable.release import manifest
+
+PLANS = "basic;low\nsilver;low\ngold;high\n"
+OTHERS: tuple[Any, ...] = (None, True, 0, 7, 0.5, "other", [], ["other"], {}, {"other": 1})
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("forms")
+    rows = range(60)
+    pl.DataFrame(
+        {
+            "who": [f"p{i}" for i in rows],
+            "age": [20 + i % 2 * 30 for i in rows],
+            "plan": [("basic", "gold", "silver")[i % 3] for i in rows],
+            "ill": [("flu", "gout", "cold")[i % 5 % 3] for i in rows],
+            "pay": [1000 + i for i in rows],
+        }
+    ).write_csv(folder / "people.csv")
+    (folder / "plans.csv").write_text(PLANS)
+    (folder / "policy.yaml").write_text(
+        "columns: {who: identifier, age: quasi-identifier, plan: {role: quasi-identifier, hierarchy: plans.csv}, "
+        "ill: sensitive, pay: {role: other, round: 100}}\n"
+        "models: [k-anonymity: 3, t-closeness: {t: 0.9, sensitive: ill}]\n"
+        "method: {mondrian: {recoding: readable}}\nlimits: {highest_risk: 0.3, suppression: 0.05}\n"
+    )
+    asked = ("anonymize", folder / "people.csv", "-p", folder / "policy.yaml", "-o", folder / "out.csv")
+    done(*asked, "--save-recoding", folder / "cells.json")
+    return folder
+
+
+def places(entries: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the place of every entry of mappings, at any depth; of a list, within its first two members."""
+    if isinstance(entries, Mapping):
+        for name, entry in entries.items():
+            yield (*path, name)
+            yield from places(entry, (*path, name))
+    elif isinstance(entries, list):
+        for place, entry in enumerate(entries[:2]):
+            yield from places(entry, (*path, place))
+
+
+def mutate(entries: Any, path: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+    """Yield what entries become where one of them is removed, renamed, of another type, or has a neighbour."""
+    for number, what in enumerate(("removed", "renamed", "joined", *OTHERS)):
+        changed = copy.deepcopy(entries)
+        inside = changed
+        for step in path[:-1]:
+            inside = inside[step]
+        before = inside[path[-1]]
+        if number in (0, 1):
+            del inside[path[-1]]
+        if number in (1, 2):
+            inside["a newer entry"] = before
+        if number > 2:
+            if type(before) is type(what) or {type(before), type(what)} == {int, float}:
+                continue
+            inside[path[-1]] = what
+        yield str(what), changed
+
+
+def draw(entries: Any, only: str | None = None, share: int = 1) -> Iterator[tuple[str, Any]]:
+    found = [
+        (path, *each)
+        for path in places(entries)
+        if only is None or path[0] == only != path[-1]
+        for each in mutate(entries, path)
+    ]
+    for number, (path, what, changed) in enumerate(found):
+        if number % share == 0:
+            yield f"{path} {what}", changed
+
+
+def judge(path: Path) -> tuple[int, Mapping[str, Any]]:
+    outcome = run("verify", path, "--json")
+    assert outcome.code in (0, 1, 2), (outcome, manifest.read(path)["claim"])
+    assert "fault of hushtable" not in outcome.err, outcome.err
+    return outcome.code, json.loads(outcome.out) if outcome.out else {}
+
+
+@pytest.mark.parametrize("share", [17, pytest.param(1, marks=pytest.mark.slow)])
+def test_no_mutated_claim_holds_beyond_what_was_judged(written: Path, tmp_path: Path, share: int) -> None:
+    path = tmp_path / "out.csv"
+    path.write_bytes((written / "out.csv").read_bytes())
+    entries = manifest.read(written / "out.csv")
+    whole = set(judge(written / "out.csv")[1]["held"])
+    passed = []
+    for what, changed in draw(entries, "claim", share):
+        manifest.manifest_path(path).write_text(json.dumps(changed))
+        code, verdict = judge(path)
+        if code == 0:
+            # Of a weaker claim, less holds; what is said to hold was judged.
+            assert set(verdict["held"]) <= whole, (what, set(verdict["held"]) - whole)
+            passed.append(what)
+        assert code or "newer" not in what.partition(") ")[2]
+        is_by_column = any(each in what for each in ("hierarchies", "origins", "kinds", "spellings"))
+        assert code or is_by_column or not what.endswith(("joined", "renamed")), what
+    assert len(passed) < 0.1 * sum(1 for _ in draw(entries, "claim", share)), passed
+
+
+@pytest.mark.parametrize("share", [29, pytest.param(2, marks=pytest.mark.slow)])
+def test_no_mutated_manifest_is_a_traceback(written: Path, tmp_path: Path, share: int) -> None:
+    path = tmp_path / "out.csv"
+    path.write_bytes((written / "out.csv").read_bytes())
+    entries = {name: entry for name, entry in manifest.read(written / "out.csv").items() if name != "claim"}
+    claim = manifest.read(written / "out.csv")["claim"]
+    for what, changed in draw(entries, share=share):
+        manifest.manifest_path(path).write_text(json.dumps({**changed, "claim": claim}))
+        code, _ = judge(path)
+        assert (
+            code
+            or what.endswith("joined")
+            or not what.startswith(("('n_records',)", "('sha256',)", "('form',) 7", "('form',) other"))
+        ), what
+
+
+@pytest.mark.parametrize("share", [37, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("knows_digest", [False, True])
+def test_a_mutated_recoding_is_refused_or_as_good(
+    written: Path, tmp_path: Path, share: int, *, knows_digest: bool
+) -> None:
+    entries = json.loads((written / "cells.json").read_text())
+    people = pl.read_csv(written / "people.csv")
+    for what, changed in draw(entries, share=share):
+        if knows_digest:
+            changed["sha256"] = hash_contents(changed)
+        (tmp_path / "cells.json").write_text(json.dumps(changed))
+        try:
+            release = ht.Recoding.read(tmp_path / "cells.json").apply(people)
+        except ht.HushError:
+            continue
+        assert knows_digest or what.startswith("('sha256',)"), what
+        assert release.verify().passed, what
+
+
+@pytest.mark.parametrize("number", [2, "1", None, 0, True, 1.5])
+def test_what_a_newer_version_claims_is_judged_as_far_as_it_is_known(
+    written: Path, tmp_path: Path, number: object
+) -> None:
+    path = tmp_path / "out.csv"
+    path.write_bytes((written / "out.csv").read_bytes())
+    entries = manifest.read(written / "out.csv")
+    entries["hushtable"] = "9.9"
+    entries["claim"]["form"] = number
+    manifest.manifest_path(path).write_text(json.dumps(entries))
+    code, verdict = judge(path)
+    assert "k-anonymity (k = 3)" in verdict["held"]
+    # Before forms had numbers, there was none.
+    assert code == (0 if number is None else 1)
+    if number == 2:
+        (left,) = verdict["unchecked"][-1:]
+        assert left["needs"] == "the claim is of form 2, written by hushtable 9.9; this version reads up to 1"
+
+
+def test_an_error_names_both_numbers_and_the_version_that_wrote(written: Path, tmp_path: Path) -> None:
+    entries = json.loads((written / "cells.json").read_text())
+    (tmp_path / "cells.json").write_text(json.dumps({**entries, "recoding": 5, "hushtable": "9.9"}))
+    with pytest.raises(ht.InputError, match=r"of form 5, written by hushtable 9\.9; this version reads up to 2"):
+        ht.Recoding.read(tmp_path / "cells.json")
+    with pytest.raises(ht.InputError, match="the certificate is of form 4"):
+        ht.check_certificate(pl.DataFrame({"a": [1]}), {"kind": "lattice", "form": 4})
+
+
+def test_the_page_lists_every_form() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "forms.md").read_text()
+    for what, number in FORMS.items():
+        assert f"| {what} | {number} |" in page
+        assert describe_other_form(what, number) is None
