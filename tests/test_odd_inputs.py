@@ -220,6 +220,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
         data, a=names_of(data)[:1], b=names_of(data)[1:], clusters=[2]
     ),
     "minimal_uniques": ht.minimal_uniques,
+    "perturbation_tradeoff": lambda data: ht.perturbation_tradeoff(data, columns=names_of(data)[:1], methods=["pram"]),
     "perturb": lambda data: ht.perturb(data, columns=names_of(data)[:1], method="pram"),
     "mpuccs": lambda data: [ht.mpuccs(data), ht.mpuccs(data, data, values=True).details],
     "petsard_mpuccs": lambda data: ht.petsard_mpuccs(data, data),
@@ -280,6 +281,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "masking_tradeoff": {"a": ["a"], "b": ["b"], "clusters": [2]},
     "mpuccs": {"synthetic": FRAMES["plain"]()},
     "perturb": {"columns": ["a"], "method": "pram"},
+    "perturbation_tradeoff": {"columns": ["a"], "methods": ["pram"]},
     "petsard_mpuccs": {"synthetic": FRAMES["plain"]()},
     "select_columns": {"objective": {"distinction": 1.0}},
     "tabulate": {"by": ["a", "b"], "rules": ht.CellRules(1)},

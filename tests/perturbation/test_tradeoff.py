@@ -46,6 +46,7 @@ def test_the_best_are_those_that_no_other_one_beats() -> None:
     [
         ({"methods": "noise"}, "methods is not a list"),
         ({"methods": []}, "methods is not a list"),
+        ({"methods": 5}, "methods is not a list"),
         ({"columns": ["job"], "methods": ["noise"]}, "no method perturbs these columns: columns 'job' are no numbers"),
         ({"methods": ["nois"]}, "unknown perturbation 'nois'"),
         ({"columns": ["agee"]}, "no column 'agee'"),

@@ -167,7 +167,7 @@ def perturbation_tradeoff(
     >>> [(point.method, point.claim) for point in compared.points]
     [('microaggregation()', 'k-anonymity (k = 3)'), ('shuffle()', 'stated')]
     """
-    if isinstance(methods, (str, Mapping)) or not methods:
+    if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
         raise InputError("methods is not a list of methods.", hint="for instance methods=['noise', 'rank_swap'].")
     made: list[PerturbationMethod] = [METHODS.take(method, PerturbationMethod) for method in methods]
     source = open_table(data)
