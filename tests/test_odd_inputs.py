@@ -190,6 +190,7 @@ def score(name: str, data: Any) -> Any:
 CALLS: dict[str, Callable[[Any], Any]] = {
     **{f"anonymize {i}": lambda data, options=options: protected(data, **options) for i, options in enumerate(WAYS)},
     "anonymize": lambda data: released(data, roles="trust"),
+    "anonymize_tables": lambda data: ht.anonymize_tables({"rows": data}, LINKED),
     "assess": lambda data: ht.assess(data, quasi_identifiers=names_of(data)[:1], sensitive=names_of(data)[1:]),
     "check_certificate": lambda data: ht.check_certificate(data, ht.Certificate.from_dict({"kind": "lattice"})),
     "collapse": lambda data: ht.collapse(data, names_of(data)[:1]),
@@ -228,6 +229,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "select_columns": lambda data: ht.select_columns(data, objective={"distinction": 1.0}),
     "split": lambda data: ht.split(data, ratio=0.5),
     "synthesize": lambda data: [ht.synthesize(data), ht.synthesize(data, method="bootstrap", n=3)],
+    "verify_tables": lambda data: [ht.verify_tables({"rows": data}, LINKED), ht.verify_tables(data, LINKED)],
     "verify": lambda data: ht.verify(data, quasi_identifiers=names_of(data)[:1], models=[ht.KAnonymity(2)]),
     **{f"score {name}": lambda data, name=name: score(name, data) for name in scores.__all__},
     "Hierarchy": lambda data: ht.Hierarchy.auto(ht.Table.encode(data).column(names_of(data)[0])),
@@ -245,6 +247,13 @@ def parts(result: Any) -> Iterator[Any]:
     yield from result if isinstance(result, (list, tuple)) else (result,)
 
 
+LINKED = ht.LinkedPolicy.parse(
+    """
+    unit: {key: b}
+    tables: {rows: {columns: {a: quasi-identifier}}}
+    models: [linked-k-anonymity: 2]
+    """
+)
 POLICY = ht.Policy.make({"columns": {"a": "quasi-identifier", "b": "other"}, "models": [{"k-anonymity": 2}]})
 ODD: dict[str, Any] = {
     **{
@@ -261,6 +270,7 @@ ODD: dict[str, Any] = {
 SYNTHETIC: dict[str, Any] = {"synthetic": FRAMES["plain"]()}
 RIGHT: dict[str, dict[str, Any]] = {
     "anonymize": {"quasi_identifiers": ["a"], "models": [ht.KAnonymity(2)], "roles": "trust"},
+    "anonymize_tables": {"policy": LINKED},
     "assess": {"quasi_identifiers": ["a"]},
     "check_certificate": {"certificate": ht.Certificate.from_dict({"kind": "lattice"})},
     "check_tables": {"by": ["b"], "value": "a"},
@@ -287,6 +297,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "tabulate": {"by": ["a", "b"], "rules": ht.CellRules(1)},
     "unicity": {"person": "b", "item": "a", "known": 1},
     "verify": {"quasi_identifiers": ["a"], "models": [ht.KAnonymity(2)]},
+    "verify_tables": {"policy": LINKED},
 }
 FUNCTIONS = [name for name in ht.__all__ if inspect.isfunction(getattr(ht, name))]
 
@@ -326,6 +337,8 @@ def test_no_error_of_another_package_leaves_what_is_given_an_odd_argument(name, 
         data = ht.anonymize(data, **RIGHT["anonymize"])
     elif name == "collapse":
         data = data.lazy()
+    elif name in ("anonymize_tables", "verify_tables"):
+        data = {"rows": data}
     elif name == "check_tables":
         # A cell has one row.
         data = data[:2]

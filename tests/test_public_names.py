@@ -93,7 +93,10 @@ TWO_TYPES = {
     "missing": {"Missing", "Literal['category', 'never']"},
     "numeric_precision": {"int | None", "Literal['auto'] | int | Mapping[str, int] | None"},
     "person": {"str", "str | None"},
-    "policy": {"Policy | str | os.PathLike[str]", "Policy | str | os.PathLike[str] | None"},
+    "policy": {
+        *("Policy | str | os.PathLike[str]", "Policy | str | os.PathLike[str] | None"),
+        *("LinkedPolicy | str | os.PathLike[str]", "LinkedPolicy | str | os.PathLike[str] | None"),
+    },
     "progress": {"Progress | None", "WalkProgress | None"},
     # A threshold of distances is one of any size, one of counts is whole.
     "threshold": {"float", "int | None"},

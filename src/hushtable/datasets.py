@@ -282,8 +282,8 @@ def hospital(n_patients: int = 2_000, *, seed: int = 0) -> dict[str, pl.DataFram
     Returns
     -------
     dict of str to polars.DataFrame
-        ``patients`` (patient_id, sex, birth_year, region) with one row each; ``stays`` (stay_id, patient_id, date, ward,
-        icd), one to eight a patient; ``drugs`` (patient_id, atc), none to five a patient.
+        ``patients`` (patient_id, sex, birth_year, region) with one row each; ``stays`` (stay_id, patient_id, date,
+        ward, icd), one to eight a patient; ``drugs`` (patient_id, atc), none to five a patient.
 
     Raises
     ------

@@ -10,7 +10,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.linked import open_tables
+from hushtable.linked import open_tables, verify_by_policy
 from twins import naive_linked_tables as naive
 
 POLICY = """
@@ -326,7 +326,7 @@ def test_a_workbook_and_a_database_hold_the_tables_and_are_judged(release, tmp_p
     opened, others = open_tables(path, [*COLUMNS, "more"])
     assert others == []
     assert set(opened["stays"].column("pid")) <= set(opened["patients"].column("pid"))
-    by_policy = ht.verify_tables(path, ht.LinkedPolicy.make(release.policy.to_dict()), by_manifest=False)
+    by_policy = verify_by_policy(path, ht.LinkedPolicy.make(release.policy.to_dict()))
     assert by_policy.passed
 
 

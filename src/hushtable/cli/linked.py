@@ -89,7 +89,7 @@ def _read_policy(path: Path) -> LinkedPolicy:
 
 def verify_linked_tables(source: Path, judging: Judging, *, as_json: bool) -> None:
     """Judge linked tables by their manifest, or by a policy, and exit with 1 if they do not hold."""
-    from hushtable.linked import verify_tables
+    from hushtable.linked import verify_by_policy, verify_tables
 
     plain = type(judging)(policy=judging.policy, no_manifest=judging.no_manifest, strict=judging.strict)
     if judging != plain:
@@ -99,7 +99,8 @@ def verify_linked_tables(source: Path, judging: Judging, *, as_json: bool) -> No
         )
     rules = None if judging.policy is None else _read_policy(judging.policy)
     with show_step("reading and judging"):
-        verdict = verify_tables(source, rules, by_manifest=not judging.no_manifest)
+        is_by_policy = judging.no_manifest and rules is not None
+        verdict = verify_by_policy(source, rules) if is_by_policy else verify_tables(source, rules)
     with exit_with_code(0 if verdict.passed and verdict.complete_for_receiver else 1):
         if as_json:
             print_json(verdict.to_dict())

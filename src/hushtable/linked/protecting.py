@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Mapping
 from dataclasses import replace
-from os import PathLike
 from typing import Any, Final
 
 from hushtable._types import Progress
@@ -20,8 +19,8 @@ _KEY_BYTES: Final = 32
 
 
 def anonymize_tables(
-    tables: Mapping[str, Any] | str | PathLike[str],
-    policy: LinkedPolicy | str | PathLike[str],
+    data: Any,
+    policy: LinkedPolicy | str | os.PathLike[str],
     *,
     progress: Progress | None = None,
 ) -> LinkedRelease:
@@ -31,7 +30,7 @@ def anonymize_tables(
 
     Parameters
     ----------
-    tables : mapping of name to dataframe or path, or a path
+    data : mapping of name to dataframe or path, or a path
         A path is that of a folder with a file for each table, of a workbook with a sheet for each, or of DuckDB.
     policy : LinkedPolicy or path
     progress : callable, optional
@@ -66,9 +65,9 @@ def anonymize_tables(
     (True, {'patients': 0, 'stays': 1})
     """
     rules = policy if isinstance(policy, LinkedPolicy) else LinkedPolicy.read(policy)
-    inputs = list_inputs(tables)
+    inputs = list_inputs(data)
     before = Snapshot.from_paths(inputs)
-    opened, others = open_tables(tables, rules.tables, rules.dialect)
+    opened, others = open_tables(data, rules.tables, rules.dialect)
     rows = link_rows(opened, rules)
     protect = _protect_joined if rules.is_joined else _protect_apart
     releases = protect(rows, rules, progress)

@@ -16,21 +16,14 @@ from hushtable.linked.tables import list_files, open_tables
 from hushtable.release import manifest
 
 
-def verify_tables(
-    tables: Mapping[str, Any] | str | os.PathLike[str],
-    policy: LinkedPolicy | str | os.PathLike[str] | None = None,
-    *,
-    by_manifest: bool = True,
-) -> Verdict:
+def verify_tables(data: Any, policy: LinkedPolicy | str | os.PathLike[str] | None = None) -> Verdict:
     r"""Judge linked tables from what is published alone.
 
     Parameters
     ----------
-    tables : mapping of name to dataframe or path, or a path
+    data : mapping of name to dataframe or path, or a path
     policy : LinkedPolicy or path, optional
-        What is asked. Without one the manifest of a folder says what its tables claim.
-    by_manifest : bool
-        Whether to read the manifest, where there is one.
+        What is asked. A folder's manifest, where there is one, must claim the same.
 
     Returns
     -------
@@ -57,15 +50,20 @@ def verify_tables(
     False
     """
     rules = policy if policy is None or isinstance(policy, LinkedPolicy) else LinkedPolicy.read(policy)
-    if by_manifest and isinstance(tables, (str, os.PathLike)) and manifest.is_of_linked_tables(Path(tables)):
-        return _verify_written(Path(tables), rules)
+    if isinstance(data, (str, os.PathLike)) and manifest.is_of_linked_tables(Path(data)):
+        return _verify_written(Path(data), rules)
     if rules is None:
         raise InputError(
             "neither a manifest nor a policy says what the tables claim.",
             hint="pass policy=, or the folder that anonymize_tables wrote.",
         )
+    return verify_by_policy(data, rules)
+
+
+def verify_by_policy(data: Any, rules: LinkedPolicy) -> Verdict:
+    """Judge published tables by what a policy asks, whatever a manifest says."""
     claim = rules.claim()
-    opened, others = open_tables(tables, claim.tables, rules.dialect)
+    opened, others = open_tables(data, claim.tables, rules.dialect)
     _check_released(opened, claim, rules)
     return _judge(claim, opened, others)
 
