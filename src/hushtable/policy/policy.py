@@ -317,7 +317,7 @@ class Policy(Record):
         >>> people = ht.datasets.people(400, seed=1).select("sex", "education")
         >>> policy = Policy.parse("columns: {sex: other, education: other}\ntabulations: {by: [sex, education]}")
         >>> policy.tabulate(people).n_cells
-        15
+        36
         """
         from hushtable.policy.tabulating import make_tables
 
