@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, overload
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypedDict, overload
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
 
@@ -20,7 +20,6 @@ from hushtable.anonymizers import Request, protect
 from hushtable.claims import (
     Claim,
     Classes,
-    HiddenCells,
     Matchings,
     Verdict,
     claim_from_models,
@@ -61,7 +60,6 @@ from hushtable.policy.sections import (
     read_model,
     with_value_errors,
 )
-from hushtable.policy.tabulating import check_claims_tables, make_tables
 from hushtable.quality import Loss, with_importance
 from hushtable.release import ExposureLimit, Pseudonyms, Release, derive_key, manifest
 from hushtable.search import Budget, Clock
@@ -76,6 +74,9 @@ if TYPE_CHECKING:
     from hushtable.policy.advising import Advice
     from hushtable.release import DateShift, SinceFirst
     from hushtable.tabulation import Tabulation
+
+
+_CLAIM_ON_TABLES: Final = "hidden cells"  # few releases are tables, and a command loads what it runs
 
 
 class ProtectOptions(TypedDict, total=False):
@@ -248,8 +249,8 @@ class Policy(Record):
         trees = self.tabulations.hierarchies.values() if self.tabulations else ()
         named = [
             *self.hierarchies().values(),
-            *(self.path_in_folder(tree) for tree in trees if isinstance(tree, str)),
-            *(self.path_in_folder(path) for path in (self.population, self.domains) if path),
+            *(self._path_in_folder(tree) for tree in trees if isinstance(tree, str)),
+            *(self._path_in_folder(path) for path in (self.population, self.domains) if path),
         ]
         return tuple(path for path in named if isinstance(path, Path))
 
@@ -257,7 +258,7 @@ class Policy(Record):
         """Return hierarchy entries by column, for `hushtable.Hierarchy.build`; paths start at the policy's folder."""
         given = {name: column.hierarchy for name, column in self.columns.items() if column.hierarchy is not None}
         return {
-            name: self.path_in_folder(entry) if isinstance(entry, str) and entry not in PROPOSED else entry
+            name: self._path_in_folder(entry) if isinstance(entry, str) and entry not in PROPOSED else entry
             for name, entry in given.items()
         }
 
@@ -334,10 +335,8 @@ class Policy(Record):
 
         Raises
         ------
-        PolicyError
-            The policy asks for no tables, or a column has no role.
         HushError
-            As `hushtable.tabulate`.
+            The policy asks for no tables, a column has no role, or as `hushtable.tabulate`.
 
         Examples
         --------
@@ -345,9 +344,11 @@ class Policy(Record):
         >>> people = ht.datasets.people(400, seed=1).select("sex", "education")
         >>> policy = Policy.parse("columns: {sex: other, education: other}\ntabulations: {by: [sex, education]}")
         >>> policy.tabulate(people).n_cells
-        15
+        36
         """
-        return make_tables(self, data, engine, session)
+        from hushtable.policy.tabulating import make_tables
+
+        return make_tables(self, data, self._folder or Path(), engine, session)
 
     def advise(
         self,
@@ -529,7 +530,9 @@ class Policy(Record):
 
         Without a manifest, ``columns`` of the release say where bounds stand.
         """
-        if isinstance(claimed, HiddenCells):
+        if claimed is not None and claimed.kind == _CLAIM_ON_TABLES:
+            from hushtable.policy.tabulating import check_claims_tables
+
             check_claims_tables(self, claimed)
             return claimed
         if claimed is None:
@@ -555,7 +558,7 @@ class Policy(Record):
 
         Columns that a claim judges as bounds of others are known by these; tables have what they claim.
         """
-        if isinstance(claim, HiddenCells):
+        if claim is not None and claim.kind == _CLAIM_ON_TABLES:
             return
         bounds = claim.bound_columns if isinstance(claim, (Classes, Matchings)) else ()
         released = [name for name in columns if name not in bounds]
@@ -679,10 +682,9 @@ class Policy(Record):
     def _read_population(self) -> Frame | None:
         if self.population is None:
             return None
-        return frames.read(self.path_in_folder(self.population), dialect=self.read_as.dialect).with_specs(self.specs)
+        return frames.read(self._path_in_folder(self.population), dialect=self.read_as.dialect).with_specs(self.specs)
 
-    def path_in_folder(self, path: str) -> Path:
-        """Return a path that the policy names."""
+    def _path_in_folder(self, path: str) -> Path:
         return (self._folder or Path()) / path
 
     def _read_hierarchies(self) -> dict[str, Any]:
@@ -690,7 +692,7 @@ class Policy(Record):
         if self.domains is None:
             return declared
         asked = {*self.quasi_identifiers, *self.with_role("sensitive")}
-        from_domains = Hierarchy.from_domains(self.path_in_folder(self.domains))
+        from_domains = Hierarchy.from_domains(self._path_in_folder(self.domains))
         ladders = {name: ladder for name, ladder in from_domains.items() if name in asked}
         if not ladders:
             raise PolicyError(

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hushtable import engines
+from hushtable.claims import Claim, HiddenCells
 from hushtable.engines import EngineChoice
 from hushtable.errors import PolicyError
 from hushtable.search import Budget
 from hushtable.tables import Table
 
 if TYPE_CHECKING:
-    from hushtable.claims import HiddenCells
     from hushtable.policy.policy import Policy
     from hushtable.tabulation import Tabulation
 
 
-def make_tables(policy: Policy, data: object, engine: EngineChoice, session: object) -> Tabulation:
-    """Make the tables of a policy; see `Policy.tabulate`."""
+def make_tables(
+    policy: Policy,
+    data: object,
+    folder: Path,
+    engine: EngineChoice,
+    session: object,
+) -> Tabulation:
+    """Make the tables of a policy, whose paths start at a folder; see `Policy.tabulate`."""
     from hushtable.tabulation import ReaderKnowledge, tabulate
 
     asked = policy.tabulations
@@ -32,8 +39,7 @@ def make_tables(policy: Policy, data: object, engine: EngineChoice, session: obj
         value=asked.value,
         person=policy.person,
         hierarchies={
-            name: policy.path_in_folder(tree) if isinstance(tree, str) else tree
-            for name, tree in asked.hierarchies.items()
+            name: folder / tree if isinstance(tree, str) else tree for name, tree in asked.hierarchies.items()
         },
         rules=asked.rules,
         reader=None if asked.zeros is None else ReaderKnowledge(zeros=asked.zeros),
@@ -42,8 +48,9 @@ def make_tables(policy: Policy, data: object, engine: EngineChoice, session: obj
     )
 
 
-def check_claims_tables(policy: Policy, claimed: HiddenCells) -> None:
+def check_claims_tables(policy: Policy, claimed: Claim) -> None:
     """Raise PolicyError where the tables of a manifest are not those that the policy makes, or hide less."""
+    assert isinstance(claimed, HiddenCells), "its kind says so"
     asked = policy.tabulations
     is_asked = asked is not None and {*claimed.tables} == {*asked.by}
     least = asked.threshold if asked is not None and asked.value is None and asked.level == "upper" else 0

@@ -15,7 +15,7 @@ from hushtable.tabulation.auditing import SingletonLeak, audit
 from hushtable.tabulation.cells import CellSystem
 from hushtable.tabulation.deducing import deduce
 from hushtable.tabulation.suppressing import SuppressionPattern, suppress
-from hushtable.tabulation.witnesses import ProtectionLevels, WitnessSearch
+from hushtable.tabulation.witnesses import ProtectionLevels, WitnessSearch, WitnessTable
 
 _DIRECTIONS: Final = (1, -1)  # in which another value is asked for: lower, where it cannot be higher
 
@@ -57,13 +57,17 @@ def find_leaks(
         search = WitnessSearch(told, replace(deduction, low=low, high=high, is_complete=False), levels, Clock())
         search.keep(values[search.cells].astype(np.float64))
         search.run()
-        for witness in search.witnesses:
-            move = np.zeros(system.n_cells, dtype=np.int64)
-            move[search.cells] = witness.values - values[search.cells] * witness.denominator
-            moves.append(move)
+        moves += [_build_move(system, search.cells, witness) for witness in search.witnesses]
         found = np.flatnonzero(lacking & ~search.is_met)
         if len(found):
             yield SingletonLeak(own, tuple(found.tolist()))
+
+
+def _build_move(system: CellSystem, cells: CountArray, witness: WitnessTable) -> CountArray:
+    """Return how far a witness is from the true table, in parts of a unit."""
+    move = np.zeros(system.n_cells, dtype=np.int64)
+    move[cells] = witness.values - system.values[cells] * witness.denominator
+    return move
 
 
 def protect_from_singletons(
@@ -90,7 +94,9 @@ def protect_from_singletons(
     InfeasibleError
         Whatever is hidden, a singleton computes a cell.
     """
-    is_hidden, moves = pattern.is_hidden.copy(), list[CountArray]()
+    is_hidden = pattern.is_hidden.copy()
+    cells = pattern.audit.open_cells
+    moves = [_build_move(system, cells, witness) for witness in pattern.audit.witnesses] if singletons else []
     targets = is_primary & pattern.levels.is_asked
     while True:
         leaks = list(find_leaks(system.with_hidden(is_hidden), singletons, targets, moves))
