@@ -293,6 +293,10 @@ def warn_of_doubts(source: Frame | Table, table: Table, request: Request) -> Non
             )
     warn_of_missing_codes(source, [name for name in source.names if name not in request.unpublished], stacklevel=5)
     doubts = [doubt_of_persons(source, request)]
+    if request.dates is not None:
+        from hushtable.anonymizers.retiming import doubts_of_shift
+
+        doubts = [*doubts, *doubts_of_shift(source, request)]
     dated = [column for column in table.columns if column.kind in ("date", "datetime")]
     if dated:
         from hushtable.anonymizers.centuries import doubts_of_centuries

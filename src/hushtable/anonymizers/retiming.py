@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -190,7 +189,7 @@ def _measure_intervals(
 
 def _check_other_columns(source: Frame, rule: DateShift, request: Request) -> None:
     """Raise ColumnError if another published column would give the offsets of persons away."""
-    names = [name for name in source.names if name not in (*request.unpublished, *rule.columns, request.person)]
+    names = _list_others(source, rule, request)
     dated = [name for name in names if holds_dates(source.column(name), source.spec(name), name)]
     if dated:
         raise ColumnError(
@@ -211,18 +210,22 @@ def _check_other_columns(source: Frame, rule: DateShift, request: Request) -> No
             "the shifted dates.",
             hint="publish one of the two.",
         )
-    _warn_of_parts(names)
 
 
-def _warn_of_parts(names: Sequence[str]) -> None:
-    """Warn of columns that may be made from the dates: a year or a weekday that is true narrows the offset down."""
-    made = [name for name in names if topic_of_name(name) == "date"]
-    if made:
-        warnings.warn(
-            f"columns {quote_names(made)} may be made from the dates that are shifted, as their names say: a true "
-            "year, month or weekday tells of a person's offset. Leave them out if they are.",
-            stacklevel=2,
-        )
+def doubts_of_shift(source: Frame | Table, request: Request) -> Iterator[str]:
+    """Yield a warning of columns that may be made from the shifted dates: a true year narrows the offset down."""
+    if isinstance(request.dates, DateShift):
+        made = [name for name in _list_others(source, request.dates, request) if topic_of_name(name) == "date"]
+        if made:
+            yield (
+                f"columns {quote_names(made)} may be made from the dates that are shifted, as their names say: a true "
+                "year, month or weekday tells of a person's offset. Leave them out if they are."
+            )
+
+
+def _list_others(source: Frame | Table, rule: DateShift, request: Request) -> list[str]:
+    """List the published columns besides the shifted ones."""
+    return [name for name in source.names if name not in (*request.unpublished, *rule.columns, request.person)]
 
 
 def _is_prose(source: Frame, name: str) -> bool:
