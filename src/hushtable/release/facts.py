@@ -8,6 +8,7 @@ from typing import Any, Final
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.columns import bound_names
 from hushtable.models import KMAnonymity, PrivacyModel
+from hushtable.release.blanks import Blanks
 from hushtable.release.exposure import Exposure
 from hushtable.wording import careful, count_of, join_names
 
@@ -41,6 +42,7 @@ def describe_release(
         f"This holds for readers who know {join_names(claim.columns)}{_describe_known_records(claim.models)}, "
         "and nothing else of a person.",
         *_describe_classes(claim, verdict, columns, entries),
+        *(Blanks(**entries["blanks"]).describe() if entries.get("blanks") else ()),
         *_describe_batch(claim, entries),
         *_describe_columns(claim, columns, entries),
         *verdict.cautions,
