@@ -51,7 +51,7 @@ class KeptSets:
         kept = np.ones(len(self.weights), dtype=np.bool_)
         yield kept
         # A subset of the sorted columns by its last one: its successors exchange that for the next, or add the next.
-        heap = [(*keys[0][:2], (0,))] if keys else []
+        heap: list[tuple[int, int, tuple[int, ...]]] = [(*keys[0][:2], (0,))] if keys else []
         while heap:
             cost, tie, blanked = heapq.heappop(heap)
             kept = np.ones(len(self.weights), dtype=np.bool_)

@@ -8,7 +8,6 @@ from typing import Any, Final
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.columns import bound_names
 from hushtable.models import KMAnonymity, PrivacyModel
-from hushtable.release.blanks import Blanks
 from hushtable.release.exposure import Exposure
 from hushtable.wording import careful, count_of, join_names
 
@@ -42,7 +41,7 @@ def describe_release(
         f"This holds for readers who know {join_names(claim.columns)}{_describe_known_records(claim.models)}, "
         "and nothing else of a person.",
         *_describe_classes(claim, verdict, columns, entries),
-        *(Blanks(**entries["blanks"]).describe() if entries.get("blanks") else ()),
+        *_describe_blanks(entries),
         *_describe_batch(claim, entries),
         *_describe_columns(claim, columns, entries),
         *verdict.cautions,
@@ -52,6 +51,14 @@ def describe_release(
         *([_describe_cells(cells)] if (cells := entries.get("quality", {}).get("cells")) else []),
         *([] if exposure is None else [f"Tested: {line}." for line in exposure.describe_tests()]),
     )
+
+
+def _describe_blanks(entries: Mapping[str, Any]) -> Iterator[str]:
+    """Describe which cells are blanked, where local suppression made the release."""
+    if entries.get("blanks"):
+        from hushtable.release.blanks import Blanks
+
+        yield from Blanks(**entries["blanks"]).describe()
 
 
 def _describe_batch(claim: Classes | Matchings, entries: Mapping[str, Any]) -> Iterator[str]:

@@ -22,7 +22,6 @@ from hushtable.models import PrivacyModel, model_to_dict
 from hushtable.quality import Quality, average_class_size, discernibility, measure_quality, release_bound
 from hushtable.recoding import SUPPRESSION_STYLE, PublishedIntervals, Recoding
 from hushtable.release.batch import Batch, Learns, NextBatch
-from hushtable.release.blanks import Blanks, measure_blanks
 from hushtable.release.codebook import Codebook
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposing import measure_kept_columns
@@ -37,6 +36,7 @@ from hushtable.wording import StatesFacts
 
 if TYPE_CHECKING:
     from hushtable.quality import Utility
+    from hushtable.release.blanks import Blanks
     from hushtable.release.mapping import AppliedMapping
     from hushtable.release.origin import Origin, PublishedCells
     from hushtable.risk import OwnAttacks
@@ -261,6 +261,8 @@ class Release(StatesFacts, Generic[FrameT]):
         if self.recoding.style != SUPPRESSION_STYLE:
             return None
         if "blanks" not in self._cache:
+            from hushtable.release.blanks import measure_blanks
+
             table = encode_table(self.source.frame(), list(self.quasi_identifiers), self.claim.specs)
             self._cache["blanks"] = measure_blanks(table, self.partition, self.recoding)
         blanks: Blanks = self._cache["blanks"]

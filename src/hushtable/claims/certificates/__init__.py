@@ -14,8 +14,21 @@ from hushtable.errors import InputError
 
 __all__ = ["KINDS", "Certificate", "check_certificate"]
 
+
+def _check_suppression(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
+    """Check a certificate of local suppression; loaded when one is, not by every release."""
+    from hushtable.claims.certificates import suppression
+
+    return suppression.check(data, entries, reading)
+
+
 KINDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any], Reading], Verdict]]] = MappingProxyType(
-    {"lattice": lattice.check, prices.KIND: prices.check, blocks.KIND: blocks.check}
+    {
+        "lattice": lattice.check,
+        prices.KIND: prices.check,
+        blocks.KIND: blocks.check,
+        "suppression": _check_suppression,
+    }
 )
 """What checks a certificate, by the word for its kind."""
 
@@ -32,7 +45,8 @@ def check_certificate(
 
     The checker reads the input as `hushtable.anonymize` does, or as you say, and never as the certificate says. The
     verdict names the readings, and what the certificate is about: the models, the loss, the limit of suppression.
-    Kinds: ``lattice`` (full-domain recoding), ``blocks`` (minimal generalization), ``prices`` (`Release.with_bound`).
+    Kinds: ``lattice`` (full-domain recoding), ``blocks`` (minimal generalization), ``suppression``
+    (local suppression), ``prices`` (`Release.with_bound`).
 
     Parameters
     ----------
