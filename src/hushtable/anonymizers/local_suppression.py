@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,7 +48,8 @@ class LocalSuppression:
     but real tables are tame. Where k-anonymity is all that is asked, a linear programme then gives prices, which raise
     the floor, and an integer programme of the classes that come near their prices gives the fewest blanks, often with a
     proof: `hushtable.check_certificate`. Without a budget that is done up to 60,000 pairs of a distinct row and columns
-    that it may keep, for at most a minute; with ``Budget(seconds=)`` up to 600,000, and it ends then; with ``Budget(nodes=)`` it is left out.
+    that it may keep, for at most a minute; with ``Budget(seconds=)`` up to 600,000, until that ends. With
+    ``Budget(nodes=)`` it is left out.
     Importance decides in the walk, not in the programme.
 
     Missing cells are a value of their own, and hierarchies are not used.
@@ -127,7 +128,7 @@ class LocalSuppression:
 
 def _build_evidence(
     types: KeptSets, row_of: CountArray | CodeArray, kept: BoolArray, proven: Priced, scale: float
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     """Return the evidence for a certificate; distinct rows come in the order of their codes, as in the checker."""
     order = np.lexsort(tuple(types.table.codes[::-1]))
     rank = np.empty(len(order), dtype=np.int64)

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.kept_sets import KeptSets
 from hushtable.search import Clock, solver
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 _TOLERANCE: Final = 1e-7
 _MOST_PAIRS: Final = 60_000  # of a row and what it keeps, in the programmes, where no seconds are given
@@ -161,8 +164,8 @@ class _Programme(NamedTuple):
     """Matrices of a programme: x of every pair, then z of every class."""
 
     costs: FloatArray
-    equal: Any  # (n_rows, n): every record publishes something
-    below: Any  # rows <= 0: a class has k records, and only a class that is there has some
+    equal: csr_matrix  # (n_rows, n): every record publishes something
+    below: csr_matrix  # rows <= 0: a class has k records, and only a class that is there has some
 
 
 def _build(sets: KeptSets, k: int, pairs: _Pairs) -> _Programme:
@@ -245,7 +248,7 @@ def _solve(sets: KeptSets, k: int, pairs: _Pairs, clock: Clock) -> tuple[Choice,
     programme, n = _build(sets, k, pairs), sets.table.counts
     n_pairs = len(pairs.rows)
     highest = np.append(n[pairs.rows].astype(float), np.ones(len(programme.costs) - n_pairs))
-    options: dict[str, Any] = {"mip_rel_gap": 0.0}
+    options: dict[str, float] = {"mip_rel_gap": 0.0}
     if clock.budget.seconds is not None:
         options["time_limit"] = max(_MIN_SECONDS, clock.left)
     solved = solver.milp(

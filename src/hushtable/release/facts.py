@@ -41,7 +41,7 @@ def describe_release(
         f"This holds for readers who know {join_names(claim.columns)}{_describe_known_records(claim.models)}, "
         "and nothing else of a person.",
         *_describe_classes(claim, verdict, columns, entries),
-        *_describe_blanks(entries),
+        *_describe_blanks(entries.get("blanks")),
         *_describe_batch(claim, entries),
         *_describe_columns(claim, columns, entries),
         *verdict.cautions,
@@ -53,12 +53,12 @@ def describe_release(
     )
 
 
-def _describe_blanks(entries: Mapping[str, Any]) -> Iterator[str]:
+def _describe_blanks(blanks: object) -> Iterator[str]:
     """Describe which cells are blanked, where local suppression made the release."""
-    if entries.get("blanks"):
+    if isinstance(blanks, dict):
         from hushtable.release.blanks import Blanks
 
-        yield from Blanks(**entries["blanks"]).describe()
+        yield from Blanks(**blanks).describe()
 
 
 def _describe_batch(claim: Classes | Matchings, entries: Mapping[str, Any]) -> Iterator[str]:

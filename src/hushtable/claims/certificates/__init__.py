@@ -15,14 +15,14 @@ from hushtable.errors import InputError
 __all__ = ["KINDS", "Certificate", "check_certificate"]
 
 
-def _check_suppression(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
+def _check_suppression(data: object, entries: Mapping[str, object], reading: Reading) -> Verdict:
     """Check a certificate of local suppression; loaded when one is, not by every release."""
     from hushtable.claims.certificates import suppression
 
     return suppression.check(data, entries, reading)
 
 
-KINDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any], Reading], Verdict]]] = MappingProxyType(
+KINDS: Final[Mapping[str, Callable[[object, Mapping[str, Any], Reading], Verdict]]] = MappingProxyType(
     {
         "lattice": lattice.check,
         prices.KIND: prices.check,

@@ -23,6 +23,8 @@ from hushtable.errors import InputError
 from hushtable.models import KAnonymity
 from hushtable.search import milp
 
+Entries = Mapping[str, Any]
+
 _TOLERANCE: Final = 1e-6
 _INFEASIBLE: Final = 2  # as SciPy reports it
 _MOST_COLUMNS: Final = 16
@@ -34,7 +36,7 @@ _IS_FLOOR: Final = "no k records cost less than their prices"
 _IS_BEST: Final = "no blanks cost less"
 
 
-def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
+def check(data: object, entries: Entries, reading: Reading) -> Verdict:
     """Check that the stated blanks cost what is stated, and that no others cost less than the floor."""
     with complete_entries():
         read = ReadColumns.from_entries(data, entries, reading)
@@ -72,7 +74,7 @@ class _Stated:
     bound: float
 
     @classmethod
-    def from_entries(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _Stated:
+    def from_entries(cls, read: ReadColumns, entries: Entries) -> _Stated:
         ((loss, options),) = entries["loss"].items()
         if loss not in ("ncp", "certainty", "minimal_distortion"):
             raise InputError(f"a certificate of blanks by the loss {loss!r}.", hint="no checker knows it.")
@@ -171,7 +173,7 @@ class _NearSets:
         is_blank = np.zeros(len(stated.codes), dtype=bool)
         is_blank[[j for i, j in enumerate(varied) if number >> i & 1]] = True
         cost = float(stated.weights[is_blank].sum())
-        labels, first = label_rows(stated.codes[~is_blank]) if (~is_blank).any() else _one_class(len(stated.counts))
+        labels, first = label_rows(stated.codes[~is_blank]) if (~is_blank).any() else _label_all(len(stated.counts))
         above = _cost_above_prices(stated, labels, len(first), cost)
         near = np.flatnonzero(above <= self.above)
         if len(near):
@@ -214,7 +216,7 @@ class _NearSets:
         return None if solved.mip_dual_bound is None else float(solved.mip_dual_bound)
 
 
-def _one_class(n_rows: int) -> tuple[CountArray, CountArray]:
+def _label_all(n_rows: int) -> tuple[CountArray, CountArray]:
     return np.zeros(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
 
 
