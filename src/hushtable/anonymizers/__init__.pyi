@@ -6,6 +6,7 @@ from .genetic import Genetic as Genetic
 from .histories import Histories as Histories
 from .judging import Judge as Judge
 from .local_recoding import LocalRecoding as LocalRecoding
+from .local_suppression import LocalSuppression as LocalSuppression
 from .method import (
     METHODS as METHODS,
     Found as Found,

@@ -188,6 +188,7 @@ METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
         "mingen": "hushtable.anonymizers.mingen.MinGen",
         "mondrian": "hushtable.anonymizers.mondrian.Mondrian",
         "histories": "hushtable.anonymizers.histories.Histories",
+        "suppress": "hushtable.anonymizers.local_suppression.LocalSuppression",
     },
     "method",
     "methods",

@@ -51,6 +51,7 @@ _STYLES: Final = {
     "set": "a cell lists what the records of its class hold",
     "central": "a cell is one central value for all records of its class, and not their own",
     "candidates": "a cell is the cheapest text that covers the records of its class",
+    "suppressed": "a cell is the value itself, or `*`",
     "nested": "cut wherever it cost least: a cell is one unit of the column's ladder",
     "readable": "a cell is a value, a short list, or a group of values named by its most frequent one",
 }

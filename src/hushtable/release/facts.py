@@ -41,6 +41,7 @@ def describe_release(
         f"This holds for readers who know {join_names(claim.columns)}{_describe_known_records(claim.models)}, "
         "and nothing else of a person.",
         *_describe_classes(claim, verdict, columns, entries),
+        *_describe_blanks(entries.get("blanks")),
         *_describe_batch(claim, entries),
         *_describe_columns(claim, columns, entries),
         *verdict.cautions,
@@ -50,6 +51,14 @@ def describe_release(
         *([_describe_cells(cells)] if (cells := entries.get("quality", {}).get("cells")) else []),
         *([] if exposure is None else [f"Tested: {line}." for line in exposure.describe_tests()]),
     )
+
+
+def _describe_blanks(blanks: object) -> Iterator[str]:
+    """Describe which cells are blanked, where local suppression made the release."""
+    if isinstance(blanks, dict):
+        from hushtable.release.blanks import Blanks
+
+        yield from Blanks(**blanks).describe()
 
 
 def _describe_batch(claim: Classes | Matchings, entries: Mapping[str, Any]) -> Iterator[str]:

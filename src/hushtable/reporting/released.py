@@ -209,6 +209,7 @@ _FACT_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "accepted": list,
     "exposure": (dict, type(None)),
     "quality": dict,
+    "blanks": dict,
     "trace": dict,
     "policy": (dict, type(None)),
 }

@@ -15,7 +15,14 @@ from hushtable.errors import InputError
 __all__ = ["KINDS", "Certificate", "check_certificate"]
 
 
-def _check_witnesses(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
+def _check_suppression(data: object, entries: Mapping[str, object], reading: Reading) -> Verdict:
+    # Loaded when it is asked for: few releases have blanks.
+    from hushtable.claims.certificates import suppression
+
+    return suppression.check(data, entries, reading)
+
+
+def _check_witnesses(data: object, entries: Mapping[str, object], reading: Reading) -> Verdict:
     # Loaded when it is asked for: no release of records needs it.
     from hushtable.claims.certificates import witnesses
 
@@ -23,7 +30,13 @@ def _check_witnesses(data: Any, entries: Mapping[str, Any], reading: Reading) ->
 
 
 KINDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any], Reading], Verdict]]] = MappingProxyType(
-    {"lattice": lattice.check, prices.KIND: prices.check, blocks.KIND: blocks.check, "witnesses": _check_witnesses}
+    {
+        "lattice": lattice.check,
+        prices.KIND: prices.check,
+        blocks.KIND: blocks.check,
+        "suppression": _check_suppression,
+        "witnesses": _check_witnesses,
+    }
 )
 """What checks a certificate, by the word for its kind."""
 
@@ -40,8 +53,9 @@ def check_certificate(
 
     The checker reads the input as `hushtable.anonymize` does, or as you say, and never as the certificate says. The
     verdict names the readings, and what the certificate is about: the models, the loss, the limit of suppression.
-    Kinds: ``lattice`` (full-domain recoding), ``blocks`` (minimal generalization), ``prices`` (`Release.with_bound`),
-    ``witnesses`` (tables that hide cells, of `hushtable.check_tables`; the data are the published tables).
+    Kinds: ``lattice`` (full-domain recoding), ``blocks`` (minimal generalization), ``suppression`` (local
+    suppression), ``prices`` (`Release.with_bound`), ``witnesses`` (tables that hide cells, of
+    `hushtable.check_tables`; the data are the published tables).
 
     Parameters
     ----------

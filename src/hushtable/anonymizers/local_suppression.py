@@ -1,0 +1,256 @@
+"""Local suppression: blank as few cells as possible, and leave all others as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.anonymizers.cell_candidates import infeasible_error
+from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.kept_sets import KeptSets, find_own_optimum, publish_kept, rank_columns
+from hushtable.anonymizers.method import Found, Offers, Problem
+from hushtable.anonymizers.suppression_programme import Priced, improve
+from hushtable.errors import InputError, check_columns, quote_names
+from hushtable.models import MatchingNotion, MatchK1
+from hushtable.quality import CellLoss, check_weights
+from hushtable.search import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSuppression:
+    """Blank single cells so that every record shares what it publishes, at the least loss that is found.
+
+    A cell stays as it is, or becomes ``*``, which is a value like others: at least k records publish the same cells,
+    as for every release, and the file alone shows it. ``release.trace.bound`` is the floor: what the same blanks cost
+    at least.
+
+    Parameters
+    ----------
+    weights : mapping of column to float
+        What a blank of a column costs the search, 0 or more, 1 where none is given; those of the loss when not given.
+    importance : sequence of str
+        Columns, the one to keep longest first: decides among sets of blanks of the same cost. Columns that are not
+        named come last, of these the ones with fewer values first.
+
+    Notes
+    -----
+    The floor: each record blanks the cheapest columns so that at least k records of the input agree with it on the
+    others. All column sets are walked, one group by each, the cheapest first. That is (k,1)-anonymity by suppression
+    alone (Gionis, Mazza, Tassa, "k-anonymization revisited", ICDE 2008), and a release of its own:
+    ``models=[ht.MatchK1(k)]``. The records of a class agree on what they keep, so no release goes below it.
+
+    The classes: the same walk, in which whatever is a class that passes the models is closed. Minimal k-anonymity by
+    suppression is NP-hard from k = 3 on (Meyerson, Williams, "On the complexity of optimal k-anonymity", PODS 2004),
+    but real tables are tame. Where k-anonymity is all that is asked, a linear programme then gives prices, which raise
+    the floor, and an integer programme of the classes that come near their prices gives the fewest blanks, often with a
+    proof: `hushtable.check_certificate`. Without a budget that is done up to 60,000 pairs of a distinct row and columns
+    that it may keep, for at most a minute; with ``Budget(seconds=)`` up to 600,000, until that ends. With
+    ``Budget(nodes=)`` it is left out.
+    Importance decides in the walk, not in the programme.
+
+    Missing cells are a value of their own, and hierarchies are not used.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"age": [21, 25, 30, 21], "sex": ["f", "m", "m", "f"]})
+    >>> release = ht.anonymize(people, quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(2)],
+    ...                        method="suppress", loss="minimal_distortion")
+    >>> release.frame.rows()
+    [('21', 'f'), ('*', 'm'), ('*', 'm'), ('21', 'f')]
+    >>> release.loss, release.trace.bound
+    (2.0, 2.0)
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    importance: Sequence[str] = ()
+
+    name: ClassVar[str] = "suppress"
+    offers = Offers(
+        losses=("ncp", "minimal_distortion", "certainty"),
+        parts_equal_records=True,
+        finds_matchings=True,
+        keeps_apart=False,
+    )
+
+    def __post_init__(self) -> None:
+        check_weights(self.weights)
+        names = (self.importance,) if isinstance(self.importance, str) else tuple(self.importance)
+        if len(set(names)) < len(names):
+            raise InputError(f"importance names a column twice: {quote_names(names)}.", hint="name each once.")
+        object.__setattr__(self, "importance", names)
+
+    def search(self, problem: Problem) -> Found:
+        """Find what each record keeps; a budget's nodes are the column sets of the walk."""
+        check_columns(tuple(self.weights), problem.columns, "weights of LocalSuppression")
+        check_columns(tuple(self.importance), problem.columns, "importance of LocalSuppression")
+        _refuse_unlisted_values(problem)
+        table = problem.table.select(problem.columns)
+        assert isinstance(problem.loss, CellLoss)
+        loss_weights = np.array([problem.loss.weights.get(name, 1.0) for name in problem.columns])
+        weights = np.array([self.weights.get(name, 1.0) for name in problem.columns]) if self.weights else loss_weights
+        sets = KeptSets(table, weights, rank_columns(table, self.importance))
+        k = problem.notion.k if problem.notion is not None else problem.judge.min_size
+        distinct, inverse = table.collapse()
+        types = KeptSets(distinct, weights, sets.ranks)
+        own = find_own_optimum(types, k, problem.clock.is_over)
+        priced = None
+        if problem.notion is not None:
+            _check_notion(problem.notion, table.n_records)
+            kept, n_walked, complete = own.kept[inverse], own.n_sets, own.complete
+        else:
+            kept, n_walked, complete = close_classes(sets, problem.judge, problem.clock)
+            if problem.judge.is_by_size and complete and own.complete:
+                priced = improve(types, k, own.costs, float(sets.costs(kept).sum()), problem.clock)
+                kept = kept if priced is None or priced.choice is None else priced.choice.expand(inverse)
+        if not np.array_equal(weights, loss_weights):
+            # The floor is one of the loss, whatever the search makes small.
+            own = find_own_optimum(types.with_weights(loss_weights), k, problem.clock.is_over)
+        partition, recoding = publish_kept(table, kept)
+        scale = problem.loss.factor(problem.columns, table.n_records)
+        value = scale * float(sets.with_weights(loss_weights).costs(kept).sum())
+        if problem.n_suppressed_before:
+            # What the best release suppresses is not known.
+            return Found(partition, recoding, problem.clock.build_trace(repr(self), n_walked, complete=complete))
+        floor, evidence = scale * float(own.costs @ distinct.counts), None
+        if np.array_equal(weights, loss_weights) and own.complete and problem.judge.is_by_size and not problem.notion:
+            proven = priced or Priced(own.costs, None, value / scale if scale else 0.0, is_best=False)
+            floor = scale * proven.bound(types)
+            evidence = _build_evidence(types, inverse, kept, proven, scale)
+        trace = problem.clock.build_trace(repr(self), n_walked, value=value, bound=floor, complete=complete)
+        return Found(partition, recoding, trace, evidence=evidence)
+
+
+def _build_evidence(
+    types: KeptSets, row_of: CountArray | CodeArray, kept: BoolArray, proven: Priced, scale: float
+) -> Mapping[str, object]:
+    """Return the evidence for a certificate; distinct rows come in the order of their codes, as in the checker."""
+    order = np.lexsort(tuple(types.table.codes[::-1]))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    numbers = kept @ (1 << np.arange(kept.shape[1]))
+    choices, n_records = np.unique(np.column_stack((rank[row_of], numbers)), axis=0, return_counts=True)
+    return {
+        "kind": "suppression",
+        "columns": list(types.table.names),
+        "n_records": len(row_of),
+        "value": scale * float(types.costs(kept).sum()),
+        "bound": scale * proven.bound(types),
+        "prices": proven.prices[order].tolist(),
+        # Of every distinct row, by what its records keep: the row, the columns as bits, and how many records.
+        "kept": np.column_stack((choices, n_records)).tolist(),
+    }
+
+
+def close_classes(sets: KeptSets, judge: Judge, clock: Clock) -> tuple[BoolArray, int, bool]:
+    """Close whatever passes, set by set; return what each row keeps, how many sets were walked, and whether all.
+
+    Where the budget ends, one column after the other is blanked for all rows that are left, so that the walk is short.
+    """
+    n_rows, n_columns = sets.table.n_rows, len(sets.weights)
+    kept, open_rows = np.ones((n_rows, n_columns), dtype=np.bool_), np.arange(n_rows)
+    n_walked = 0
+    for columns in sets.iterate():
+        if n_walked and clock.is_over(n_walked):
+            break
+        n_walked += 1
+        open_rows = _close(sets, judge, columns, open_rows, kept)
+        clock.report_progress(1 - len(open_rows) / n_rows)
+        if not len(open_rows):
+            return kept, n_walked, True
+    else:
+        return _with_leftover(sets, judge, kept, open_rows), n_walked, True
+    columns = np.ones(n_columns, dtype=np.bool_)
+    for j in sorted(sets.varied, key=lambda j: (sets.weights[j], sets.ranks[j])):
+        columns = columns & (np.arange(n_columns) != j)
+        open_rows = _close(sets, judge, columns, open_rows, kept)
+    return _with_leftover(sets, judge, kept, open_rows), n_walked, False
+
+
+def _close(sets: KeptSets, judge: Judge, columns: BoolArray, open_rows: CountArray, kept: BoolArray) -> CountArray:
+    """Close the classes of open rows on some columns that pass; return the rows that are still open."""
+    labels, n_classes = sets.label(columns, open_rows)
+    passes = _judge_classes(judge, open_rows, labels, n_classes)[labels]
+    kept[open_rows[passes]] = columns
+    return open_rows[~passes]
+
+
+def _judge_classes(judge: Judge, rows: CountArray, labels: CodeArray, n_classes: int) -> BoolArray:
+    """Tell which classes of some rows pass."""
+    if judge.is_by_size:
+        return np.asarray(np.bincount(labels, minlength=n_classes) >= judge.min_size)
+    order = np.argsort(labels, kind="stable")
+    offsets = np.append(0, np.cumsum(np.bincount(labels, minlength=n_classes)))
+    return judge.passes(offsets, rows[order].astype(np.int32))
+
+
+def _with_leftover(sets: KeptSets, judge: Judge, kept: BoolArray, open_rows: CountArray) -> BoolArray:
+    """Blank the rows that no class holds, and so many more that they are a class together.
+
+    Records are lent by classes that can spare them, the cheapest first; else the cheapest classes join as a whole.
+    """
+    if not len(open_rows):
+        return kept
+    kept = kept.copy()
+    blank = ~np.isin(np.arange(kept.shape[1]), sets.varied)
+    labels, n_classes = _number_classes(sets, kept, open_rows)
+    extra = sets.cost(blank) - sets.costs(kept)
+    if judge.is_by_size:
+        lenders = _spare_rows(labels, n_classes, judge.min_size, extra)[: judge.min_size - len(open_rows)]
+        if len(lenders) == judge.min_size - len(open_rows):
+            kept[np.append(open_rows, lenders)] = blank
+            return kept
+    closed = labels >= 0
+    joined = np.zeros(len(labels), dtype=np.bool_)
+    joined[open_rows] = True
+    for number in np.argsort(np.bincount(labels[closed], extra[closed], n_classes), kind="stable").tolist():
+        joined |= labels == number
+        rows = np.flatnonzero(joined)
+        if _judge_classes(judge, rows, np.zeros(len(rows), dtype=np.int32), 1)[0]:
+            break
+    kept[joined] = blank
+    return kept
+
+
+def _number_classes(sets: KeptSets, kept: BoolArray, open_rows: CountArray) -> tuple[CodeArray, int]:
+    """Return the classes of the rows that are in one, -1 for open rows."""
+    partition, _ = publish_kept(sets.table, kept)
+    labels = partition.labels.copy()
+    labels[open_rows] = -1
+    return labels, partition.n_classes
+
+
+def _spare_rows(labels: CodeArray, n_classes: int, k: int, extra: FloatArray) -> CountArray:
+    """Return rows that classes of more than k can lend, those of least extra cost first."""
+    order = np.lexsort((extra, labels))
+    order = order[labels[order] >= 0]
+    sizes = np.bincount(labels[order], minlength=n_classes)
+    rank = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[labels[order]]
+    spare = order[rank < sizes[labels[order]] - k]
+    return spare[np.argsort(extra[spare], kind="stable")]
+
+
+def _check_notion(notion: MatchingNotion, n_records: int) -> None:
+    """Raise an error if a notion is another than (k,1), or more is asked than there are records."""
+    if not isinstance(notion, MatchK1):
+        raise InputError(
+            f"LocalSuppression was given {notion.name}.",
+            hint=f"it finds {MatchK1.name}, each record by itself; other notions take method='mingen'.",
+        )
+    if n_records < notion.k:
+        raise infeasible_error([notion], n_records)
+
+
+def _refuse_unlisted_values(problem: Problem) -> None:
+    """Raise InputError if a hierarchy says of a value that it must not be published."""
+    odd = [name for name in problem.columns if (ladder := problem.ladders.get(name)) and ladder.lowest is not None]
+    if odd:
+        raise InputError(
+            f"the hierarchy of {quote_names(odd)} does not list all values, and LocalSuppression uses no hierarchy.",
+            hint="leave the hierarchy out, or list all values.",
+        )
