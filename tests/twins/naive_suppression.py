@@ -69,3 +69,21 @@ def smallest_by_reading(original, published):
         for i, row in enumerate(published)
     ]
     return min(published.count(row) for row in published), min(own), min(wildcard)
+
+
+def cost_above_prices(members, cost, counts, prices, k):
+    """Return of every member what the cheapest k records of a class with it cost above prices; inf for too few."""
+    records = [row for row in members for _ in range(counts[row])]
+    blocks = set(combinations(records, k))
+    return [
+        min((k * cost - sum(prices[row] for row in block) for block in blocks if member in block), default=float("inf"))
+        for member in members
+    ]
+
+
+def best_choice(members, cost, counts, prices, k):
+    """Return the least that none, or k or more records of a class cost above prices."""
+    records = [row for row in members for _ in range(counts[row])]
+    sizes = range(k, len(records) + 1)
+    blocks = (block for size in sizes for block in combinations(records, size))
+    return min([0.0, *(len(block) * cost - sum(prices[row] for row in block) for block in blocks)])

@@ -13,7 +13,7 @@ from hushtable.anonymizers.cell_candidates import infeasible_error
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.kept_sets import KeptSets, find_own_optimum, publish_kept, rank_columns
 from hushtable.anonymizers.method import Found, Offers, Problem
-from hushtable.anonymizers.suppression_programme import Priced, improve
+from hushtable.anonymizers.suppression_programme import Choice, Priced, improve
 from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.models import MatchingNotion, MatchK1
 from hushtable.quality import CellLoss, check_weights
@@ -45,12 +45,10 @@ class LocalSuppression:
 
     The classes: the same walk, in which whatever is a class that passes the models is closed. Minimal k-anonymity by
     suppression is NP-hard from k = 3 on (Meyerson, Williams, "On the complexity of optimal k-anonymity", PODS 2004),
-    but real tables are tame. Where k-anonymity is all that is asked, a linear programme then gives prices, which raise
-    the floor, and an integer programme of the classes that come near their prices gives the fewest blanks, often with a
-    proof: `hushtable.check_certificate`. Without a budget that is done up to 60,000 pairs of a distinct row and columns
-    that it may keep, for at most a minute; with ``Budget(seconds=)`` up to 600,000, until that ends. With
-    ``Budget(nodes=)`` it is left out.
-    Importance decides in the walk, not in the programme.
+    but real tables are tame. Where k-anonymity is all that is asked, prices of records raise the floor, and integer
+    programmes choose anew for a few hundred or thousand kinds of records at a time, often with a proof that nothing is
+    better: `hushtable.check_certificate`. A budget's nodes are column sets of the walk and, after these, programmes;
+    without a budget there are at most 1,200. Importance decides in the walk, not in the programmes.
 
     Missing cells are a value of their own, and hierarchies are not used.
 
@@ -86,7 +84,7 @@ class LocalSuppression:
         object.__setattr__(self, "importance", names)
 
     def search(self, problem: Problem) -> Found:
-        """Find what each record keeps; a budget's nodes are the column sets of the walk."""
+        """Find what each record keeps."""
         check_columns(tuple(self.weights), problem.columns, "weights of LocalSuppression")
         check_columns(tuple(self.importance), problem.columns, "importance of LocalSuppression")
         _refuse_unlisted_values(problem)
@@ -106,8 +104,9 @@ class LocalSuppression:
         else:
             kept, n_walked, complete = close_classes(sets, problem.judge, problem.clock)
             if problem.judge.is_by_size and complete and own.complete:
-                priced = improve(types, k, own.costs, float(sets.costs(kept).sum()), problem.clock)
-                kept = kept if priced is None or priced.choice is None else priced.choice.expand(inverse)
+                priced = improve(types, k, own.costs, Choice.from_rows(inverse, kept), problem.clock, n_walked)
+                if priced is not None:
+                    kept, n_walked, complete = priced.choice.expand(inverse), n_walked + priced.n_parts, priced.complete
         if not np.array_equal(weights, loss_weights):
             # The floor is one of the loss, whatever the search makes small.
             own = find_own_optimum(types.with_weights(loss_weights), k, problem.clock.is_over)
@@ -119,7 +118,9 @@ class LocalSuppression:
             return Found(partition, recoding, problem.clock.build_trace(repr(self), n_walked, complete=complete))
         floor, evidence = scale * float(own.costs @ distinct.counts), None
         if np.array_equal(weights, loss_weights) and own.complete and problem.judge.is_by_size and not problem.notion:
-            proven = priced or Priced(own.costs, None, value / scale if scale else 0.0, is_best=False)
+            proven = priced or Priced(
+                own.costs, Choice.from_rows(inverse, kept), value / scale if scale else 0.0, is_best=False
+            )
             floor = scale * proven.bound(types)
             evidence = _build_evidence(types, inverse, kept, proven, scale)
         trace = problem.clock.build_trace(repr(self), n_walked, value=value, bound=floor, complete=complete)
@@ -133,8 +134,8 @@ def _build_evidence(
     order = np.lexsort(tuple(types.table.codes[::-1]))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    numbers = kept @ (1 << np.arange(kept.shape[1]))
-    choices, n_records = np.unique(np.column_stack((rank[row_of], numbers)), axis=0, return_counts=True)
+    choice = Choice.from_rows(rank[row_of], kept)
+    numbers = choice.kept @ (1 << np.arange(kept.shape[1]))
     return {
         "kind": "suppression",
         "columns": list(types.table.names),
@@ -143,7 +144,7 @@ def _build_evidence(
         "bound": scale * proven.bound(types),
         "prices": proven.prices[order].tolist(),
         # Of every distinct row, by what its records keep: the row, the columns as bits, and how many records.
-        "kept": np.column_stack((choices, n_records)).tolist(),
+        "kept": np.column_stack((choice.rows, numbers, choice.n_records)).tolist(),
     }
 
 

@@ -1,86 +1,81 @@
-"""The fewest blanks under k-anonymity: a linear programme for prices, an integer one for classes, and what is proven.
+"""The fewest blanks under k-anonymity: prices of records as a lower bound, and integer programmes, part by part.
 
-A programme decides how many of equal records publish which kept columns, x, and which classes there are, z: every
-record publishes something, a class that is there has at least k records. Its duals are prices of records. If k records
-that agree on some columns never cost less than their prices, no release costs less than all prices together, and no
-better release has a class that costs so much more than its prices as the best one is above them.
+If k records that agree on some columns never cost less than their prices, no release costs less than all prices
+together. Prices rise by the volume algorithm (Barahona, Anbil, "The volume algorithm", Mathematical Programming 87,
+2000) on a relaxation in which every class chooses its records by itself. They also say which classes a good release
+may have: those that cost little above their prices. Of these, integer programmes choose anew for one part of the table
+after the other, while all else stays: first where records pay most above their prices.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.kept_sets import KeptSets
-from hushtable.search import Clock, solver
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+from hushtable.kernels import class_prices
+from hushtable.kernels.class_prices import Classes, Dearest
+from hushtable.search import Budget, Clock, solver
 
 _TOLERANCE: Final = 1e-7
-_MOST_PAIRS: Final = 60_000  # of a row and what it keeps, in the programmes, where no seconds are given
-_MOST_PAIRS_WITH_BUDGET: Final = 600_000
-_MOST_SETS: Final = 2**14
-_MAX_ROUNDS: Final = 12  # of pricing
+_MAX_SETS: Final = 2**14
+_MAX_MEMBERS: Final = 1_500_000  # of classes: some 10 ms of a step
+_MAX_STEPS: Final = 600  # of prices
+_MAX_PARTS: Final = 1_200  # without a budget
+_MAX_NODES: Final = 200  # of an integer programme
+_MAX_MEMBERS_PER_ROW: Final = 3  # that parts choose from, of those that cost least above prices
+_MAX_MEMBERS_OF_PROOF: Final = 30_000
+_MIN_GAIN: Final = 5e-4  # of a round over all rows, else parts grow
+_MIN_EXCESS: Final = 0.01  # above prices, of the dearest set's cost: other rows begin no part
 _MIN_SECONDS: Final = 0.05
-_MAX_SECONDS: Final = 60.0  # where no budget is given
-_SHARE_OF_PRICES: Final = 0.6  # of the seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """How many records of each distinct row keep which columns."""
+    """How many records of each distinct row keep which columns; sorted by row."""
 
     rows: CountArray
     kept: BoolArray = field(repr=False)  # as `rows`, (n_choices, n_columns)
     n_records: CountArray
 
+    @classmethod
+    def from_rows(cls, row_of: CodeArray | CountArray, kept: BoolArray) -> Choice:
+        """Count what every row of the table keeps, given which distinct row each is."""
+        numbers = kept @ (1 << np.arange(kept.shape[1]))
+        pairs, first, n_records = np.unique(
+            np.column_stack((row_of, numbers)), axis=0, return_index=True, return_counts=True
+        )
+        return cls(pairs[:, 0], kept[first], n_records)
+
     def expand(self, row_of: CodeArray) -> BoolArray:
         """Return what every row of the table keeps, given which distinct row each is."""
-        order = np.argsort(row_of, kind="stable")
-        # Choices are sorted by their rows, and choose for all records.
         expanded = np.empty((len(row_of), self.kept.shape[1]), dtype=np.bool_)
-        expanded[order] = np.repeat(self.kept, self.n_records, axis=0)
+        expanded[np.argsort(row_of, kind="stable")] = np.repeat(self.kept, self.n_records, axis=0)
         return expanded
 
 
 class Priced(NamedTuple):
-    """Prices of distinct rows, no class cheaper than its records' prices; and the better release, if one was found."""
+    """Prices of distinct rows, no class cheaper than its records' prices; and the best release that was found."""
 
     prices: FloatArray
-    choice: Choice | None
+    choice: Choice
     value: float  # of the best release
     is_best: bool  # whether it is proven that no release costs less
+    n_parts: int = 0  # how many programmes were solved
+    complete: bool = True
 
     def bound(self, sets: KeptSets) -> float:
         """Return what every release costs at least."""
         return self.value if self.is_best else _round_up(float(self.prices @ sets.table.counts), _step(sets.weights))
 
 
-class _Set(NamedTuple):
-    """The rows that can keep some columns, and how classes of them stand to their prices."""
-
-    kept: BoolArray
-    rows: CountArray  # in a class of k records or more
-    labels: CodeArray  # as `rows`
-    reduced: FloatArray  # as `rows`: how much the cheapest class with a record of the row costs above its prices
-
-
-class _Pairs(NamedTuple):
-    """Rows and what they may keep; a class is a number."""
-
-    rows: CountArray
-    classes: CountArray
-    costs: FloatArray
-    kept: BoolArray
-
-
-def improve(sets: KeptSets, k: int, own: FloatArray, value: float, clock: Clock) -> Priced | None:
-    """Improve on a release of a cost, and prove what is proven; None where the programme is too large.
+def improve(sets: KeptSets, k: int, own: FloatArray, start: Choice, clock: Clock, n_before: int) -> Priced | None:
+    """Improve on a release, and prove what is proven; None where there are too many classes.
 
     Parameters
     ----------
@@ -89,182 +84,355 @@ def improve(sets: KeptSets, k: int, own: FloatArray, value: float, clock: Clock)
     k : int
     own : ndarray of float64, shape (n_rows,)
         What each record costs at least by itself: the first prices.
-    value : float
-        Of the best release so far.
+    start : Choice
+        A release.
+    clock : Clock
+        Its nodes are column sets that were walked, and integer programmes.
+    n_before : int
+        Nodes so far.
     """
-    limit = _MOST_PAIRS if clock.budget.seconds is None else _MOST_PAIRS_WITH_BUDGET
-    if sets.n_sets > _MOST_SETS or clock.budget.nodes is not None:
+    if sets.n_sets > _MAX_SETS or clock.is_over(n_before):
         return None
-    clock = clock.with_default_end(_MAX_SECONDS)
-    # Classes of k equal records lend some where a price says so.
-    slack = np.where(sets.table.counts >= k, 0.0, float(sets.weights.max()))
-    most_paid, walked, picked, n_pairs = own + slack + _TOLERANCE, list[_Set](), list[BoolArray](), 0
+    start = _keep_what_agrees(sets, start)
+    members = _list_members(sets, k, own, start)
+    if members is None:
+        return None
+    value = float(sets.costs(start.kept) @ start.n_records)
+    prices = _raise_prices(members.classes, sets.table.counts, k, own, value, clock)
     for kept in sets.iterate():
-        walked.append(_price_set(sets, kept, own, k))
-        picked.append(sets.cost(kept) <= most_paid[walked[-1].rows])
-        n_pairs += int(picked[-1].sum())
-        if n_pairs > limit or clock.left <= 0:
-            return None
-    pairs = _take_pairs(sets, walked, picked)
-    step = _step(sets.weights)
-    prices, walked = _find_prices(sets, k, own, walked, pairs, clock, limit)
-    bound = _round_up(float(prices @ sets.table.counts), step)
-    if bound >= value - _TOLERANCE * max(1.0, value):
-        return Priced(prices, None, value, is_best=True)
-    total = float(prices @ sets.table.counts)
-    reduced = np.concatenate([each.reduced for each in walked])
-    most = min(value - total, float(np.partition(reduced, limit)[limit]) if len(reduced) > limit else math.inf)
-    chosen = _solve(sets, k, _take_pairs(sets, walked, [each.reduced <= most + _TOLERANCE for each in walked]), clock)
-    if chosen is None:
-        return Priced(prices, None, value, is_best=False)
-    choice, cost, is_solved = chosen
-    best = min(value, cost)
-    is_best = is_solved and best - step - total <= most + _TOLERANCE
-    return Priced(prices, choice if cost < value - _TOLERANCE else None, best, is_best)
+        lowered = _classes_on(sets, kept)
+        class_prices.lower_prices(lowered, sets.table.counts, prices, _scratch(k), _TOLERANCE / len(prices))
+    if prices @ sets.table.counts < own @ sets.table.counts:
+        prices = own
+    above = np.empty(len(members.classes.rows))
+    class_prices.cost_above_prices(members.classes, sets.table.counts, prices, _scratch(k), above)
+    search = _Search(members, sets.table.counts, k, prices, above, members.count_records(start))
+    n_parts, complete = _search_parts(search, clock, n_before)
+    is_best = _prove(search, _step(sets.weights), clock)
+    choice = search.to_choice()
+    return Priced(prices, choice, float(search.costs @ search.amounts), is_best, n_parts, complete)
 
 
-def _price_set(sets: KeptSets, kept: BoolArray, prices: FloatArray, k: int) -> _Set:
-    """Find the rows that can keep some columns, and the reduced costs of the cheapest classes that hold them."""
-    counts = sets.table.counts
-    labels, n_classes = sets.label(kept)
-    sizes = np.bincount(labels, weights=counts, minlength=n_classes)
-    rows = np.flatnonzero(sizes[labels] >= k)
-    labels = labels[rows]
-    order = np.lexsort((-prices[rows], labels))
-    at, n = labels[order], counts[rows][order]
-    before = np.cumsum(n) - n
-    first = at != np.append(-1, at[:-1])
-    before = before - np.maximum.accumulate(np.where(first, before, 0))
-    taken, fewer = (np.clip(most - before, 0, n) for most in (k, k - 1))
-    of_rows = prices[rows][order]
-    top, top_but_one = (np.bincount(at, each * of_rows, n_classes) for each in (taken, fewer))
-    # A record outside the k dearest takes the place of the last of them.
-    dearest = np.where(taken > 0, top[at], top_but_one[at] + of_rows)
-    reduced = np.empty(len(rows))
-    reduced[order] = k * sets.cost(kept) - dearest
-    return _Set(kept, rows, labels, reduced)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Members:
+    """Classes that a release may have, and the columns that their records keep."""
+
+    classes: Classes
+    kept: BoolArray = field(repr=False)  # (n_classes, n_columns)
+    is_all: bool  # whether some best release has no others
+    class_of: CountArray = field(init=False, repr=False)  # (n_members,)
+
+    def __post_init__(self) -> None:
+        class_of = np.repeat(np.arange(len(self.kept)), np.diff(self.classes.starts))
+        object.__setattr__(self, "class_of", class_of)
+
+    def count_records(self, choice: Choice) -> CountArray:
+        """Return how many records each member has in a release."""
+        bits = 1 << np.arange(self.kept.shape[1], dtype=np.int64)
+        numbers = self.classes.rows.astype(np.int64) << len(bits) | (self.kept @ bits)[self.class_of]
+        order = np.argsort(numbers)
+        at = order[np.searchsorted(numbers[order], choice.rows.astype(np.int64) << len(bits) | choice.kept @ bits)]
+        amounts = np.zeros(len(numbers), dtype=np.int64)
+        amounts[at] = choice.n_records
+        return amounts
 
 
-def _take_pairs(sets: KeptSets, walked: list[_Set], picked: list[BoolArray]) -> _Pairs:
-    """Take some rows of every set, and number the classes over all."""
-    rows, classes, costs, kept, n_before = [], [], [], [], 0
-    for each, is_picked in zip(walked, picked, strict=True):
-        chosen = np.flatnonzero(np.broadcast_to(is_picked, each.rows.shape))
-        if len(chosen):
-            names, numbers = np.unique(each.labels[chosen], return_inverse=True)
-            rows.append(each.rows[chosen])
-            classes.append(n_before + numbers)
-            costs.append(np.full(len(chosen), sets.cost(each.kept)))
-            kept.append(np.broadcast_to(each.kept, (len(chosen), len(each.kept))))
-            n_before += len(names)
-    return _Pairs(*(np.concatenate(each) for each in (rows, classes, costs, kept)))
-
-
-class _Programme(NamedTuple):
-    """Matrices of a programme: x of every pair, then z of every class."""
-
-    costs: FloatArray
-    equal: csr_matrix  # (n_rows, n): every record publishes something
-    below: csr_matrix  # rows <= 0: a class has k records, and only a class that is there has some
-
-
-def _build(sets: KeptSets, k: int, pairs: _Pairs) -> _Programme:
-    from scipy import sparse
-
-    n_pairs, n_classes = len(pairs.rows), int(pairs.classes.max()) + 1
-    each, ones, n = np.arange(n_pairs), np.ones(n_pairs), sets.table.counts[pairs.rows].astype(float)
-    shape = (sets.table.n_rows, n_pairs + n_classes)
-    equal = sparse.csr_matrix((ones, (pairs.rows, each)), shape=shape)
-    of_class = np.arange(n_classes)
-    filled = sparse.csr_matrix(
-        (
-            np.concatenate([-ones, np.full(n_classes, float(k))]),
-            (np.concatenate([pairs.classes, of_class]), np.concatenate([each, n_pairs + of_class])),
-        ),
-        shape=(n_classes, shape[1]),
+def _keep_what_agrees(sets: KeptSets, choice: Choice) -> Choice:
+    """Return a release in which the records of a class keep all that they agree on."""
+    codes = np.where(choice.kept.T, sets.table.codes[:, choice.rows] + 1, -1)
+    _, labels = np.unique(codes, axis=1, return_inverse=True)
+    order = np.argsort(labels, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(labels[order]) > 0))
+    values = sets.table.codes[:, choice.rows[order]]
+    agrees = np.minimum.reduceat(values, starts, axis=1) == np.maximum.reduceat(values, starts, axis=1)
+    kept = agrees.T[labels]
+    bits = kept @ (1 << np.arange(kept.shape[1]))
+    pairs, first, inverse = np.unique(
+        np.column_stack((choice.rows, bits)), axis=0, return_index=True, return_inverse=True
     )
-    there = sparse.csr_matrix(
-        (np.concatenate([ones, -n]), (np.concatenate([each, each]), np.concatenate([each, n_pairs + pairs.classes]))),
-        shape=(n_pairs, shape[1]),
+    return Choice(pairs[:, 0], kept[first], np.bincount(inverse, choice.n_records).astype(np.int64))
+
+
+def _classes_on(sets: KeptSets, kept: BoolArray, rows: CountArray | None = None) -> Classes:
+    """Return the classes of some rows, or of all, that agree on some columns."""
+    labels, n_classes = sets.label(kept, rows)
+    order = np.argsort(labels, kind="stable")
+    starts = np.append(0, np.cumsum(np.bincount(labels, minlength=n_classes)))
+    return Classes(
+        (order if rows is None else rows[order]).astype(np.int32), starts, np.full(n_classes, sets.cost(kept))
     )
-    return _Programme(np.append(pairs.costs, np.zeros(n_classes)), equal, sparse.vstack([filled, there], format="csr"))
 
 
-def _find_prices(
-    sets: KeptSets, k: int, own: FloatArray, walked: list[_Set], pairs: _Pairs, clock: Clock, limit: int
-) -> tuple[FloatArray, list[_Set]]:
-    """Raise prices by linear programmes, to which classes that are cheaper are added; return the best that are proven.
+def _list_members(sets: KeptSets, k: int, own: FloatArray, start: Choice) -> _Members | None:
+    """List classes whose records pay at most so much more than they would by themselves, as much as there is room."""
+    paid = np.zeros(len(own))
+    np.maximum.at(paid, start.rows, sets.costs(start.kept))
+    unit = float(sets.weights.max())
+    for slack in (math.inf, 2 * unit, unit, 0.0):
+        found: list[Classes] = []
+        kept: list[BoolArray] = []
+        n_members = 0
+        for columns in sets.iterate():
+            found.append(_useful_classes(sets, k, columns, np.maximum(paid, own + slack) + _TOLERANCE))
+            kept.append(np.broadcast_to(columns, (len(found[-1].costs), len(columns))))
+            n_members += len(found[-1].rows)
+            if n_members > _MAX_MEMBERS:
+                break
+        else:
+            starts = np.append(0, np.cumsum(np.concatenate([np.diff(each.starts) for each in found])))
+            rows, costs = (np.concatenate([getattr(each, name) for each in found]) for name in ("rows", "costs"))
+            return _Members(Classes(rows, starts, costs), np.concatenate(kept), math.isinf(slack))
+    return None
 
-    Prices that some class undercuts are lowered for all of its rows until it does not.
+
+def _useful_classes(sets: KeptSets, k: int, kept: BoolArray, most: FloatArray) -> Classes:
+    """Return the classes on some columns of the rows that may pay for them.
+
+    Left out are those of fewer than k records, those whose rows agree on more, which cost less with it, and those of
+    rows that are classes by themselves.
     """
-    best, best_walked = own, walked
-    part = clock.start_part(_SHARE_OF_PRICES) if clock.budget.seconds else clock
-    for _ in range(_MAX_ROUNDS):
-        programme = _build(sets, k, pairs)
-        solved = solver.linprog(
-            programme.costs,
-            A_ub=programme.below,
-            b_ub=np.zeros(programme.below.shape[0]),
-            A_eq=programme.equal,
-            b_eq=sets.table.counts,
-            method="highs",
-            options={} if math.isinf(part.left) else {"time_limit": max(_MIN_SECONDS, part.left)},
-        )
-        if solved.status != 0:
+    classes = _classes_on(sets, kept, np.flatnonzero(sets.cost(kept) <= most))
+    if not len(classes.rows):
+        return classes
+    first = classes.starts[:-1]
+    counts, codes = sets.table.counts[classes.rows], sets.table.codes[:, classes.rows]
+    blanked = [j for j in sets.varied if not kept[j]]
+    is_useful = np.add.reduceat(counts, first) >= k
+    is_useful &= (np.minimum.reduceat(counts, first) < k) | (not blanked)
+    for j in blanked:
+        is_useful &= np.minimum.reduceat(codes[j], first) < np.maximum.reduceat(codes[j], first)
+    sizes = np.diff(classes.starts)
+    rows = classes.rows[np.repeat(is_useful, sizes)]
+    return Classes(rows, np.append(0, np.cumsum(sizes[is_useful])), classes.costs[is_useful])
+
+
+def _scratch(k: int) -> Dearest:
+    return Dearest(np.empty(k), np.empty(k, dtype=np.int64))
+
+
+def _raise_prices(
+    classes: Classes, counts: CountArray, k: int, own: FloatArray, value: float, clock: Clock
+) -> FloatArray:
+    """Raise prices, step by step along what classes choose too seldom on average; return the best ones."""
+    chosen, scratch = np.zeros(len(counts), dtype=np.int64), _scratch(k)
+    best = own.copy()
+    best_bound = class_prices.choose_classes(classes, counts, best, scratch, chosen) + float(best @ counts)
+    average, factor, n_worse = chosen.astype(float), 0.1, 0
+    for step in range(_MAX_STEPS):
+        lacking = counts - average
+        square = float(lacking @ lacking)
+        target = min(value, 1.03 * best_bound)
+        if square < _TOLERANCE or target <= best_bound or clock.left <= 0:
             break
-        duals = np.asarray(solved.eqlin.marginals)
-        walked = [_price_set(sets, each.kept, duals, k) for each in walked]
-        excess = np.zeros(len(duals))
-        for each in walked:
-            excess[each.rows] = np.maximum(excess[each.rows], -each.reduced)
-        lowered = duals - excess / k
-        if lowered @ sets.table.counts > best @ sets.table.counts:
-            best = lowered
-            best_walked = [_price_set(sets, each.kept, lowered, k) for each in walked]
-        cheaper = [each.reduced < -_TOLERANCE for each in walked]
-        if not any(each.any() for each in cheaper) or part.left <= 0:
-            break
-        pairs = _join_pairs(sets, walked, pairs, cheaper)
-        if len(pairs.rows) > 2 * limit:
-            break
-    return best, best_walked
+        prices = best + factor * (target - best_bound) / square * lacking
+        bound = class_prices.choose_classes(classes, counts, prices, scratch, chosen) + float(prices @ counts)
+        weight = 0.1 if step < _MAX_STEPS // 2 else 0.03
+        if bound > best_bound:
+            if (counts - chosen) @ lacking >= 0:
+                factor = min(2.0, 1.1 * factor)
+            best, best_bound, n_worse = prices, bound, 0
+        else:
+            n_worse += 1
+            if n_worse == 15:  # in a row: steps are too long
+                factor, n_worse = 0.66 * factor, 0
+        average = (1 - weight) * average + weight * chosen
+    return best
 
 
-def _join_pairs(sets: KeptSets, walked: list[_Set], pairs: _Pairs, more: list[BoolArray]) -> _Pairs:
-    """Add pairs to those that there are, each once."""
-    bits = 1 << np.arange(pairs.kept.shape[1], dtype=np.int64)
-    numbers = pairs.kept @ bits
-    picked = [
-        is_more | np.isin(each.rows, pairs.rows[numbers == each.kept @ bits])
-        for each, is_more in zip(walked, more, strict=True)
-    ]
-    return _take_pairs(sets, walked, picked)
+@dataclass(slots=True, eq=False)
+class _Search:
+    """A release on its way: how many records each member has, and each class."""
+
+    members: _Members
+    counts: CountArray
+    k: int
+    prices: FloatArray
+    above: FloatArray  # (n_members,), what the cheapest class with a member costs above prices
+    amounts: CountArray  # (n_members,)
+    loads: CountArray = field(init=False)  # (n_classes,)
+    costs: FloatArray = field(init=False)  # (n_members,), of a record
+    by_row: CountArray = field(init=False)  # the members of row after row, those that cost least above prices first
+    starts: CountArray = field(init=False)  # (n_rows + 1,), of `by_row`
+    near: float = field(init=False)  # above prices, members that parts choose from
+
+    def __post_init__(self) -> None:
+        rows, class_of = self.members.classes.rows, self.members.class_of
+        self.costs = self.members.classes.costs[class_of]
+        self.loads = np.bincount(class_of, self.amounts, len(self.members.kept)).astype(np.int64)
+        self.by_row = np.lexsort((self.above, rows))
+        self.starts = np.searchsorted(rows[self.by_row], np.arange(len(self.counts) + 1))
+        room = _MAX_MEMBERS_PER_ROW * len(self.counts)
+        self.near = float(np.partition(self.above, room)[room]) if len(self.above) > room else math.inf
+
+    def list_members(self, row: int) -> CountArray:
+        """Return the members of a row, those that cost least above prices first."""
+        return self.by_row[self.starts[row] : self.starts[row + 1]]
+
+    def excess(self) -> FloatArray:
+        """Return what the records of every row pay above their prices."""
+        paid = np.bincount(self.members.classes.rows, self.amounts * self.costs, len(self.counts))
+        return np.asarray(paid - self.prices * self.counts)
+
+    def to_choice(self) -> Choice:
+        """Return what records keep."""
+        used = np.flatnonzero(self.amounts)
+        used = used[np.lexsort((self.costs[used], self.members.classes.rows[used]))]
+        rows, kept = self.members.classes.rows[used], self.members.kept[self.members.class_of[used]]
+        return Choice(rows.astype(np.int64), kept, self.amounts[used])
 
 
-def _solve(sets: KeptSets, k: int, pairs: _Pairs, clock: Clock) -> tuple[Choice, float, bool] | None:
-    """Solve the integer programme; return what is published, its cost, and whether nothing cheaper is in it."""
+def _search_parts(search: _Search, clock: Clock, n_before: int) -> tuple[int, bool]:
+    """Choose anew part by part, in rounds over all rows that pay too much; return how many, and whether none was left.
+
+    Parts grow where they gain little, up to what a programme solves in a second: with k, classes are harder to choose.
+    """
+    size, largest = max(100, 3_000 // search.k), max(300, 24_000 // search.k**2)
+    rng, least = np.random.default_rng(0), _MIN_EXCESS * float(search.costs.max(initial=0.0))
+    n_parts = 0
+    while True:
+        before, excess = float(search.costs @ search.amounts), search.excess()
+        seeds = np.argsort(-excess * (rng.random(len(excess)) if n_parts else 1.0), kind="stable")
+        is_done = np.zeros(len(excess), dtype=np.bool_)
+        for seed in seeds[(excess[seeds] > least) & (search.counts[seeds] < search.k)].tolist():
+            if is_done[seed]:
+                continue
+            if clock.is_over(n_before + n_parts) or (clock.budget == Budget() and n_parts >= _MAX_PARTS):
+                return n_parts, False
+            free, left = _free_part(search, seed, size, is_done)
+            _solve_part(search, free, left, clock)
+            is_done[free] = True
+            n_parts += 1
+            clock.report_progress(n_parts / (n_parts + 100))
+        gain = before - float(search.costs @ search.amounts)
+        if gain <= _MIN_GAIN * before:
+            if size >= min(largest, len(excess)) and gain <= _TOLERANCE:
+                return n_parts, True
+            size = min(largest, size * 3 // 2)
+
+
+def _free_part(search: _Search, seed: int, size: int, is_done: BoolArray) -> tuple[CountArray, dict[int, int]]:
+    """Free some rows, those first that may share a class; return them, and the loads of classes that lose records.
+
+    A class that would keep too few records is freed as a whole.
+    """
+    rows, starts, class_of = search.members.classes.rows, search.members.classes.starts, search.members.class_of
+    free: set[int] = set()
+    left: dict[int, int] = {}
+    seen: set[int] = set()
+    waiting = [(0.0, seed)]
+    while waiting and len(free) < size:
+        distance, row = heapq.heappop(waiting)
+        leaving = [row]
+        while leaving:
+            row = leaving.pop()
+            if row in free:
+                continue
+            free.add(row)
+            at = search.list_members(row)
+            for member in at[search.amounts[at] > 0].tolist():
+                number = int(class_of[member])
+                left[number] = left.get(number, int(search.loads[number])) - int(search.amounts[member])
+                if left[number] < search.k:
+                    others = np.arange(starts[number], starts[number + 1])
+                    leaving += rows[others[search.amounts[others] > 0]].tolist()
+            if search.counts[row] >= search.k:
+                continue
+            for number in class_of[at[search.above[at] <= search.near]].tolist():
+                if number in seen:
+                    continue
+                seen.add(number)
+                others = np.arange(starts[number], starts[number + 1])
+                others = others[(search.above[others] <= search.near) & ~is_done[rows[others]]]
+                near = zip((distance + search.above[others]).tolist(), rows[others].tolist(), strict=True)
+                for item in near:
+                    heapq.heappush(waiting, item)
+    return np.array(sorted(free), dtype=np.int64), left
+
+
+def _solve_part(search: _Search, free: CountArray, left: dict[int, int], clock: Clock) -> None:
+    """Choose anew for some rows, from the members that cost little above prices, and take it if it costs less."""
+    at = np.concatenate([search.list_members(row) for row in free.tolist()])
+    at = at[(search.above[at] <= search.near) | (search.amounts[at] > 0)]
+    loads = search.loads[search.members.class_of[at]]
+    for number, load in left.items():
+        loads[search.members.class_of[at] == number] = load
+    solved = _choose_members(search, free, at, loads, clock)
+    if solved is not None and search.costs[at] @ solved[0] < search.costs[at] @ search.amounts[at] - _TOLERANCE:
+        _take(search, at, solved[0])
+
+
+def _take(search: _Search, at: CountArray, amounts: CountArray) -> None:
+    np.add.at(search.loads, search.members.class_of[at], amounts - search.amounts[at])
+    search.amounts[at] = amounts
+
+
+def _choose_members(
+    search: _Search, rows: CountArray, at: CountArray, loads: CountArray, clock: Clock
+) -> tuple[CountArray, bool] | None:
+    """Choose members for all records of some rows at the least cost; also tell whether that is proven.
+
+    Every record has one member, and a class has no records or at least k, counted with the ones that it has already.
+    """
+    from scipy import sparse
     from scipy.optimize import Bounds, LinearConstraint
 
-    programme, n = _build(sets, k, pairs), sets.table.counts
-    n_pairs = len(pairs.rows)
-    highest = np.append(n[pairs.rows].astype(float), np.ones(len(programme.costs) - n_pairs))
-    options: dict[str, float] = {"mip_rel_gap": 0.0}
+    k, counts, n = search.k, search.counts[rows], len(at)
+    of_members = search.counts[search.members.classes.rows[at]].astype(float)
+    _, first, numbers = np.unique(search.members.class_of[at], return_index=True, return_inverse=True)
+    is_bound = loads[first] < k
+    bound = np.flatnonzero(is_bound[numbers])
+    of_bound, n_bound = (np.cumsum(is_bound) - 1)[numbers[bound]], int(is_bound.sum())
+    width, ones, opened = n + n_bound, np.ones(len(bound)), n + np.arange(n_bound)
+    positions = np.searchsorted(rows, search.members.classes.rows[at])
+    all_published = sparse.csr_matrix((np.ones(n), (positions, np.arange(n))), shape=(len(rows), width))
+    full = sparse.csr_matrix(
+        (
+            np.concatenate([-ones, np.full(n_bound, float(k))]),
+            (np.concatenate([of_bound, np.arange(n_bound)]), np.concatenate([bound, opened])),
+        ),
+        shape=(n_bound, width),
+    )
+    only_opened = sparse.csr_matrix(
+        (
+            np.concatenate([ones, -of_members[bound]]),
+            (np.tile(np.arange(len(bound)), 2), np.concatenate([bound, n + of_bound])),
+        ),
+        shape=(len(bound), width),
+    )
+    options: dict[str, float] = {"mip_rel_gap": 0.0, "node_limit": _MAX_NODES}
     if clock.budget.seconds is not None:
         options["time_limit"] = max(_MIN_SECONDS, clock.left)
     solved = solver.milp(
-        programme.costs,
-        integrality=np.ones(len(programme.costs)),
-        bounds=Bounds(np.zeros(len(programme.costs)), highest),
-        constraints=[LinearConstraint(programme.equal, n, n), LinearConstraint(programme.below, -np.inf, 0.0)],
+        np.append(search.costs[at], np.zeros(n_bound)),
+        integrality=np.ones(width),
+        bounds=Bounds(np.zeros(width), np.append(of_members, np.ones(n_bound))),
+        constraints=[
+            LinearConstraint(all_published, counts, counts),
+            LinearConstraint(sparse.vstack([full, only_opened]), -np.inf, 0.0),
+        ],
         options=options,
     )
-    if solved.x is None:
-        return None
-    amounts = np.rint(solved.x[:n_pairs]).astype(np.int64)
-    used = np.flatnonzero(amounts)
-    used = used[np.lexsort((pairs.costs[used], pairs.rows[used]))]
-    choice = Choice(pairs.rows[used], pairs.kept[used], amounts[used])
-    return choice, float(pairs.costs @ amounts), solved.status == 0
+    return None if solved.x is None else (np.rint(solved.x[:n]).astype(np.int64), solved.status == 0)
+
+
+def _prove(search: _Search, step: float, clock: Clock) -> bool:
+    """Tell whether no release costs less; where few members could be in one, by a programme of all of them.
+
+    The classes of a cheaper release cost at most so much above their prices as all of it does.
+    """
+    value, total = float(search.costs @ search.amounts), float(search.prices @ search.counts)
+    if _round_up(total, step) >= value - _TOLERANCE * max(1.0, value):
+        return True
+    at = np.flatnonzero((search.above <= value - step - total + _TOLERANCE * max(1.0, value)) | (search.amounts > 0))
+    if not search.members.is_all or len(at) > _MAX_MEMBERS_OF_PROOF or clock.left <= 0:
+        return False
+    rows = np.arange(len(search.counts))
+    solved = _choose_members(search, rows, at, np.zeros(len(at), dtype=np.int64), clock)
+    if solved is None:
+        return False
+    if search.costs[at] @ solved[0] < value - _TOLERANCE:
+        _take(search, at, solved[0])
+    return solved[1]
 
 
 def _step(weights: FloatArray) -> float:
