@@ -1,5 +1,7 @@
 """Local suppression: floors and optima by brute force, the laws of its readings, and Adult's figures."""
 
+from itertools import combinations
+
 import numpy as np
 import polars as pl
 import pytest
@@ -165,6 +167,10 @@ def test_many_columns_end_with_the_budget():
         ({"importance": ["a", "a"]}, "names a column twice"),
         ({"importance": ["ape"]}, "importance of LocalSuppression"),
         ({"weights": {"ape": 2}}, "weights of LocalSuppression"),
+        ({"per_combination": 0}, "per_combination = 0"),
+        ({"per_combination": ["a", "b"]}, "per_combination = "),
+        ({"per_combination": [["a", "a"]]}, "names a column twice"),
+        ({"per_combination": [["a", "ape"]]}, "per_combination of LocalSuppression"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(options, message):
@@ -200,6 +206,77 @@ def test_the_command_a_policy_and_a_comparison_take_it(tmp_path):
     assert policy.protect(frame).blanks.smallest_class >= 3
     compared = ht.compare(frame, policy, k=[2, 3], suppression=[0], method=["suppress", "mondrian"])
     assert [row.verified for row in compared.rows if row.method == "suppress"] == [True, True]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("sets", [1, 2, [["a", "b"], ["c"]], [["c", "a"], ["a"]]])
+def test_combinations_share_cells_on_every_set_above_their_floor(seed, sets):
+    frame, k = draw(seed, n_rows=16), 3
+    release = suppress(frame, ht.KAnonymity(k), per_combination=sets)
+    judged = (
+        list(combinations(range(3), sets)) if isinstance(sets, int) else [[NAMES.index(x) for x in s] for s in sets]
+    )
+    published = cells(release)
+    assert naive.smallest_by_set(published, judged) >= k
+    assert release.loss == n_blank(published)
+    original = [tuple(None if cell is None else str(cell) for cell in row) for row in frame.rows()]
+    assert release.trace.bound == naive.own_optimum_by_set(original, k, judged) <= release.loss
+    assert release.loss <= suppress(frame, ht.KAnonymity(k)).loss
+    assert release.verify().passed
+    # The claim is read again from a manifest, and a record that is alone on a set fails it.
+    claim = ht.claims.claim_from_dict(release.claim.to_dict())
+    assert claim.conditions == release.claim.conditions
+    alone = release.frame.with_columns(a=pl.Series(["x", *release.frame["a"].to_list()[1:]]))
+    failures = claim.verify(alone).failures
+    assert failures
+    assert failures[0].rows(alone).tolist()
+
+
+def test_a_set_of_all_columns_is_k_anonymity():
+    frame = draw(4, n_rows=16)
+    whole, asked = suppress(frame, ht.KAnonymity(3)), suppress(frame, ht.KAnonymity(3), per_combination=3)
+    assert asked.claim.kind == whole.claim.kind == "classes"
+    assert asked.loss == whole.loss
+
+
+def test_combinations_at_the_doors(tmp_path):
+    frame = draw(4, n_rows=40)
+    path, written = tmp_path / "in.csv", tmp_path / "out.csv"
+    frame.write_csv(path)
+    policy = ht.Policy.make(
+        {
+            "columns": dict.fromkeys(NAMES, "quasi-identifier"),
+            "models": [{"k-anonymity": 3}],
+            "method": {"suppress": {"per_combination": [["a", "b"], ["b", "c"]]}},
+        }
+    )
+    assert ht.Policy.parse(policy.to_yaml()).to_dict() == policy.to_dict()
+    (tmp_path / "policy.yaml").write_text(policy.to_yaml())
+    done("anonymize", path, "-o", written, "--policy", tmp_path / "policy.yaml")
+    for asked in (("verify", written), ("verify", written, "--policy", tmp_path / "policy.yaml")):
+        assert "k-anonymity (k = 3) on a, b" in done(*asked).out
+    release = policy.protect(frame)
+    assert any("one of these sets" in line for line in release.facts)
+    for report in (ht.report(release), ht.report(release, audience="external")):
+        assert "share each record's cells" not in str(report.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"models": [ht.MatchK1(2)]}, "models of more than the number of records"),
+        ({"models": [ht.DistinctLDiversity(2, "ill")]}, "models of more than the number of records"),
+        ({"person": "who"}, "or with persons"),
+        ({"average_risk": 0.2}, "a limit of average risk"),
+        ({"highest_risk": 0.2}, "limits of the risk"),
+    ],
+)
+def test_combinations_refuse_what_no_set_can_hold(options, message):
+    frame = draw(4, n_rows=20).with_columns(ill=pl.Series(["x", "y"] * 10), who=pl.Series(range(20)))
+    options = {"models": [ht.KAnonymity(2)], **options}
+    method = ht.LocalSuppression(per_combination=2)
+    with pytest.raises(ht.InputError, match=message):
+        ht.anonymize(frame, quasi_identifiers=NAMES, method=method, roles="trust", **options)
 
 
 ADULT = {2: (16_199, 16_980, 18_484), 3: (22_245, 23_700, 25_583), 5: (28_546, 30_700, 32_863)}

@@ -87,3 +87,21 @@ def best_choice(members, cost, counts, prices, k):
     sizes = range(k, len(records) + 1)
     blocks = (block for size in sizes for block in combinations(records, size))
     return min([0.0, *(len(block) * cost - sum(prices[row] for row in block) for block in blocks)])
+
+
+def smallest_by_set(published, sets):
+    """Return the smallest class of equal cells on any of some sets of columns."""
+    projected = [[tuple(row[j] for j in columns) for row in published] for columns in sets]
+    return min(rows.count(row) for rows in projected for row in rows)
+
+
+def own_optimum_by_set(rows, k, sets):
+    """Return the fewest blanks where, on every set, what each row keeps of it fits k rows of the input."""
+    total = 0
+    for row in rows:
+        total += min(
+            len(row) - len(kept)
+            for kept in kept_sets(len(row))
+            if all(sum(agree(row, other, {*kept} & {*columns}) for other in rows) >= k for columns in sets)
+        )
+    return total

@@ -13,6 +13,7 @@ from .method import (
     Method as Method,
     Offers as Offers,
     Problem as Problem,
+    list_judged_combinations as list_judged_combinations,
     register as register,
 )
 from .mingen import MinGen as MinGen

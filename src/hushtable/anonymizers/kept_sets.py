@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -28,16 +28,25 @@ class KeptSets:
     table: Table  # of the quasi-identifiers alone
     weights: FloatArray  # (n_columns,), of a blank
     ranks: CountArray  # (n_columns,), importance: of equal costs, sets that blank lower ranks come first
+    published: BoolArray | None = field(default=None, repr=False)  # (n_rows, n_columns), cells that are not yet blank
+    among: BoolArray | None = None  # (n_columns,), columns that are looked at; None: all
     varied: tuple[int, ...] = field(init=False)  # columns that may be blanked
 
     def __post_init__(self) -> None:
-        codes = self.table.codes
-        varied = tuple(j for j in range(len(codes)) if codes.shape[1] and (codes[j] != codes[j, 0]).any())
-        object.__setattr__(self, "varied", varied)
+        looked_at = range(len(self.table.columns)) if self.among is None else np.flatnonzero(self.among).tolist()
+        cells = ((j, self.cells(j)) for j in looked_at if self.table.n_rows)
+        object.__setattr__(self, "varied", tuple(j for j, codes in cells if (codes != codes[0]).any()))
+
+    def cells(self, j: int) -> CodeArray:
+        """Return what is published of a column: codes, and one more for a blank."""
+        codes, column = self.table.codes[j], self.table.columns[j]
+        if self.published is None:
+            return np.asarray(codes)
+        return np.where(self.published[:, j], codes, np.int32(column.n_values)).astype(np.int32)
 
     def with_weights(self, weights: FloatArray) -> KeptSets:
         """Return the same rows with other costs."""
-        return KeptSets(self.table, weights, self.ranks)
+        return replace(self, weights=weights)
 
     @property
     def n_sets(self) -> int:
@@ -74,9 +83,8 @@ class KeptSets:
     def label(self, kept: BoolArray, rows: CountArray | None = None) -> tuple[CodeArray, int]:
         """Return the classes of some rows, or of all, that agree on the kept columns; and how many there are."""
         columns = [j for j in self.varied if kept[j]]
-        codes = self.table.codes
-        of_rows = (codes[j] if rows is None else codes[j, rows] for j in columns)
-        widths = [self.table.columns[j].n_values for j in columns]
+        of_rows = (self.cells(j) if rows is None else self.cells(j)[rows] for j in columns)
+        widths = [self.table.columns[j].n_values + 1 for j in columns]
         return label_rows(of_rows, widths, self.table.n_rows if rows is None else len(rows))
 
 
@@ -90,8 +98,12 @@ class OwnOptimum:
     complete: bool  # else the last rows blank everything, and pay more than `costs`
 
 
-def find_own_optimum(sets: KeptSets, k: int, is_over: Callable[[int], bool]) -> OwnOptimum:
+def find_own_optimum(
+    sets: KeptSets, k: int, is_over: Callable[[int], bool], combinations: Sequence[BoolArray] = ()
+) -> OwnOptimum:
     """Find for every row the first set on which at least k records agree with it: no row depends on another.
+
+    Of combinations, (n_columns,) of bool each, k records have to agree on what the set keeps of each.
 
     This is (k,1)-anonymity by suppression alone, and what every class of k records costs at least, because the records
     of a class agree on what they keep. One group by for a set; Gionis, Mazza, Tassa, ICDE 2008, have the notion.
@@ -101,14 +113,23 @@ def find_own_optimum(sets: KeptSets, k: int, is_over: Callable[[int], bool]) -> 
     kept[:, [j for j in range(n_columns) if j not in sets.varied]] = True
     costs, is_open = np.zeros(n_rows), np.ones(n_rows, dtype=np.bool_)
     n_walked = 0
+    shared: dict[bytes, BoolArray] = {}
+
+    def has_companions(columns: BoolArray) -> BoolArray:
+        labels, n_classes = sets.label(columns)
+        return np.asarray(group.class_sizes(labels, sets.table.counts, n_classes)[labels] >= k)
+
     for columns in sets.iterate():
         if n_walked and is_over(n_walked):
             return OwnOptimum(kept, costs, n_walked, complete=False)
         n_walked += 1
-        labels, n_classes = sets.label(columns)
-        sizes = group.class_sizes(labels, sets.table.counts, n_classes)
         costs[is_open] = sets.cost(columns)
-        done = is_open & (sizes[labels] >= k)
+        done = is_open if combinations else is_open & has_companions(columns)
+        for each in combinations:
+            part = columns & each
+            if part.tobytes() not in shared:
+                shared[part.tobytes()] = has_companions(part)
+            done = done & shared[part.tobytes()]
         kept[done], is_open = columns, is_open & ~done
         if not is_open.any():
             break

@@ -8,16 +8,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.anonymizers.cell_candidates import infeasible_error
-from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.kept_sets import KeptSets, find_own_optimum, publish_kept, rank_columns
+from hushtable.anonymizers.closing_classes import close_classes
+from hushtable.anonymizers.column_combinations import (
+    Whole,
+    check_combinations,
+    check_request,
+    list_combinations,
+    search_combinations,
+)
+from hushtable.anonymizers.kept_sets import KeptSets, OwnOptimum, find_own_optimum, publish_kept, rank_columns
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.suppression_programme import Choice, Priced, improve
 from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.models import MatchingNotion, MatchK1
 from hushtable.quality import CellLoss, check_weights
-from hushtable.search import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,10 @@ class LocalSuppression:
     importance : sequence of str
         Columns, the one to keep longest first: decides among sets of blanks of the same cost. Columns that are not
         named come last, of these the ones with fewer values first.
+    per_combination : int or sequence of sequences of str, optional
+        Column sets on each of which the records shall be k-anonymous, instead of on all columns together; a number:
+        all sets of so many. Fewer cells are blanked, and the release claims less: who knows the columns of more than
+        one set of a person may find the record.
 
     Notes
     -----
@@ -67,6 +77,7 @@ class LocalSuppression:
 
     weights: Mapping[str, float] = field(default_factory=dict)
     importance: Sequence[str] = ()
+    per_combination: int | Sequence[Sequence[str]] | None = None
 
     name: ClassVar[str] = "suppress"
     offers = Offers(
@@ -82,12 +93,15 @@ class LocalSuppression:
         if len(set(names)) < len(names):
             raise InputError(f"importance names a column twice: {quote_names(names)}.", hint="name each once.")
         object.__setattr__(self, "importance", names)
+        object.__setattr__(self, "per_combination", check_combinations(self.per_combination))
+
+    def list_combinations(self, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Return the sets of some columns that are judged one by one; none where all are judged together."""
+        return list_combinations(self.per_combination, columns)
 
     def search(self, problem: Problem) -> Found:
         """Find what each record keeps."""
-        check_columns(tuple(self.weights), problem.columns, "weights of LocalSuppression")
-        check_columns(tuple(self.importance), problem.columns, "importance of LocalSuppression")
-        _refuse_unlisted_values(problem)
+        _check_options(self, problem)
         table = problem.table.select(problem.columns)
         assert isinstance(problem.loss, CellLoss)
         loss_weights = np.array([problem.loss.weights.get(name, 1.0) for name in problem.columns])
@@ -102,11 +116,10 @@ class LocalSuppression:
             _check_notion(problem.notion, table.n_records)
             kept, n_walked, complete = own.kept[inverse], own.n_sets, own.complete
         else:
-            kept, n_walked, complete = close_classes(sets, problem.judge, problem.clock)
-            if problem.judge.is_by_size and complete and own.complete:
-                priced = improve(types, k, own.costs, Choice.from_rows(inverse, kept), problem.clock, n_walked)
-                if priced is not None:
-                    kept, n_walked, complete = priced.choice.expand(inverse), n_walked + priced.n_parts, priced.complete
+            (kept, n_walked, complete), priced = _search_classes(problem, sets, types, inverse, own)
+        if combinations := self.list_combinations(problem.columns):
+            whole = Whole(kept, n_walked, complete)
+            return search_combinations(repr(self), problem, sets, loss_weights, combinations, whole)
         if not np.array_equal(weights, loss_weights):
             # The floor is one of the loss, whatever the search makes small.
             own = find_own_optimum(types.with_weights(loss_weights), k, problem.clock.is_over)
@@ -118,13 +131,35 @@ class LocalSuppression:
             return Found(partition, recoding, problem.clock.build_trace(repr(self), n_walked, complete=complete))
         floor, evidence = scale * float(own.costs @ distinct.counts), None
         if np.array_equal(weights, loss_weights) and own.complete and problem.judge.is_by_size and not problem.notion:
-            proven = priced or Priced(
-                own.costs, Choice.from_rows(inverse, kept), value / scale if scale else 0.0, is_best=False
-            )
+            start, cost = Choice.from_rows(inverse, kept), value / scale if scale else 0.0
+            proven = priced or Priced(own.costs, start, cost, is_best=False)
             floor = scale * proven.bound(types)
             evidence = _build_evidence(types, inverse, kept, proven, scale)
         trace = problem.clock.build_trace(repr(self), n_walked, value=value, bound=floor, complete=complete)
         return Found(partition, recoding, trace, evidence=evidence)
+
+
+def _check_options(method: LocalSuppression, problem: Problem) -> None:
+    """Raise InputError if the options, or the hierarchies, do not fit the problem."""
+    check_columns(tuple(method.weights), problem.columns, "weights of LocalSuppression")
+    check_columns(tuple(method.importance), problem.columns, "importance of LocalSuppression")
+    _refuse_unlisted_values(problem)
+    if method.list_combinations(problem.columns):
+        check_request(problem)
+
+
+def _search_classes(
+    problem: Problem, sets: KeptSets, types: KeptSets, row_of: CodeArray, own: OwnOptimum
+) -> tuple[Whole, Priced | None]:
+    """Close classes, and improve on them where their size is all that counts."""
+    found = Whole(*close_classes(sets, problem.judge, problem.clock))
+    if not (problem.judge.is_by_size and found.complete and own.complete):
+        return found, None
+    start = Choice.from_rows(row_of, found.kept)
+    priced = improve(types, problem.judge.min_size, own.costs, start, problem.clock, found.n_nodes)
+    if priced is None:
+        return found, None
+    return Whole(priced.choice.expand(row_of), found.n_nodes + priced.n_parts, priced.complete), priced
 
 
 def _build_evidence(
@@ -146,94 +181,6 @@ def _build_evidence(
         # Of every distinct row, by what its records keep: the row, the columns as bits, and how many records.
         "kept": np.column_stack((choice.rows, numbers, choice.n_records)).tolist(),
     }
-
-
-def close_classes(sets: KeptSets, judge: Judge, clock: Clock) -> tuple[BoolArray, int, bool]:
-    """Close whatever passes, set by set; return what each row keeps, how many sets were walked, and whether all.
-
-    Where the budget ends, one column after the other is blanked for all rows that are left, so that the walk is short.
-    """
-    n_rows, n_columns = sets.table.n_rows, len(sets.weights)
-    kept, open_rows = np.ones((n_rows, n_columns), dtype=np.bool_), np.arange(n_rows)
-    n_walked = 0
-    for columns in sets.iterate():
-        if n_walked and clock.is_over(n_walked):
-            break
-        n_walked += 1
-        open_rows = _close(sets, judge, columns, open_rows, kept)
-        clock.report_progress(1 - len(open_rows) / n_rows)
-        if not len(open_rows):
-            return kept, n_walked, True
-    else:
-        return _with_leftover(sets, judge, kept, open_rows), n_walked, True
-    columns = np.ones(n_columns, dtype=np.bool_)
-    for j in sorted(sets.varied, key=lambda j: (sets.weights[j], sets.ranks[j])):
-        columns = columns & (np.arange(n_columns) != j)
-        open_rows = _close(sets, judge, columns, open_rows, kept)
-    return _with_leftover(sets, judge, kept, open_rows), n_walked, False
-
-
-def _close(sets: KeptSets, judge: Judge, columns: BoolArray, open_rows: CountArray, kept: BoolArray) -> CountArray:
-    """Close the classes of open rows on some columns that pass; return the rows that are still open."""
-    labels, n_classes = sets.label(columns, open_rows)
-    passes = _judge_classes(judge, open_rows, labels, n_classes)[labels]
-    kept[open_rows[passes]] = columns
-    return open_rows[~passes]
-
-
-def _judge_classes(judge: Judge, rows: CountArray, labels: CodeArray, n_classes: int) -> BoolArray:
-    """Tell which classes of some rows pass."""
-    if judge.is_by_size:
-        return np.asarray(np.bincount(labels, minlength=n_classes) >= judge.min_size)
-    order = np.argsort(labels, kind="stable")
-    offsets = np.append(0, np.cumsum(np.bincount(labels, minlength=n_classes)))
-    return judge.passes(offsets, rows[order].astype(np.int32))
-
-
-def _with_leftover(sets: KeptSets, judge: Judge, kept: BoolArray, open_rows: CountArray) -> BoolArray:
-    """Blank the rows that no class holds, and so many more that they are a class together.
-
-    Records are lent by classes that can spare them, the cheapest first; else the cheapest classes join as a whole.
-    """
-    if not len(open_rows):
-        return kept
-    kept = kept.copy()
-    blank = ~np.isin(np.arange(kept.shape[1]), sets.varied)
-    labels, n_classes = _number_classes(sets, kept, open_rows)
-    extra = sets.cost(blank) - sets.costs(kept)
-    if judge.is_by_size:
-        lenders = _spare_rows(labels, n_classes, judge.min_size, extra)[: judge.min_size - len(open_rows)]
-        if len(lenders) == judge.min_size - len(open_rows):
-            kept[np.append(open_rows, lenders)] = blank
-            return kept
-    closed = labels >= 0
-    joined = np.zeros(len(labels), dtype=np.bool_)
-    joined[open_rows] = True
-    for number in np.argsort(np.bincount(labels[closed], extra[closed], n_classes), kind="stable").tolist():
-        joined |= labels == number
-        rows = np.flatnonzero(joined)
-        if _judge_classes(judge, rows, np.zeros(len(rows), dtype=np.int32), 1)[0]:
-            break
-    kept[joined] = blank
-    return kept
-
-
-def _number_classes(sets: KeptSets, kept: BoolArray, open_rows: CountArray) -> tuple[CodeArray, int]:
-    """Return the classes of the rows that are in one, -1 for open rows."""
-    partition, _ = publish_kept(sets.table, kept)
-    labels = partition.labels.copy()
-    labels[open_rows] = -1
-    return labels, partition.n_classes
-
-
-def _spare_rows(labels: CodeArray, n_classes: int, k: int, extra: FloatArray) -> CountArray:
-    """Return rows that classes of more than k can lend, those of least extra cost first."""
-    order = np.lexsort((extra, labels))
-    order = order[labels[order] >= 0]
-    sizes = np.bincount(labels[order], minlength=n_classes)
-    rank = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[labels[order]]
-    spare = order[rank < sizes[labels[order]] - k]
-    return spare[np.argsort(extra[spare], kind="stable")]
 
 
 def _check_notion(notion: MatchingNotion, n_records: int) -> None:

@@ -6,6 +6,7 @@ from .bounds import (
 from .certificates import Certificate as Certificate, check_certificate as check_certificate
 from .certificates.prices import build_certificate as build_certificate
 from .classes import (
+    ClaimOnColumns as ClaimOnColumns,
     Classes as Classes,
     Limits as Limits,
 )
@@ -14,6 +15,7 @@ from .column_entries import (
     read_roundings as read_roundings,
     rules_of as rules_of,
 )
+from .combinations import Combinations as Combinations
 from .coverage import (
     count_coverage as count_coverage,
     count_fewest_persons as count_fewest_persons,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hushtable._types import Missing
 from hushtable.claims.classes import ClaimOnColumns, Classes, Limits
+from hushtable.claims.combinations import Combinations
 from hushtable.claims.histories import HistoryClaim, measure_claim_linkage
 from hushtable.claims.independence import Independence
 from hushtable.claims.matchings import Matchings
@@ -37,7 +38,7 @@ def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
 
 
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
-    {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
+    {each.kind: each.from_dict for each in (Classes, Combinations, HistoryClaim, Matchings, Independence, Stated)}
     | {_HIDDEN_CELLS: _read_hidden_cells}
 )
 """How claims are read from manifests, by the word for their kind."""
@@ -65,9 +66,13 @@ def claim_from_models(
     hierarchies: Mapping[str, Any] | None = None,
     origins: Mapping[str, ColumnSpec] | None = None,
     rounded: Mapping[str, KeptRounding] | None = None,
+    combinations: tuple[tuple[str, ...], ...] = (),
     **of_classes: Any,
-) -> Classes | Matchings:
-    """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked."""
+) -> Combinations | Classes | Matchings:
+    """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked.
+
+    With combinations the classes are those of each of these sets of columns.
+    """
     shared: dict[str, Any] = {"sensitive": tuple(sensitive), "specs": specs or {}, "hierarchies": hierarchies or {}}
     shared |= {"origins": origins or {}, "rounded": rounded or {}}
     notions = tuple(model for model in models if isinstance(model, MatchingNotion))
@@ -78,13 +83,15 @@ def claim_from_models(
             "matching notions were given with models of classes.",
             hint="judge them one after the other: notions look at rows.",
         )
+    if combinations:
+        return Combinations(tuple(columns), tuple(models), **shared, combinations=combinations)
     kind = HistoryClaim if any(model.needs.histories for model in models) else Classes
     return kind(tuple(columns), tuple(models), **shared, **of_classes)
 
 
 def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:
     """Return the claim of a file in which numbers of some columns have decimal commas."""
-    if not isinstance(claim, (Classes, Matchings)):
+    if not isinstance(claim, (Classes, Combinations, Matchings)):
         return claim
     spelled = {
         name: replace(claim.specs.get(name, ColumnSpec()), decimal=",", thousands=None)
@@ -119,7 +126,7 @@ def open_release(data: Any, dialect: Dialect | None = None, *, is_large: bool = 
 
 def original_columns(claim: Claim) -> list[str]:
     """Return the columns of the original that a claim speaks of, and whose record a row is."""
-    rounded = claim.rounded if isinstance(claim, (Classes, Matchings)) else ()
+    rounded = claim.rounded if isinstance(claim, ClaimOnColumns) else ()
     named = [*claim.columns, *claim.sensitive, *rounded, claim.person]
     return [name for name in dict.fromkeys(named) if name is not None]
 

@@ -16,10 +16,11 @@ from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, Valid
 
 from hushtable import engines
 from hushtable._types import Progress
-from hushtable.anonymizers import Request, protect
+from hushtable.anonymizers import Request, list_judged_combinations, protect
 from hushtable.claims import (
     Claim,
     Classes,
+    Combinations,
     Limits,
     Matchings,
     Verdict,
@@ -424,7 +425,7 @@ class Policy(Record):
                 hint="their cells fit several: choose the one that is meant, for instance format: '%d.%m.%Y'.",
             )
 
-    def claim(self, columns: Sequence[str] = ()) -> Classes | Matchings:
+    def claim(self, columns: Sequence[str] = ()) -> Combinations | Classes | Matchings:
         """Return what a release by this policy claims; where something is yet to be decided, it claims nothing.
 
         Parameters
@@ -438,6 +439,8 @@ class Policy(Record):
             limits = Limits(self.limits.highest_risk, self.limits.average_risk)
             of_classes = {"population": self._read_population(), "person": self.person, "limits": limits}
             of_classes["is_fresh"] = self.person in self.fresh
+        if sets := list_judged_combinations(self.method, self.quasi_identifiers):
+            of_classes = {"combinations": sets}
         claim = claim_from_models(
             self.quasi_identifiers,
             self.models,
@@ -502,7 +505,7 @@ class Policy(Record):
 
         Columns that a claim judges as bounds of others are known by these.
         """
-        bounds = claim.bound_columns if isinstance(claim, (Classes, Matchings)) else ()
+        bounds = claim.bound_columns if isinstance(claim, (Classes, Combinations, Matchings)) else ()
         released = [name for name in columns if name not in bounds]
         stray = [name for name in released if name not in self.columns or name in self.removed]
         if stray:

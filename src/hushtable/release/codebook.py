@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.claims import Classes, Matchings
+from hushtable.claims import ClaimOnColumns, Classes, Combinations, Matchings
 from hushtable.columns import Column, bound_names, cells, zone_of
 from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, Times
 from hushtable.io import Frame, Variable
@@ -121,7 +121,7 @@ class Codebook:
     """
 
     edition: Edition
-    claim: Classes | Matchings
+    claim: Classes | Combinations | Matchings
     columns: tuple[Column, ...]
     style: str
     removed: tuple[str, ...] = ()
@@ -353,7 +353,7 @@ class Codebook:
         return least_of(self.claim)
 
 
-def least_of(claim: Classes | Matchings) -> int:
+def least_of(claim: ClaimOnColumns) -> int:
     """Return how many people must share a reported value, also if no model bounds class sizes."""
     return max(_MIN_PEOPLE_PER_VALUE, *(max(model.min_size, getattr(model, "k", 1)) for model in claim.models))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 import numpy as np
 
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, FrameT, freeze_array
-from hushtable.claims import Certificate, Classes, Linkage, Matchings, Verdict
+from hushtable.claims import Certificate, Classes, Combinations, Linkage, Matchings, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec, to_enumeration
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy, NamedSets
@@ -59,7 +59,7 @@ class Release(StatesFacts, Generic[FrameT]):
     source : Frame or Table
         The input, untouched. Where its rows are not in memory: the distinct rows of the columns that were judged, each
         with how many records it stands for.
-    claim : Classes or Matchings
+    claim : Classes, Matchings or Combinations
         What the release promises.
     partition : Partition
         The classes of the source's rows; label -1: suppressed.
@@ -98,7 +98,7 @@ class Release(StatesFacts, Generic[FrameT]):
     """
 
     source: Frame | Table = field(repr=False)
-    claim: Classes | Matchings
+    claim: Classes | Combinations | Matchings
     partition: Partition
     recoding: Recoding = field(repr=False)
     loss: float
