@@ -90,7 +90,7 @@ FILES_LOADED = {
     "--help": 38,
     "verify out.csv": 69,
     "assess people.csv --qi age": 86,
-    "anonymize people.csv -p policy.yaml -o out.csv --force": 157,
+    "anonymize people.csv -p policy.yaml -o out.csv --force": 158,
     "scan people.csv": 156,
 }
 
