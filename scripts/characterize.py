@@ -34,6 +34,7 @@ METHODS = (
     {"mondrian": {"cut": "median"}},
     "full_domain",
     "local_recoding",
+    "suppress",
 )
 _VARYING = ("seconds", "created", "sha256", "hushtable", "n_bytes", "version", "host", "user", "number", "history")
 

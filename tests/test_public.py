@@ -224,6 +224,7 @@ def results() -> dict[str, Any]:
         "JoinRisk": ht.join_risk(people[["sex", "education"]], people[["sex"]], on=["sex"]),
         "Linking": ht.link(people[["sex", "education"]], people, on=["sex"]),
         "LocalRecoding": ht.LocalRecoding(),
+        "LocalSuppression": ht.LocalSuppression(),
         "Mondrian": ht.Mondrian(cut="median"),
         "Mpuccs": ht.mpuccs(people, columns=["sex", "marital_status"]),
         "Objective": ht.Objective.paper(),

@@ -5,6 +5,7 @@ from .anonymizers import (
     Genetic as Genetic,
     Histories as Histories,
     LocalRecoding as LocalRecoding,
+    LocalSuppression as LocalSuppression,
     MinGen as MinGen,
     Mondrian as Mondrian,
     Recoding as Recoding,

@@ -266,6 +266,9 @@ def method(random: Random, n: int, qi: list[str], columns: dict[str, Made], aske
         only_k = len(asked) == 1 and isinstance(asked[0], ht.KAnonymity)
         variant = "mg-ga" if only_k and random.random() < 0.4 else "partitions"
         return ht.Genetic(variant, individuals=4 if variant == "partitions" else 12, generations=4, elite=0.25)
+    if roll < 0.32:
+        importance = random.sample(qi, random.randint(0, len(qi)))
+        return ht.LocalSuppression({qi[0]: random.choice((0, 0.5, 3))} if random.random() < 0.3 else {}, importance)
     recoding = random.choice(("tight", "tight", "cut", "cut", "label", "set", "central", "readable", "readable"))
     # What groups and long sets are named only the codebook tells: here all are listed.
     listing = {"readable": {"max_listed": 64, "max_length": 10**5}, "cut": {"max_length": 10**5}}.get(recoding, {})

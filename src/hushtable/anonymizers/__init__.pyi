@@ -7,12 +7,14 @@ from .histories import Histories as Histories
 from .judging import Judge as Judge
 from .linked_tables import LinkedRequest as LinkedRequest, protect_linked_tables as protect_linked_tables
 from .local_recoding import LocalRecoding as LocalRecoding
+from .local_suppression import LocalSuppression as LocalSuppression
 from .method import (
     METHODS as METHODS,
     Found as Found,
     Method as Method,
     Offers as Offers,
     Problem as Problem,
+    list_judged_combinations as list_judged_combinations,
     register as register,
 )
 from .mingen import MinGen as MinGen

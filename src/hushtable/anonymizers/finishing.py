@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.preparation import Prepared, Request
-from hushtable.claims import Certificate, Classes, Failure, Matchings, claim_from_models
+from hushtable.claims import Certificate, Classes, Combinations, Failure, Matchings, claim_from_models
 from hushtable.columns import SUPPRESSED, ColumnSpec
 from hushtable.errors import InfeasibleError, InputError
 from hushtable.models import entries, model_to_dict
@@ -52,7 +52,15 @@ def release_of(
     drops = n_suppressed > 0 and (leaves_out or has_histories or not judge.take_rows(suppressed).passes_as_one_class())
     release = Release(
         source=prepared.source,
-        claim=_build_claim(prepared, request, recoding, n_suppressed, drops=drops, leaves_out=leaves_out),
+        claim=_build_claim(
+            prepared,
+            request,
+            recoding,
+            n_suppressed,
+            drops=drops,
+            leaves_out=leaves_out,
+            combinations=result.combinations,
+        ),
         partition=partition,
         recoding=recoding,
         loss=request.loss.measure_rows(recoding, partition.labels, judge.table)
@@ -94,10 +102,23 @@ def _judge_persons(release: Release) -> tuple[Failure, ...]:
 
 
 def _build_claim(
-    prepared: Prepared, request: Request, recoding: Recoding, n_suppressed: int, *, drops: bool, leaves_out: bool
-) -> Classes | Matchings:
+    prepared: Prepared,
+    request: Request,
+    recoding: Recoding,
+    n_suppressed: int,
+    *,
+    drops: bool,
+    leaves_out: bool,
+    combinations: Sequence[tuple[str, ...]] = (),
+) -> Combinations | Classes | Matchings:
     class_options: dict[str, Any] = {}
-    if not any(model.needs.original for model in request.models):
+    if combinations and request.limits.any:
+        raise InputError(
+            "limits of the risk were given with per_combination.", hint="leave them out, or ask for a larger k."
+        )
+    if combinations:
+        class_options = {"combinations": tuple(combinations)}
+    elif not any(model.needs.original for model in request.models):
         people = prepared.population
         # Where nothing was suppressed, or people are left out on purpose, the limit says nothing. Among cells that
         # cover a population, nothing tells a suppressed record from one of the widest class.

@@ -147,6 +147,8 @@ class Found:
     evidence : mapping, optional
         Why nothing better exists: the entries of a certificate that do not follow from the request, its kind among
         them.
+    combinations : tuple of tuple of str
+        Sets of columns on each of which the models hold, where they need not hold on all columns together.
     floor_budget : Budget, optional
         The part of the budget that is left for a floor under the loss; without it no floor is computed.
     """
@@ -157,6 +159,7 @@ class Found:
     placing: Placing | None = field(default=None, repr=False)
     others: tuple[Found, ...] = field(default=(), repr=False)
     evidence: Mapping[str, Any] | None = field(default=None, repr=False)
+    combinations: tuple[tuple[str, ...], ...] = ()
     floor_budget: Budget | None = None
 
     @property
@@ -188,6 +191,7 @@ METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
         "mingen": "hushtable.anonymizers.mingen.MinGen",
         "mondrian": "hushtable.anonymizers.mondrian.Mondrian",
         "histories": "hushtable.anonymizers.histories.Histories",
+        "suppress": "hushtable.anonymizers.local_suppression.LocalSuppression",
     },
     "method",
     "methods",
@@ -217,6 +221,15 @@ def check_offers(method: Method, problem: Problem) -> None:
             hint=f"methods that match rows: {able}.",
         )
     _check_models(name, offers, problem.judge.models)
+
+
+def list_judged_combinations(method: Method, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the sets of columns that a method of releases judges one by one; none where it judges all together."""
+    if method.name != "suppress":
+        return ()
+    from hushtable.anonymizers.local_suppression import LocalSuppression
+
+    return method.list_combinations(columns) if isinstance(method, LocalSuppression) else ()
 
 
 def is_own(given: object) -> bool:

@@ -8,6 +8,7 @@ from .certificates import Certificate as Certificate, check_certificate as check
 from .certificates.prices import build_certificate as build_certificate
 from .certificates.triples import build_triple_certificate as build_triple_certificate
 from .classes import (
+    ClaimOnColumns as ClaimOnColumns,
     Classes as Classes,
     Limits as Limits,
 )
@@ -16,6 +17,7 @@ from .column_entries import (
     read_roundings as read_roundings,
     rules_of as rules_of,
 )
+from .combinations import Combinations as Combinations
 from .coverage import (
     count_coverage as count_coverage,
     count_fewest_persons as count_fewest_persons,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hushtable._types import Missing
 from hushtable.claims.classes import ClaimOnColumns, Classes, Limits
+from hushtable.claims.combinations import Combinations
 from hushtable.claims.histories import HistoryClaim, measure_claim_linkage
 from hushtable.claims.independence import Independence
 from hushtable.claims.matchings import Matchings
@@ -27,45 +29,27 @@ if TYPE_CHECKING:
     from hushtable.io import Scan
 
 
-_HIDDEN_CELLS: Final = "hidden cells"
-_HOUSEHOLDS: Final = "households"
-_LINKED_TABLES: Final = "linked tables"
-_ROUNDED_CELLS: Final = "rounded cells"
+_OF_TABLES: Final = ("hidden cells", "rounded cells")
 
 
-def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
-    # Loaded when it is asked for: no release of records needs it.
-    from hushtable.claims.hidden_cells import HiddenCells
+def _read_later(module: str, name: str) -> Callable[[Mapping[str, Any]], Claim]:
+    """Return how a claim is read whose module is loaded when it is asked for: few releases have it."""
 
-    return HiddenCells.from_dict(entries)
+    def read(entries: Mapping[str, Any]) -> Claim:
+        kind = getattr(importlib.import_module(f"hushtable.claims.{module}"), name)
+        claim: Claim = kind.from_dict(entries)
+        return claim
 
-
-def _read_rounded_cells(entries: Mapping[str, Any]) -> Claim:
-    from hushtable.claims.rounded_cells import RoundedCells
-
-    return RoundedCells.from_dict(entries)
-
-
-def _read_households(entries: Mapping[str, object]) -> Claim:
-    from hushtable.claims.households import HouseholdClaim
-
-    return HouseholdClaim.from_dict(entries)
-
-
-def _read_linked_tables(entries: Mapping[str, Any]) -> Any:
-    # Loaded when it is asked for, as few releases are of several tables.
-    from hushtable.claims.bundles import LinkedTables
-
-    return LinkedTables.from_dict(entries)
+    return read
 
 
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
-    {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
+    {each.kind: each.from_dict for each in (Classes, Combinations, HistoryClaim, Matchings, Independence, Stated)}
     | {
-        _HIDDEN_CELLS: _read_hidden_cells,
-        _ROUNDED_CELLS: _read_rounded_cells,
-        _HOUSEHOLDS: _read_households,
-        _LINKED_TABLES: _read_linked_tables,
+        "hidden cells": _read_later("hidden_cells", "HiddenCells"),
+        "rounded cells": _read_later("rounded_cells", "RoundedCells"),
+        "households": _read_later("households", "HouseholdClaim"),
+        "linked tables": _read_later("bundles", "LinkedTables"),
     }
 )
 """How claims are read from manifests, by the word for their kind."""
@@ -115,9 +99,13 @@ def claim_from_models(
     origins: Mapping[str, ColumnSpec] | None = None,
     rounded: Mapping[str, KeptRounding] | None = None,
     is_household: bool = False,
+    combinations: tuple[tuple[str, ...], ...] = (),
     **of_classes: Any,
-) -> Classes | Matchings:
-    """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked."""
+) -> Combinations | Classes | Matchings:
+    """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked.
+
+    With combinations the classes are those of each of these sets of columns.
+    """
     shared: dict[str, Any] = {"sensitive": tuple(sensitive), "specs": specs or {}, "hierarchies": hierarchies or {}}
     shared |= {"origins": origins or {}, "rounded": rounded or {}}
     notions = tuple(model for model in models if isinstance(model, MatchingNotion))
@@ -128,6 +116,8 @@ def claim_from_models(
             "matching notions were given with models of classes.",
             hint="judge them one after the other: notions look at rows.",
         )
+    if combinations:
+        return Combinations(tuple(columns), tuple(models), **shared, combinations=combinations)
     kind = HistoryClaim if any(model.needs.histories for model in models) else Classes
     if is_household:
         # Few releases hold households, and a command loads what it runs.
@@ -139,7 +129,7 @@ def claim_from_models(
 
 def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:
     """Return the claim of a file in which numbers of some columns have decimal commas."""
-    if not isinstance(claim, (Classes, Matchings)):
+    if not isinstance(claim, (Classes, Combinations, Matchings)):
         return claim
     spelled = {
         name: replace(claim.specs.get(name, ColumnSpec()), decimal=",", thousands=None)
@@ -174,7 +164,7 @@ def open_release(data: Any, dialect: Dialect | None = None, *, is_large: bool = 
 
 def original_columns(claim: Claim) -> list[str]:
     """Return the columns of the original that a claim speaks of, and whose record a row is."""
-    rounded = claim.rounded if isinstance(claim, (Classes, Matchings)) else ()
+    rounded = claim.rounded if isinstance(claim, ClaimOnColumns) else ()
     named = [*claim.columns, *claim.sensitive, *rounded, claim.person]
     return [name for name in dict.fromkeys(named) if name is not None]
 
@@ -191,7 +181,7 @@ def select_for_claim(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
     named += claim.bound_columns if isinstance(claim, ClaimOnColumns) else ()
     # Whose record a row is, a release may not tell.
     wanted = [name for name in named if name in (*table.columns, *claim.columns)]
-    if claim.kind == _HIDDEN_CELLS:  # a column besides may show what they hide
+    if claim.kind in _OF_TABLES:  # a column besides may show what they hide
         wanted = list(table.columns)
     # Quasi-identifiers are looked at as texts, of which many rows have one. Sensitive values keep their types.
     return collapse(table, wanted, coded=claim.columns)

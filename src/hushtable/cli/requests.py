@@ -77,7 +77,7 @@ class SearchOptions:
         None, "How cells are written: readable (default), nested, cut, tight, label, set or central."
     )
     method: str | None = field(
-        None, "How to search: mondrian (default), full_domain, local_recoding, histories, mingen or genetic."
+        None, "How to search: mondrian (default), full_domain, local_recoding, suppress, histories, mingen or genetic."
     )
     loss: str | None = field(
         None,

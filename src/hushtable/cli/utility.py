@@ -21,7 +21,7 @@ from hushtable.cli.terminal import format_table, print_json, print_lines, show_s
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
-    from hushtable.claims import Classes, Matchings
+    from hushtable.claims import Classes, Combinations, Matchings
     from hushtable.io import Frame
     from hushtable.policy import Policy
     from hushtable.quality import Regression, Utility
@@ -89,7 +89,11 @@ def utility(
 
 
 def _read_distinct_rows(
-    original: Path, release: Path, claim: Classes | Matchings, reading: ReadingOptions, rules: Policy | None
+    original: Path,
+    release: Path,
+    claim: Classes | Combinations | Matchings,
+    reading: ReadingOptions,
+    rules: Policy | None,
 ) -> tuple[Frame, Frame, tuple[str, ...]]:
     """Return the distinct rows of original and release, and all published columns."""
     from hushtable.claims import open_release, select_for_claim
@@ -124,9 +128,9 @@ def _check_models(prediction: PredictionOptions, regression: RegressionOptions, 
         )
 
 
-def _read_claim(release: Path, rules: Policy | None) -> Classes | Matchings:
+def _read_claim(release: Path, rules: Policy | None) -> Classes | Combinations | Matchings:
     """Return the claim (of a manifest, a policy, or both): it says how columns are typed and what labels mean."""
-    from hushtable.claims import Classes, Matchings
+    from hushtable.claims import Classes, Combinations, Matchings
     from hushtable.release import manifest
 
     claimed = complete_claim(manifest.claim_of(release), rules)
@@ -135,7 +139,7 @@ def _read_claim(release: Path, rules: Policy | None) -> Classes | Matchings:
             "neither a manifest nor a policy says what the cells of the release mean.",
             hint="keep the manifest beside the release, or pass -p policy.yaml.",
         )
-    if not isinstance(claimed, (Classes, Matchings)):
+    if not isinstance(claimed, (Classes, Combinations, Matchings)):
         raise InputError("the release is none of quasi-identifiers.", hint="this measures what `anonymize` wrote.")
     return claimed
 

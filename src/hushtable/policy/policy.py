@@ -16,10 +16,11 @@ from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, Valid
 
 from hushtable import engines
 from hushtable._types import Progress
-from hushtable.anonymizers import Request, protect
+from hushtable.anonymizers import Request, list_judged_combinations, protect
 from hushtable.claims import (
     Claim,
     Classes,
+    Combinations,
     Matchings,
     Verdict,
     claim_from_models,
@@ -463,7 +464,7 @@ class Policy(Record):
                 hint="their cells fit several: choose the one that is meant, for instance format: '%d.%m.%Y'.",
             )
 
-    def claim(self, columns: Sequence[str] = ()) -> Classes | Matchings:
+    def claim(self, columns: Sequence[str] = ()) -> Combinations | Classes | Matchings:
         """Return what a release by this policy claims; where something is yet to be decided, it claims nothing.
 
         Parameters
@@ -478,6 +479,8 @@ class Policy(Record):
             unit, is_household = self.household or self.person, self.household is not None
             of_classes = {"person": unit, "is_fresh": unit in self.fresh, "is_household": is_household}
             of_classes |= {"population": self._read_population(), "limits": self.limits.of_release}
+        if sets := list_judged_combinations(self.method, self.quasi_identifiers):
+            of_classes = {"combinations": sets}
         claim = claim_from_models(
             self.quasi_identifiers,
             self.models,
@@ -560,7 +563,7 @@ class Policy(Record):
         """
         if claim is not None and claim.kind == _CLAIM_ON_TABLES:
             return
-        bounds = claim.bound_columns if isinstance(claim, (Classes, Matchings)) else ()
+        bounds = claim.bound_columns if isinstance(claim, (Classes, Combinations, Matchings)) else ()
         released = [name for name in columns if name not in bounds]
         stray = [name for name in released if name not in self.columns or name in self.removed]
         if stray:

@@ -137,10 +137,10 @@ def anonymize(
         but for ``rounding``.
     models : iterable of PrivacyModel
         All of them hold for every class of the release. A matching notion (`GlobalK1` and
-        its siblings), which is not k-anonymity, goes alone and with method "mingen".
+        its siblings), which is not k-anonymity, goes alone and with method "mingen"; `MatchK1` also with "suppress".
     sensitive : sequence of str
         Sensitive columns besides those that a model judges: how diverse the classes are in them is reported.
-    method : {"mondrian", "full_domain", "local_recoding", "histories", "mingen", "genetic"}, or an object of them
+    method : {"mondrian", "full_domain", "local_recoding", "suppress", "histories", "mingen", "genetic"}, or an object
         Any name in `hushtable.anonymizers.METHODS`, or ``{name: {option: value}}`` as a policy writes it.
     hierarchies : mapping of column to Hierarchy, rule, path, "auto" or "units", or a path, optional
         See `Hierarchy.build`; a path alone is that of a file of domains for several columns.

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, freeze_array
-from hushtable.claims import Certificate, Classes, Matchings, build_certificate
+from hushtable.claims import Certificate, ClaimOnColumns, Combinations, Matchings, build_certificate
 from hushtable.columns import Column
 from hushtable.errors import InputError, check_whole
 from hushtable.hierarchy import Suppression
@@ -436,12 +436,12 @@ def ncp_bound(
 
 
 def release_bound(
-    source: Frame | Table, claim: Classes | Matchings, recoding: Recoding, *, is_set_ncp: bool, budget: Budget | None
+    source: Frame | Table, claim: ClaimOnColumns, recoding: Recoding, *, is_set_ncp: bool, budget: Budget | None
 ) -> Bound:
     """Return the floor under the loss of a release; InputError where none is known, as `Release.with_bound` says."""
     sizes = [model.min_size for model in claim.models if not model.needs.population]
     covers = all(_costs_no_less(*pair) for pair in zip(recoding.columns, recoding.cells, strict=True))
-    if not is_set_ncp or not covers or not sizes or isinstance(claim, Matchings):
+    if not is_set_ncp or not covers or not sizes or isinstance(claim, (Combinations, Matchings)):
         raise InputError(
             "no floor is known under the loss of this release.",
             hint="there is one under loss='ncp' without weights, of intervals and lists of values "

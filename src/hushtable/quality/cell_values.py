@@ -28,8 +28,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, ValueArray
 from hushtable.claims import (
-    Classes,
-    Matchings,
+    ClaimOnColumns,
     describe_missing_hierarchies,
     list_cells_with_missing,
     list_cells_with_points,
@@ -120,7 +119,7 @@ class Standing:
     released: Spread
 
 
-def with_claim_spelling(original: Frame, claim: Classes | Matchings) -> Frame:
+def with_claim_spelling(original: Frame, claim: ClaimOnColumns) -> Frame:
     """Return the original with its columns read as a claim declares."""
     specs = {
         name: ColumnSpec(spec.kind, spec.order) if name in claim.columns else spec
@@ -135,7 +134,7 @@ def with_claim_spelling(original: Frame, claim: Classes | Matchings) -> Frame:
 
 
 def read_column(
-    original: Frame, released: Frame, claim: Classes | Matchings, name: str, pseudonyms: Collection[str] = ()
+    original: Frame, released: Frame, claim: ClaimOnColumns, name: str, pseudonyms: Collection[str] = ()
 ) -> Standing:
     """Read a column of a release beside that of its original; InputError says why its cells cannot be read."""
     if name in pseudonyms:
@@ -181,7 +180,7 @@ def _read_original_values(column: Column, axis: ValueAxis, codes: CodeArray) -> 
 
 
 def _read_kept_column(
-    original: Frame, released: Frame, claim: Classes | Matchings, name: str, column: Column, axis: ValueAxis
+    original: Frame, released: Frame, claim: ClaimOnColumns, name: str, column: Column, axis: ValueAxis
 ) -> Spread:
     """Read a column that is published unchanged, except for stars where it is sensitive."""
     spelled = claim.specs.get(name, ColumnSpec()).spelling.with_defaults_from(original.spelling(name).spelling)

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.claims import Classes, Matchings, list_cells_with_points
+from hushtable.claims import ClaimOnColumns, Classes, list_cells_with_points
 from hushtable.io import Frame
 from hushtable.quality.cell_values import Standing
 
@@ -26,12 +26,12 @@ INSIDE, LOW, HIGH = 0, 1, 2
 _NEEDS_FIRST, _NEEDS_LAST, _NEEDS_BOTH = 1, 2, 3  # what is still to be held, as bits
 
 
-def classes_of_rows(released: Frame, claim: Classes | Matchings, recoding: str | None) -> CountArray | None:
+def classes_of_rows(released: Frame, claim: ClaimOnColumns, recoding: str | None) -> CountArray | None:
     """Return the class of every row, by its published cells; None where cells may end at values that nobody has."""
     return group_rows(released, claim) if isinstance(claim, Classes) and recoding in _RECODINGS_THAT_SPAN else None
 
 
-def group_rows(released: Frame, claim: Classes | Matchings) -> CountArray | None:
+def group_rows(released: Frame, claim: ClaimOnColumns) -> CountArray | None:
     """Return the class of every row: rows with the same published cells; None without rows or columns."""
     if not released.n_rows or not claim.columns:
         return None

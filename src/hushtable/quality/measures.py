@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.claims import Classes, Matchings, pair_rows
+from hushtable.claims import ClaimOnColumns, pair_rows
 from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, find_nearest
 from hushtable.io import Frame
@@ -196,7 +196,7 @@ class MeasuredRelease(Protocol):
     @property
     def source(self) -> Frame | Table: ...
     @property
-    def claim(self) -> Classes | Matchings: ...
+    def claim(self) -> ClaimOnColumns: ...
     @property
     def partition(self) -> Partition: ...
     @property
@@ -276,7 +276,7 @@ class _Facts:
     """What measures are computed from."""
 
     source: Frame | Table
-    claim: Classes | Matchings
+    claim: ClaimOnColumns
     partition: Partition
     recoding: Recoding
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.claims import Classes, Matchings
+from hushtable.claims import ClaimOnColumns
 from hushtable.columns import escape_html
 from hushtable.errors import InfeasibleError, InputError, check_columns, check_whole
 from hushtable.io import Frame, frames, latex_of
@@ -171,7 +171,7 @@ class RegressionModel(NamedTuple):
 def regress(
     original: Frame,
     released: Frame,
-    claim: Classes | Matchings,
+    claim: ClaimOnColumns,
     model: RegressionModel,
     *,
     pseudonyms: Collection[str] = (),
@@ -202,7 +202,7 @@ def regress(
 def _read_other_columns(
     original: Frame,
     released: Frame,
-    claim: Classes | Matchings,
+    claim: ClaimOnColumns,
     read: Mapping[str, Standing],
     pseudonyms: Collection[str],
 ) -> list[Standing]:
@@ -217,7 +217,7 @@ def _read_other_columns(
 
 
 def _find_held_ends(
-    read: Mapping[str, Standing], released: Frame, claim: Classes | Matchings, recoding: str | None
+    read: Mapping[str, Standing], released: Frame, claim: ClaimOnColumns, recoding: str | None
 ) -> dict[str, HeldEnds]:
     """Return the ends that classes hold, of the columns that the recoding wrote anew."""
     classes = classes_of_rows(released, claim, recoding)

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.claims import Classes, Matchings
+from hushtable.claims import ClaimOnColumns
 from hushtable.columns import Column, escape_html, to_json_values, value_text
 from hushtable.errors import InputError, check_columns
 from hushtable.io import Frame, frames, latex_of
@@ -282,7 +282,7 @@ class SampledRows(NamedTuple):
 def measure_utility(
     original: Frame,
     released: Frame,
-    claim: Classes | Matchings,
+    claim: ClaimOnColumns,
     *,
     pseudonyms: Collection[str] = (),
     target: str | None = None,

@@ -21,6 +21,7 @@ from .readable import (
     number_keys as number_keys,
 )
 from .recoding import (
+    SUPPRESSION_STYLE as SUPPRESSION_STYLE,
     Cells as Cells,
     Centres as Centres,
     GridCells as GridCells,

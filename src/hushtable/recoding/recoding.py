@@ -410,6 +410,9 @@ def format_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeAr
     return label_of_class, [write(members[offsets[label] : offsets[label + 1]]) for label in first.tolist()]
 
 
+SUPPRESSION_STYLE: Final = "suppressed"
+"""Of a recoding whose cells are values or ``*``: nodes of hierarchies of two levels."""
+
 Cells = PublishedIntervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | CodeRanges | Listed | Written
 
 

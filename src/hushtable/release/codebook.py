@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.claims import Classes, Matchings
+from hushtable.claims import ClaimOnColumns, Classes, Combinations, Matchings
 from hushtable.columns import Column, bound_names, cells, zone_of
 from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, Times
 from hushtable.io import Frame, Variable
@@ -54,6 +54,7 @@ _STYLES: Final = {
     "set": "a cell lists what the records of its class hold",
     "central": "a cell is one central value for all records of its class, and not their own",
     "candidates": "a cell is the cheapest text that covers the records of its class",
+    "suppressed": "a cell is the value itself, or `*`",
     "nested": "cut wherever it cost least: a cell is one unit of the column's ladder",
     "readable": "a cell is a value, a short list, or a group of values named by its most frequent one",
 }
@@ -125,7 +126,7 @@ class Codebook:
     """
 
     edition: Edition
-    claim: Classes | Matchings
+    claim: Classes | Combinations | Matchings
     columns: tuple[Column, ...]
     style: str
     removed: tuple[str, ...] = ()
@@ -364,7 +365,7 @@ class Codebook:
         return least_of(self.claim)
 
 
-def least_of(claim: Classes | Matchings) -> int:
+def least_of(claim: ClaimOnColumns) -> int:
     """Return how many people must share a reported value, also if no model bounds class sizes."""
     return max(_MIN_PEOPLE_PER_VALUE, *(max(model.min_size, getattr(model, "k", 1)) for model in claim.models))
 

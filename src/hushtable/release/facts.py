@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.claims import Classes, Combinations, Matchings, Verdict
 from hushtable.columns import bound_names
 from hushtable.models import KMAnonymity
 from hushtable.release.exposure import Exposure
@@ -15,7 +15,7 @@ _MANY_FOUND: Final = 0.1  # of the records; if a kept column finds more, everybo
 
 
 def describe_release(
-    claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str], entries: Mapping[str, Any]
+    claim: Classes | Combinations | Matchings, verdict: Verdict, columns: Sequence[str], entries: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Describe what is published, whom it protects from whom, what it cost, and what speaks against it.
 
@@ -38,9 +38,9 @@ def describe_release(
         f"The release publishes {count_of(verdict.n_records, 'record')} with {count_of(len(columns), 'column')}.",
         *first,
         _describe_verdict(claim, verdict, columns),
-        f"This holds for readers who know {join_names(claim.columns)}{_describe_known_records(claim)}, "
-        "and nothing else of a person.",
+        _describe_readers(claim),
         *_describe_classes(claim, verdict, columns, entries),
+        *_describe_blanks(entries.get("blanks")),
         *_describe_batch(claim, entries),
         *_describe_timelines(entries.get("timelines")),
         *_describe_columns(claim, columns, entries),
@@ -62,7 +62,28 @@ def _describe_timelines(timelines: Mapping[str, object] | None) -> Iterator[str]
         yield from Timelines.from_dict(timelines).describe()
 
 
-def _describe_batch(claim: Classes | Matchings, entries: Mapping[str, Any]) -> Iterator[str]:
+def _describe_readers(claim: Classes | Combinations | Matchings) -> str:
+    """Say what readers know from whom persons are hidden."""
+    if isinstance(claim, Combinations):
+        return careful(
+            "it holds for readers who know the columns of one of these sets of a person. Whoever knows more of "
+            f"{join_names(claim.columns)} may find the record."
+        )
+    return (
+        f"This holds for readers who know {join_names(claim.columns)}{_describe_known_records(claim)}, "
+        "and nothing else of a person."
+    )
+
+
+def _describe_blanks(blanks: object) -> Iterator[str]:
+    """Describe which cells are blanked, where local suppression made the release."""
+    if isinstance(blanks, dict):
+        from hushtable.release.blanks import Blanks
+
+        yield from Blanks(**blanks).describe()
+
+
+def _describe_batch(claim: Classes | Combinations | Matchings, entries: Mapping[str, Any]) -> Iterator[str]:
     """Describe what happened to rows that were published by the cells of an earlier release."""
     if entries.get("replaces_earlier"):
         yield careful("it replaces the earlier release; whoever has that can subtract it, and see small classes.")
@@ -82,7 +103,9 @@ def _describe_batch(claim: Classes | Matchings, entries: Mapping[str, Any]) -> I
             yield f"Without a cell, by column: {join_names([f'{name} {n:,}' for name, n in by_column.items()])}."
 
 
-def _describe_persons_in_both(claim: Classes | Matchings, batch: Mapping[str, int | None]) -> Iterator[str]:
+def _describe_persons_in_both(
+    claim: Classes | Combinations | Matchings, batch: Mapping[str, int | None]
+) -> Iterator[str]:
     """Say how many persons are in earlier batches, too, and how few share their cells."""
     if not isinstance(claim, Classes) or claim.person is None:
         return
@@ -108,7 +131,7 @@ def _describe_persons_in_both(claim: Classes | Matchings, batch: Mapping[str, in
         yield f"{n_shared:,} persons are in previous batches, too; {claim.k} or more of them share the cells of each."
 
 
-def _describe_verdict(claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str]) -> str:
+def _describe_verdict(claim: Classes | Combinations | Matchings, verdict: Verdict, columns: Sequence[str]) -> str:
     if not verdict.passed:
         failed = "; ".join(map(str, verdict.failures))
         return careful(f"the table does NOT hold what it claims: {failed}. Do not release it.")
@@ -137,9 +160,11 @@ def _describe_known_records(claim: Classes | Matchings) -> str:
 
 
 def _describe_classes(
-    claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str], entries: Mapping[str, Any]
+    claim: Classes | Combinations | Matchings, verdict: Verdict, columns: Sequence[str], entries: Mapping[str, Any]
 ) -> Iterator[str]:
     """Describe how many records share their published cells, and what that cost."""
+    if isinstance(claim, Combinations):
+        return
     n_suppressed, person = entries.get("n_suppressed", verdict.n_suppressed), claim.person
     suppression = (
         f"{count_of(n_suppressed, 'record')} {'was' if n_suppressed == 1 else 'were'} suppressed"
@@ -202,7 +227,9 @@ def _describe_cells(cells: Mapping[str, Mapping[str, int]]) -> str:
     )
 
 
-def _describe_columns(claim: Classes | Matchings, columns: Sequence[str], entries: Mapping[str, Any]) -> Iterator[str]:
+def _describe_columns(
+    claim: Classes | Combinations | Matchings, columns: Sequence[str], entries: Mapping[str, Any]
+) -> Iterator[str]:
     """Describe which columns are left out, pseudonymized, or kept."""
     keyed, fresh = entries.get("pseudonymized", ()), entries.get("fresh", ())
     links = any(model.needs.histories for model in claim.models)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 import numpy as np
 
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, FrameT, freeze_array
-from hushtable.claims import Certificate, Classes, Linkage, Matchings, Verdict
+from hushtable.claims import Certificate, Classes, Combinations, Linkage, Matchings, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec, to_enumeration
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy, NamedSets
 from hushtable.io import Formulas, Frame, Writing, frames
 from hushtable.models import PrivacyModel, model_to_dict
 from hushtable.quality import Quality, average_class_size, discernibility, measure_quality, release_bound
-from hushtable.recoding import PublishedIntervals, Recoding
+from hushtable.recoding import SUPPRESSION_STYLE, PublishedIntervals, Recoding
 from hushtable.release.batch import Batch, Learns, NextBatch
 from hushtable.release.codebook import Codebook
 from hushtable.release.edition import Edition, Rewritten
@@ -44,6 +44,7 @@ from hushtable.wording import StatesFacts
 
 if TYPE_CHECKING:
     from hushtable.quality import Utility
+    from hushtable.release.blanks import Blanks
     from hushtable.release.mapping import AppliedMapping
     from hushtable.release.origin import Origin, PublishedCells
     from hushtable.release.timelines.facts import Timelines
@@ -67,7 +68,7 @@ class Release(StatesFacts, Generic[FrameT]):
     source : Frame or Table
         The input, untouched. Where its rows are not in memory: the distinct rows of the columns that were judged, each
         with how many records it stands for.
-    claim : Classes or Matchings
+    claim : Classes, Matchings or Combinations
         What the release promises.
     partition : Partition
         The classes of the source's rows; label -1: suppressed.
@@ -109,7 +110,7 @@ class Release(StatesFacts, Generic[FrameT]):
     """
 
     source: Frame | Table = field(repr=False)
-    claim: Classes | Matchings
+    claim: Classes | Combinations | Matchings
     partition: Partition
     recoding: Recoding = field(repr=False)
     loss: float
@@ -269,6 +270,19 @@ class Release(StatesFacts, Generic[FrameT]):
             self._cache["quality"] = measure_quality(self.recoding, self.partition.sizes, self.n_suppressed)
         measured: Quality = self._cache["quality"]
         return measured
+
+    @property
+    def blanks(self) -> Blanks | None:
+        """What local suppression blanked, by three readings of a blank; None of releases by other methods."""
+        if self.recoding.style != SUPPRESSION_STYLE:
+            return None
+        if "blanks" not in self._cache:
+            from hushtable.release.blanks import measure_blanks
+
+            table = encode_table(self.source.frame(), list(self.quasi_identifiers), self.claim.specs)
+            self._cache["blanks"] = measure_blanks(table, self.partition, self.recoding)
+        blanks: Blanks = self._cache["blanks"]
+        return blanks
 
     @property
     def edition(self) -> Edition:
@@ -895,6 +909,7 @@ class Release(StatesFacts, Generic[FrameT]):
             **(self.batch.to_dict() if self.batch else {}),
             "loss": self.loss,
             "quality": quality.to_dict(),
+            **({} if self.blanks is None else {"blanks": self.blanks.to_dict()}),
             "trace": self.trace.to_dict(),
             **({} if self.origin is None else {"engine": self.engine}),
             **({} if self.timelines is None else {"timelines": self.timelines.to_dict()}),

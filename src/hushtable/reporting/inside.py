@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.claims import Classes, Matchings
+from hushtable.claims import Classes, Combinations, Matchings
 from hushtable.discover import Roles, find_quasi_identifiers
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
@@ -169,7 +169,7 @@ def section_on_utility(released: Released) -> Section:
     """Report what can still be learned from the published table."""
     title = "What the data still tell"
     claim, original = released.claim, released.original
-    if original is None or not isinstance(claim, (Classes, Matchings)):
+    if original is None or not isinstance(claim, (Classes, Combinations, Matchings)):
         return Section("utility", title, (Paragraph(NO_ORIGINAL),), CLAUSES["utility"])
     hidden = (*released.facts.get("pseudonymized", ()), *released.facts.get("fresh", ()))
     names = [name for name in released.names if name not in claim.bound_columns]

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.claims import Classes, Matchings
+from hushtable.claims import Classes, Combinations, Matchings
 from hushtable.models import KAnonymity
 from hushtable.release import external_facts
 from hushtable.reporting.document import (
@@ -109,7 +109,7 @@ def sections(released: Released) -> tuple[Section, ...]:
 def _summary(released: Released) -> Section:
     claim, n_records, vouched = released.claim, released.published.n_records, released.verdict.vouched
     reference = _describe_reference(released)
-    changed = "coarsened" if isinstance(claim, (Classes, Matchings)) else "masked"
+    changed = "coarsened" if isinstance(claim, (Combinations, Classes, Matchings)) else "masked"
     return facts_section(
         (
             f"All that the table can show was judged from it and holds; {join_names(tuple(vouched))}: only its "
@@ -134,7 +134,7 @@ def _describe_promise(released: Released) -> str:
     """Describe the promise in everyday words, if that is possible."""
     claim = released.claim
     k = max((model.k for model in claim.models if isinstance(model, KAnonymity)), default=1)
-    if k < 2:
+    if k < 2 or isinstance(claim, Combinations):
         return f"The table promises {claim.sentence}."
     whom = "records" if released.person is None else "persons"
     of = "one record of a person" if released.person else "a record"

@@ -19,6 +19,7 @@ import numpy as np
 from hushtable.claims import (
     Claim,
     Classes,
+    Combinations,
     Grouped,
     HistoryClaim,
     Linkage,
@@ -72,7 +73,7 @@ def section_on_tests(released: Released, *, is_external: bool = False) -> Sectio
     """Report by the three tests of WP29's Opinion 05/2014 what was measured, and what was not."""
     claim, columns = released.claim, join_names(released.quasi_identifiers)
     measured = " and ".join(claim.conditions)
-    if isinstance(claim, (Classes, Matchings)):
+    if isinstance(claim, (Classes, Combinations, Matchings)):
         rows = (
             (
                 "Singling out: can a person's records be isolated?",
@@ -119,7 +120,7 @@ def _describe_linkage(released: Released, *, is_external: bool) -> str:
         )
     if not released.is_counted:
         return "Not known: whose record a row is stands in the original, which was not given."
-    if isinstance(released.claim, Matchings) or n < 2:
+    if isinstance(released.claim, (Combinations, Matchings)) or n < 2:
         return f"A link by {columns} may meet one record: the condition above does not ask for several."
     if released.person is None:
         return (
@@ -151,7 +152,7 @@ def _describe_inference(released: Released) -> str:
     if not released.sensitive:
         return "No column was declared sensitive: nothing was measured."
     claim = released.claim
-    assert isinstance(claim, (Classes, Matchings))
+    assert isinstance(claim, (Classes, Combinations, Matchings))
     judged = {name for model in claim.models for name in model.needs.sensitive}
     asked = [each for each, model in zip(claim.conditions, claim.models, strict=False) if model.needs.sensitive]
     free = [name for name in released.sensitive if name not in judged]
@@ -210,6 +211,7 @@ _FACT_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "accepted": list,
     "exposure": (dict, type(None)),
     "quality": dict,
+    "blanks": dict,
     "trace": dict,
     "policy": (dict, type(None)),
     "timelines": dict,
@@ -274,12 +276,12 @@ class Released:
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The columns that someone may know of a person, where classes or rows are judged."""
-        return self.claim.columns if isinstance(self.claim, (Classes, Matchings)) else ()
+        return self.claim.columns if isinstance(self.claim, (Classes, Combinations, Matchings)) else ()
 
     @property
     def sensitive(self) -> tuple[str, ...]:
         """The columns that nobody may learn of a person."""
-        return self.claim.sensitive if isinstance(self.claim, (Classes, Matchings)) else ()
+        return self.claim.sensitive if isinstance(self.claim, (Classes, Combinations, Matchings)) else ()
 
     @property
     def person(self) -> str | None:
@@ -305,7 +307,7 @@ class Released:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The facts that come first, as for a release in memory, if classes or rows are judged."""
-        assert isinstance(self.claim, (Classes, Matchings))
+        assert isinstance(self.claim, (Classes, Combinations, Matchings))
         return describe_release(self.claim, self.verdict, self.names, self.facts)
 
     def check_verified(self) -> None:
@@ -527,7 +529,7 @@ def _is_counted(forms: Any) -> bool:
 def _describe_columns(claim: Claim, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
     """Return column entries from the claim, for a release without a codebook."""
     known, sensitive = claim.columns, claim.sensitive
-    bounds = claim.bound_columns if isinstance(claim, (Classes, Matchings)) else ()
+    bounds = claim.bound_columns if isinstance(claim, (Classes, Combinations, Matchings)) else ()
 
     def role(name: str) -> str:
         if name in bounds:
