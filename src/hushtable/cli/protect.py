@@ -432,16 +432,10 @@ def verify(
     from hushtable.release import manifest
 
     _check_rows(failing_rows, file, judging)
-    is_linked = judging.policy is not None and _names_tables(judging.policy)
-    if is_linked or (not judging.no_manifest and manifest.is_of_linked_tables(file)):
+    if _is_of_linked_tables(file, judging):
         from hushtable.cli.linked import verify_linked_tables
 
-        if linked or failing_rows.rows is not None:
-            raise InputError(
-                "--linked or --rows was given with linked tables.",
-                hint="leave it out: all of them are judged together.",
-            )
-        verify_linked_tables(file, judging, as_json=as_json)
+        verify_linked_tables(file, judging, is_plain=not linked and failing_rows.rows is None, as_json=as_json)
         return
     rules = read_policy(judging.policy)
     rules = None if rules is None else with_asked_role(rules, judging.ask)
@@ -479,6 +473,14 @@ def verify(
         lines = [] if signed is None else summary.describe_sign_off(signed)
         lines += summary.describe_linkage(claim, linkage) if linked else []
         print_lines(*summary.describe_verdict(file, verdict), *lines)
+
+
+def _is_of_linked_tables(file: Path, judging: Judging) -> bool:
+    """Tell whether a manifest, or the policy to judge by, is one of linked tables."""
+    from hushtable.release import manifest
+
+    by_policy = judging.policy is not None and _names_tables(judging.policy)
+    return by_policy or (not judging.no_manifest and manifest.is_of_linked_tables(file))
 
 
 def _read_sign_off(file: Path) -> SignOff | None:
