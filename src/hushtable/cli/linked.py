@@ -99,8 +99,7 @@ def verify_linked_tables(source: Path, judging: Judging, *, is_plain: bool, as_j
         )
     rules = None if judging.policy is None else _read_policy(judging.policy)
     with show_step("reading and judging"):
-        is_by_policy = judging.no_manifest and rules is not None
-        verdict = verify_by_policy(source, rules) if is_by_policy else verify_tables(source, rules)
+        verdict = verify_by_policy(source, rules) if judging.no_manifest and rules else verify_tables(source, rules)
     with exit_with_code(0 if verdict.passed and verdict.complete_for_receiver else 1):
         if as_json:
             print_json(verdict.to_dict())
