@@ -169,7 +169,7 @@ class LinkedTables(SpeaksOfNobody):
         return tuple(
             f"{name}: {condition}"
             for name, claim in self.tables.items()
-            for condition in (self._by_bundle(claim).conditions if self.is_joined else claim.conditions)
+            for condition in (self._build_class_claim(claim).conditions if self.is_joined else claim.conditions)
             if not (self.is_joined and condition == _describe_stand_in(claim))
         )
 
@@ -270,7 +270,7 @@ class LinkedTables(SpeaksOfNobody):
         }
         for table in published:
             claim = self.tables[table.name]
-            verdict = self._by_bundle(claim).verify(self._with_bundles(table, bundles))
+            verdict = self._build_class_claim(claim).verify(self._with_bundles(table, bundles))
             stand_in = _describe_stand_in(claim)
             failures += [
                 replace(each, condition=f"{table.name}: {each.condition}")
@@ -366,7 +366,7 @@ class LinkedTables(SpeaksOfNobody):
         counts = np.concatenate([table.frame.records for table in published])
         return KnownRecords(labels, persons, counts, find_covering_classes(np.array(cells), np.array(stars)))
 
-    def _by_bundle(self, claim: Classes) -> Classes:
+    def _build_class_claim(self, claim: Classes) -> Classes:
         """Return what is claimed of the rows of a table in the classes of equal cells and equal bundles."""
         beside = (_BUNDLE,) if self._is_linked else ()
         return Classes(

@@ -87,20 +87,19 @@ def _read_policy(path: Path) -> LinkedPolicy:
     return rules
 
 
-def verify_linked_tables(source: Path, judging: Judging, *, as_json: bool) -> None:
+def verify_linked_tables(source: Path, judging: Judging, *, is_plain: bool, as_json: bool) -> None:
     """Judge linked tables by their manifest, or by a policy, and exit with 1 if they do not hold."""
     from hushtable.linked import verify_by_policy, verify_tables
 
     plain = type(judging)(policy=judging.policy, no_manifest=judging.no_manifest, strict=judging.strict)
-    if judging != plain:
+    if judging != plain or not is_plain:
         raise InputError(
             "an option was given that linked tables do not take.",
             hint="they take --policy, --no-manifest, --strict and --json.",
         )
     rules = None if judging.policy is None else _read_policy(judging.policy)
     with show_step("reading and judging"):
-        is_by_policy = judging.no_manifest and rules is not None
-        verdict = verify_by_policy(source, rules) if is_by_policy else verify_tables(source, rules)
+        verdict = verify_by_policy(source, rules) if judging.no_manifest and rules else verify_tables(source, rules)
     with exit_with_code(0 if verdict.passed and verdict.complete_for_receiver else 1):
         if as_json:
             print_json(verdict.to_dict())

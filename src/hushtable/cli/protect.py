@@ -437,22 +437,23 @@ def verify(
     Reads the written file or folder alone. Exits with 1 if a claim does not hold, or if it cannot be judged. What only
     the publisher can judge is named.
     """
+    _check_rows(failing_rows, file, judging)
+    if _is_of_linked_tables(file, judging):
+        from hushtable.cli.linked import verify_linked_tables
+
+        verify_linked_tables(file, judging, is_plain=not linked and failing_rows.rows is None, as_json=as_json)
+        return
+    _verify_table(file, judging, failing_rows, reading, is_linked=linked, as_json=as_json)
+
+
+def _verify_table(
+    file: Path, judging: Judging, failing_rows: FailingRows, reading: ReadingOptions, *, is_linked: bool, as_json: bool
+) -> None:
+    """Judge one table, and exit with 1 if it does not hold."""
     from hushtable.claims import measure_claim_linkage, open_release, original_columns, select_for_claim
     from hushtable.models import plugins
     from hushtable.release import manifest
 
-    _check_rows(failing_rows, file, judging)
-    is_linked = judging.policy is not None and _names_tables(judging.policy)
-    if is_linked or (not judging.no_manifest and manifest.is_of_linked_tables(file)):
-        from hushtable.cli.linked import verify_linked_tables
-
-        if linked or failing_rows.rows is not None:
-            raise InputError(
-                "--linked or --rows was given with linked tables.",
-                hint="leave it out: all of them are judged together.",
-            )
-        verify_linked_tables(file, judging, as_json=as_json)
-        return
     rules = read_policy(judging.policy)
     rules = None if rules is None else with_asked_role(rules, judging.ask)
     if judging.no_manifest and rules is None:
@@ -476,7 +477,7 @@ def verify(
         columns, path = original_columns(claim), judging.original
         verdict = claim.verify(judged, original=None if path is None else reading.original(path, rules, columns))
         verdict = verdict if judging.no_manifest else manifest.compare_with(verdict, file, table.columns, claim)
-        linkage = measure_claim_linkage(claim, judged) if linked else None
+        linkage = measure_claim_linkage(claim, judged) if is_linked else None
     if failing_rows.rows is not None:
         _write_rows(failing_rows.rows, verdict, table, force=failing_rows.force)
     is_found = linkage is not None and linkage.rate > 0
@@ -484,13 +485,21 @@ def verify(
     with exit_with_code(0 if verdict.passed and is_judged and not is_found else 1):
         signed = None if judging.no_manifest else _read_sign_off(file)
         if as_json:
-            told_of = {"linkage": None if linkage is None else linkage.to_dict()} if linked else {}
+            told_of = {"linkage": None if linkage is None else linkage.to_dict()} if is_linked else {}
             told_of |= {} if signed is None else {"signed": signed.to_dict()}
             print_json({**verdict.to_dict(), **told_of})
             return
         lines = [] if signed is None else summary.describe_sign_off(signed)
-        lines += summary.describe_linkage(claim, linkage) if linked else []
+        lines += summary.describe_linkage(claim, linkage) if is_linked else []
         print_lines(*summary.describe_verdict(file, verdict), *lines)
+
+
+def _is_of_linked_tables(file: Path, judging: Judging) -> bool:
+    """Tell whether a manifest, or the policy to judge by, is one of linked tables."""
+    from hushtable.release import manifest
+
+    by_policy = judging.policy is not None and _names_tables(judging.policy)
+    return by_policy or (not judging.no_manifest and manifest.is_of_linked_tables(file))
 
 
 def _read_sign_off(file: Path) -> SignOff | None:

@@ -16,7 +16,11 @@ from .csv import (
     Writing as Writing,
     header_line as header_line,
 )
-from .databases import connect as connect
+from .databases import (
+    connect as connect,
+    list_duckdb_tables as list_duckdb_tables,
+    write_duckdb_tables as write_duckdb_tables,
+)
 from .distinct_rows import RowKeys as RowKeys, Values as Values, change_error as change_error, collapse as collapse
 from .drafts import is_full as is_full
 from .encoding import decode_text as decode_text, read_text as read_text

@@ -10,6 +10,7 @@ import re
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -115,6 +116,26 @@ def _check_mark(source: Source) -> None:
         raise InputError(
             f"{source}: the file is no database of {source.program}.", hint="check the name and the scheme."
         )
+
+
+def list_duckdb_tables(path: Path) -> dict[str, Source]:
+    """Return the tables of a file of DuckDB by their names."""
+    try:
+        import duckdb
+    except ModuleNotFoundError:
+        raise InputError(f"{str(path)!r} is a file of DuckDB.", hint="pip install duckdb.") from None
+    with duckdb.connect(str(path), read_only=True) as connection:
+        names = [name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()]
+    return {name: Source(f"duckdb:///{path.resolve()}?table={quote_name(name)}") for name in names}
+
+
+def write_duckdb_tables(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
+    """Write tables into a new file of DuckDB."""
+    import duckdb
+
+    with duckdb.connect(str(path)) as connection:
+        for name, cells in tables.items():
+            connection.from_arrow(cells.to_arrow()).create(quote_name(name))
 
 
 def read_database(source: Source, room: str) -> pl.DataFrame:

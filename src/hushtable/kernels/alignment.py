@@ -10,58 +10,52 @@ from hushtable.kernels._jit import jit, jit_inner
 
 @jit_inner
 def _augment(
-    costs: FloatArray,
-    n_columns: int,
-    row: int,
-    row_duals: FloatArray,
-    column_duals: FloatArray,
-    path: CountArray,
-    row_of_column: CountArray,
-    column_of_row: CountArray,
-    shortest: FloatArray,
-    is_row_seen: BoolArray,
-    is_column_seen: BoolArray,
-    remaining: CountArray,
+    costs: FloatArray, n_columns: int, row: int, duals: FloatArray, ends: CountArray, seen: BoolArray, path: CountArray
 ) -> None:
-    """Assign one more row by the shortest augmenting path."""
+    """Assign one more row by the shortest augmenting path.
+
+    ``duals`` (3, n) are those of rows and columns, and what columns cost so far; ``ends`` (2, n) the row of each column
+    and the column of each row; ``seen`` (2, n) rows and columns; ``path`` (2, n) the row before each column, and the
+    columns that are left.
+    """
     # In reverse, so that equal costs are assigned in order.
     for j in range(n_columns):
-        remaining[j] = n_columns - j - 1
-        shortest[j], is_column_seen[j] = np.inf, False
-    is_row_seen[:] = False
+        path[1, j] = n_columns - j - 1
+        duals[2, j] = np.inf
+    seen[:] = False
     n_remaining, reached, sink, i = n_columns, 0.0, -1, row
     while sink < 0:
         index, lowest = -1, np.inf
-        is_row_seen[i] = True
+        seen[0, i] = True
         for k in range(n_remaining):
-            j = remaining[k]
-            reduced = reached + costs[i, j] - row_duals[i] - column_duals[j]
-            if reduced < shortest[j]:
-                path[j], shortest[j] = i, reduced
+            j = path[1, k]
+            reduced = reached + costs[i, j] - duals[0, i] - duals[1, j]
+            if reduced < duals[2, j]:
+                path[0, j], duals[2, j] = i, reduced
             # Of several at the lowest cost one that is free ends the search.
-            if shortest[j] < lowest or (shortest[j] == lowest and row_of_column[j] == -1):
-                lowest, index = shortest[j], k
+            if duals[2, j] < lowest or (duals[2, j] == lowest and ends[0, j] == -1):
+                lowest, index = duals[2, j], k
         reached = lowest
-        j = remaining[index]
-        if row_of_column[j] == -1:
+        j = path[1, index]
+        if ends[0, j] == -1:
             sink = j
         else:
-            i = row_of_column[j]
-        is_column_seen[j] = True
+            i = ends[0, j]
+        seen[1, j] = True
         n_remaining -= 1
-        remaining[index] = remaining[n_remaining]
-    row_duals[row] += reached
+        path[1, index] = path[1, n_remaining]
+    duals[0, row] += reached
     for other in range(row):
-        if is_row_seen[other]:
-            row_duals[other] += reached - shortest[column_of_row[other]]
+        if seen[0, other]:
+            duals[0, other] += reached - duals[2, ends[1, other]]
     for j in range(n_columns):
-        if is_column_seen[j]:
-            column_duals[j] -= reached - shortest[j]
+        if seen[1, j]:
+            duals[1, j] -= reached - duals[2, j]
     j, i = sink, -1
     while i != row:
-        i = path[j]
-        row_of_column[j] = i
-        column_of_row[i], j = j, column_of_row[i]
+        i = path[0, j]
+        ends[0, j] = i
+        ends[1, i], j = j, ends[1, i]
 
 
 @jit_inner
@@ -70,18 +64,20 @@ def _measure_growth(
     lines: CountArray,
     n_aligned: int,
     candidates: CountArray,
-    low: FloatArray,
-    high: FloatArray,
+    bounds: FloatArray,
     shares: FloatArray,
     weights: FloatArray,
     costs: FloatArray,
 ) -> None:
-    """Measure by how much each record widens each line that some persons have already."""
+    """Measure by how much each record widens each line that some persons have already.
+
+    ``bounds`` (2, n_lines, n_columns) are the lowest and highest positions of each line so far.
+    """
     for i in range(lines.shape[1]):
         for k in range(candidates.shape[0]):
             total = 0.0
             for j in range(shares.shape[0]):
-                value = positions[candidates[k], j]
+                value, low, high = positions[candidates[k], j], bounds[0, i, j], bounds[1, i, j]
                 is_missing = np.isnan(value)
                 is_first_missing = np.isnan(positions[lines[0, i], j])
                 growth = 0.0
@@ -93,8 +89,8 @@ def _measure_growth(
                         if own == value or (is_missing and np.isnan(own)):
                             growth = 0.0
                             break
-                elif not is_missing and not np.isnan(low[i, j]):
-                    growth = (max(high[i, j], value) - min(low[i, j], value)) - (high[i, j] - low[i, j])
+                elif not is_missing and not np.isnan(low):
+                    growth = (max(high, value) - min(low, value)) - (high - low)
                 total += growth * weights[j]
             costs[i, k] = total
 
@@ -154,44 +150,29 @@ def align_group(
     cost_left_out = n_left_out * weights.sum()
     if n_lines == 0:
         return lines, cost_left_out, n_left_out
-    costs = np.empty((n_lines, most))
-    path, row_of_column, remaining = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
-    shortest, column_duals = np.empty(most), np.empty(most)
-    column_of_row, row_duals = np.empty(n_lines, np.int64), np.empty(n_lines)
-    is_row_seen, is_column_seen = np.empty(n_lines, np.bool_), np.empty(most, np.bool_)
-    low, high = np.empty((n_lines, n_columns)), np.empty((n_lines, n_columns))
+    costs, duals = np.empty((n_lines, most)), np.empty((3, most))
+    ends, path = np.empty((2, most), np.int64), np.empty((2, most), np.int64)
+    seen, bounds = np.empty((2, most), np.bool_), np.empty((2, n_lines, n_columns))
     for member in range(n_members):
         person = persons[order[member]]
         candidates = rows[starts[person] : starts[person + 1]]
         for i in range(n_lines):
-            column_of_row[i] = i
+            ends[1, i] = i
         if member > 0 and most > 1:
-            _measure_growth(positions, lines, member, candidates, low, high, shares, alignment_weights, costs)
-            column_of_row[:], row_of_column[:], row_duals[:], column_duals[:] = -1, -1, 0.0, 0.0
+            _measure_growth(positions, lines, member, candidates, bounds, shares, alignment_weights, costs)
+            ends[:], duals[:] = -1, 0.0
             for i in range(n_lines):
-                _augment(
-                    costs,
-                    candidates.shape[0],
-                    i,
-                    row_duals,
-                    column_duals,
-                    path,
-                    row_of_column,
-                    column_of_row,
-                    shortest,
-                    is_row_seen,
-                    is_column_seen,
-                    remaining,
-                )
+                _augment(costs, candidates.shape[0], i, duals, ends, seen, path)
         for i in range(n_lines):
-            row = candidates[column_of_row[i]]
+            row = candidates[ends[1, i]]
             lines[member, i] = row
             for j in range(n_columns):
                 value = positions[row, j]
                 if member == 0:
-                    low[i, j], high[i, j] = value, value
+                    bounds[:, i, j] = value
                 elif not np.isnan(value):
-                    low[i, j] = value if np.isnan(low[i, j]) else min(low[i, j], value)
-                    high[i, j] = value if np.isnan(high[i, j]) else max(high[i, j], value)
+                    low, high = bounds[0, i, j], bounds[1, i, j]
+                    bounds[0, i, j] = value if np.isnan(low) else min(low, value)
+                    bounds[1, i, j] = value if np.isnan(high) else max(high, value)
     total = _measure_lines(positions, lines, shares, weights, np.empty(n_members))
     return lines, total * n_members + cost_left_out, n_left_out

@@ -16,15 +16,21 @@ from hushtable.claims import Classes, LinkedTables
 from hushtable.errors import PolicyError, quote_names
 from hushtable.io import Dialect
 from hushtable.models import KAnonymity, KMAnonymity, model_to_dict
-from hushtable.policy import ColumnPolicy, MisplacedError, Policy, PolicyLimits, Record, faults_of, plain_yaml
-from hushtable.policy.sections import (
+from hushtable.policy import (
+    ColumnPolicy,
     Importance,
+    MisplacedError,
+    Policy,
     PolicyBudget,
+    PolicyLimits,
     PolicyReading,
     PolicyWriting,
+    Record,
     check_models,
     check_reasons,
+    faults_of,
     method_to_dict,
+    plain_yaml,
     read_method,
     read_model,
     with_value_errors,

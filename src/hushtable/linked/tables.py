@@ -14,7 +14,7 @@ import polars as pl
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec, list_distinct_cells, to_canonical_texts
 from hushtable.errors import ColumnError, InputError, quote_names
-from hushtable.io import FILE_KINDS, MANIFEST, Dialect, Frame, Source, drafts, frames, list_sheets
+from hushtable.io import FILE_KINDS, MANIFEST, Dialect, Frame, drafts, frames, list_duckdb_tables, list_sheets
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.wording import careful, count_of
 
@@ -102,14 +102,10 @@ def open_tables(
 
 
 def _open_database(path: Path, names: tuple[str, ...]) -> tuple[dict[str, Frame], list[str]]:
-    try:
-        import duckdb
-    except ModuleNotFoundError:
-        raise InputError(f"{str(path)!r} is a file of DuckDB.", hint="pip install duckdb.") from None
-    with duckdb.connect(str(path), read_only=True) as connection:
-        present = [name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()]
-    urls = {name: Source(f'duckdb:///{path.resolve()}?table="{name}"') for name in names if name in present}
-    return {name: frames.read(each) for name, each in urls.items()}, [name for name in present if name not in names]
+    tables = list_duckdb_tables(path)
+    return {name: frames.read(tables[name]) for name in names if name in tables}, [
+        name for name in tables if name not in names
+    ]
 
 
 def link_rows(tables: Mapping[str, Frame], policy: LinkedPolicy) -> LinkedRows:

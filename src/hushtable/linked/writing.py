@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import polars as pl
-
 from hushtable.errors import InputError, VerificationError
-from hushtable.io import MANIFEST, Dialect, Frame, drafts, write_sheets
+from hushtable.io import MANIFEST, Dialect, Frame, drafts, write_duckdb_tables, write_sheets
 from hushtable.linked.tables import DATABASE, WORKBOOK, open_tables
 from hushtable.release import Release, manifest_path, sha256
 
@@ -82,7 +80,7 @@ class Draft:
         if self.ending == WORKBOOK:
             write_sheets(cells, joined)
         else:
-            _write_database(cells, joined)
+            write_duckdb_tables(cells, joined)
         opened, _ = open_tables(joined, tables)
         changed = [name for name, table in opened.items() if not table.data.to_polars().equals(cells[name])]
         if changed:
@@ -100,15 +98,6 @@ class Draft:
     def write_manifest(self, entries: Mapping[str, Any]) -> None:
         """Write the manifest beside the tables."""
         self.manifest.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _write_database(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
-    """Write tables into a file of DuckDB."""
-    import duckdb
-
-    with duckdb.connect(str(path)) as connection:
-        for name, cells in tables.items():
-            connection.from_arrow(cells.to_arrow()).create(f'"{name}"')
 
 
 @contextmanager
