@@ -53,6 +53,8 @@ class Tabulation(StatesFacts):
         The dimensions of each table.
     value : str
         The column of values: counts, or the sums of a column.
+    tables : tuple of CellTable
+        With all values.
     system : CellSystem
         All cells with their true values.
     is_primary : array
@@ -73,6 +75,7 @@ class Tabulation(StatesFacts):
 
     by: tuple[tuple[str, ...], ...]
     value: str
+    tables: tuple[CellTable, ...] = field(repr=False)
     system: CellSystem = field(repr=False)
     is_primary: BoolArray = field(repr=False)
     pattern: SuppressionPattern = field(repr=False)
@@ -344,6 +347,7 @@ def tabulate(
     return Tabulation(
         several,
         value or name_count(names),
+        problem.tables,
         problem.system,
         problem.is_primary,
         pattern,
@@ -360,6 +364,7 @@ def tabulate(
 class _HidingProblem:
     """What must be hidden of some tables, and what a reader must hold possible of it."""
 
+    tables: tuple[CellTable, ...]
     system: CellSystem
     is_primary: BoolArray
     levels: ProtectionLevels
@@ -388,7 +393,7 @@ def _pose(
     counted = [cells.count(each, n_largest) for each in several]
     system = build_system([each.table for each in counted], knowledge)
     is_primary, levels = _join_rules(system, counted, rules, is_sum=knowledge.content == "sums")
-    return _HidingProblem(system, is_primary, levels, is_primary)
+    return _HidingProblem(tuple(each.table for each in counted), system, is_primary, levels, is_primary)
 
 
 def _count_hidden(problem: _HidingProblem, weight: CellWeight) -> HidingCost | None:
