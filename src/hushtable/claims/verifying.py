@@ -30,22 +30,17 @@ _HIDDEN_CELLS: Final = "hidden cells"
 _ROUNDED_CELLS: Final = "rounded cells"
 
 
-def _read_hidden_cells(entries: Mapping[str, Any]) -> Claim:
-    # Loaded when it is asked for: no release of records needs it.
+def _read_cells(entries: Mapping[str, Any]) -> Claim:
+    # Loaded when they are asked for: no release of records needs them.
     from hushtable.claims.hidden_cells import HiddenCells
-
-    return HiddenCells.from_dict(entries)
-
-
-def _read_rounded_cells(entries: Mapping[str, Any]) -> Claim:
     from hushtable.claims.rounded_cells import RoundedCells
 
-    return RoundedCells.from_dict(entries)
+    return (RoundedCells if entries["kind"] == _ROUNDED_CELLS else HiddenCells).from_dict(entries)
 
 
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
     {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
-    | {_HIDDEN_CELLS: _read_hidden_cells, _ROUNDED_CELLS: _read_rounded_cells}
+    | {_HIDDEN_CELLS: _read_cells, _ROUNDED_CELLS: _read_cells}
 )
 """How claims are read from manifests, by the word for their kind."""
 

@@ -303,11 +303,7 @@ def tabulate(
     >>> tables.verify().passed
     True
     """
-    for what, given in (("value", value), ("person", person)):
-        check_type(given, str, what, f"the name of a column: {what}='n'")
-    check_type(rules, CellRules, "rules", "ht.CellRules(threshold=10)")
-    check_type(reader, ReaderKnowledge, "reader", "ht.ReaderKnowledge(zeros='hidden')")
-    check_type(budget, Budget, "budget", "ht.Budget(seconds=10)")
+    _check_types(value, person, rules, reader, budget)
     rules = rules or CellRules()
     check_choice("weight", weight, ("count", "one", "log"))
     several, trees = list_tables(by), read_hierarchies(hierarchies)
@@ -330,20 +326,9 @@ def tabulate(
         refuse_published(problem.system, problem.is_primary, kept, before)
         problem = problem.with_kept(kept)
 
-    def find_coarser() -> tuple[CoarserTable, ...]:
-        # Earlier tables keep their categories, and large ones would take long.
-        if before is not None or problem.system.n_cells > _MAX_COARSENED:
-            return ()
-        return propose_coarser(cells, lambda coarser: _count_hidden(_pose(coarser, several, rules, knowledge), weight))
-
-    try:
-        pattern = problem.suppress(weight, Clock(budget or Budget(seconds=60)))
-    except InfeasibleError as error:
-        proposals = "; ".join(each.describe() for each in find_coarser())
-        if not proposals:
-            raise
-        raise InfeasibleError(error.message, hint=f"hide zeros too (--zeros hidden), or {proposals}.") from None
-    is_much = 2 * int(pattern.is_hidden.sum()) > problem.system.n_cells
+    # Earlier tables keep their categories.
+    coarser = _CoarserSearch(cells, several, rules, knowledge, weight, is_off=before is not None)
+    pattern = _suppress_or_propose(problem, coarser, Clock(budget or Budget(seconds=60)))
     return Tabulation(
         several,
         value or name_count(names),
@@ -355,9 +340,17 @@ def tabulate(
         "sums" if value is not None else _name_content(cells, person),
         trees,
         kept,
-        find_coarser() if is_much else (),
+        coarser.run() if 2 * int(pattern.is_hidden.sum()) > problem.system.n_cells else (),
         tuple(Path(each) for each in (data, earlier) if isinstance(each, (str, Path))),
     )
+
+
+def _check_types(value: object, person: object, rules: object, reader: object, budget: object) -> None:
+    for what, given in (("value", value), ("person", person)):
+        check_type(given, str, what, f"the name of a column: {what}='n'")
+    check_type(rules, CellRules, "rules", "ht.CellRules(threshold=10)")
+    check_type(reader, ReaderKnowledge, "reader", "ht.ReaderKnowledge(zeros='hidden')")
+    check_type(budget, Budget, "budget", "ht.Budget(seconds=10)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -383,6 +376,38 @@ class _HidingProblem:
         """Find the cheapest pattern."""
         _check_protectable(self.system, self.is_primary, self.levels)
         return suppress(self.system, self.must_hide, self.levels, _weigh(self.system.values, weight), clock)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _CoarserSearch:
+    """What was asked for, to be asked of coarser categories."""
+
+    cells: TabulatedRecords
+    several: Sequence[tuple[str, ...]]
+    rules: CellRules
+    knowledge: ReaderKnowledge
+    weight: CellWeight
+    is_off: bool
+
+    def run(self) -> tuple[CoarserTable, ...]:
+        """Propose coarser categories; none for large tables, where that would take long."""
+        if self.is_off or sum(self.cells.n_cells(by) for by in self.several) > _MAX_COARSENED:
+            return ()
+        return propose_coarser(self.cells, self._cost_of)
+
+    def _cost_of(self, coarser: TabulatedRecords) -> HidingCost | None:
+        return _count_hidden(_pose(coarser, self.several, self.rules, self.knowledge), self.weight)
+
+
+def _suppress_or_propose(problem: _HidingProblem, coarser: _CoarserSearch, clock: Clock) -> SuppressionPattern:
+    """Find the cheapest pattern; where hiding cannot protect, say which categories to merge."""
+    try:
+        return problem.suppress(coarser.weight, clock)
+    except InfeasibleError as error:
+        proposals = "; ".join(each.describe() for each in coarser.run())
+        if not proposals:
+            raise
+        raise InfeasibleError(error.message, hint=f"hide zeros too (--zeros hidden), or {proposals}.") from None
 
 
 def _pose(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -95,6 +96,10 @@ class TabulatedRecords:
     decimals: int
     persons: CountArray  # the number of each record's person
     counts_persons: bool  # whether a cell shows distinct persons
+
+    def n_cells(self, by: Sequence[str]) -> int:
+        """Return how many cells a table has, totals among them."""
+        return math.prod(len(self._build_axis(name)[0].labels) for name in by)
 
     def count(self, by: Sequence[str], n_largest: int) -> CountedTable:
         """Count the records in every combination of labels and totals of some dimensions."""
