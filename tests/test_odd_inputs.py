@@ -215,6 +215,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "near": nearly,
     "unicity": known,
     "check_tables": ht.check_tables,
+    "round_tables": lambda data: ht.round_tables(data, by=names_of(data), seed=1),
     "tabulate": lambda data: ht.tabulate(data, by=names_of(data)),
     "mask_dependence": masked,
     "masking_tradeoff": lambda data: ht.masking_tradeoff(
@@ -294,6 +295,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "perturbation_tradeoff": {"columns": ["a"], "methods": ["pram"]},
     "petsard_mpuccs": {"synthetic": FRAMES["plain"]()},
     "select_columns": {"objective": {"distinction": 1.0}},
+    "round_tables": {"by": ["a", "b"]},
     "tabulate": {"by": ["a", "b"], "rules": ht.CellRules(1)},
     "unicity": {"person": "b", "item": "a", "known": 1},
     "verify": {"quasi_identifiers": ["a"], "models": [ht.KAnonymity(2)]},

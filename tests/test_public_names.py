@@ -98,6 +98,8 @@ TWO_TYPES = {
         *("LinkedPolicy | str | os.PathLike[str]", "LinkedPolicy | str | os.PathLike[str] | None"),
     },
     "progress": {"Progress | None", "WalkProgress | None"},
+    # The seed of a rounding is a secret: a new one if none is given.
+    "seed": {"int", "int | None"},
     # A threshold of distances is one of any size, one of counts is whole.
     "threshold": {"float", "int | None"},
     "tolerance": {"float | str | None", "Mapping[str, Any] | None"},

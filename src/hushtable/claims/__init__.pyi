@@ -36,7 +36,7 @@ from .grouping import (
     match_classes as match_classes,
     match_sizes as match_sizes,
 )
-from .hidden_cells import RING as RING, HiddenCells as HiddenCells, are_decomposable as are_decomposable
+from .hidden_cells import HiddenCells as HiddenCells, are_decomposable as are_decomposable
 from .histories import (
     HistoryClaim as HistoryClaim,
     Known as Known,

@@ -18,7 +18,7 @@ from hushtable.wording import join_names
 _MAX_DECIMALS: Final = 15
 
 
-RING: Final = "that all tables are sums of one finer table is not used, and who uses it may know more"
+_RING: Final = "; that all tables are sums of one finer table is not used, and who uses it may know more"
 
 
 def are_decomposable(tables: Sequence[Sequence[str]]) -> bool:
@@ -125,7 +125,7 @@ class HiddenCells(SpeaksOfNobody):
     @property
     def _ring(self) -> str:
         """What is said of tables that a finer one binds more than their sums do."""
-        return "" if are_decomposable(self.tables) else f"; {RING}"
+        return "" if are_decomposable(self.tables) else _RING
 
     def with_knowledge_of(self, asked: Claim) -> HiddenCells:
         """Return the claim: another knows nothing besides."""

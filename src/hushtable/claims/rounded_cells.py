@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from hushtable.claims.certificates import witnesses
@@ -84,7 +85,7 @@ class RoundedCells(HiddenCells):
         if n_other:
             yield Failure(f"{self._are_multiples}: {n_other} cells are not")
 
-    def _list_asked(self, step: Any) -> list[WitnessEntries]:
+    def _list_asked(self, step: Fraction | int) -> list[WitnessEntries]:
         del step
         return [
             {"cell": ask["cell"], "spread": self.spread, "reach_down": None, "reach_up": None}
@@ -102,7 +103,7 @@ class RoundedCells(HiddenCells):
         }
 
     @classmethod
-    def from_dict(cls, entries: Mapping[str, Any]) -> RoundedCells:
+    def from_dict(cls, entries: WitnessEntries) -> RoundedCells:
         """Read what `to_dict` wrote."""
         return cls(None, entries["witnesses"], entries["base"], entries["reach"], entries["spread"])
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CountArray, FloatArray
-from hushtable.claims import RING, are_decomposable
+from hushtable.claims import are_decomposable
 from hushtable.errors import InputError, check_choice
 from hushtable.wording import careful
 
@@ -181,7 +181,7 @@ class CellSystem:
         """What of the tables no judgement uses."""
         if are_decomposable([[axis.name for axis in axes] for axes, _ in self.grids]):
             return ()
-        return (careful(f"{RING[0].upper()}{RING[1:]}."),)
+        return (careful("That all tables are sums of one finer table is not used, and who uses it may know more."),)
 
     @property
     def n_cells(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from hushtable.errors import InfeasibleError
 from hushtable.search import Clock
 from hushtable.tabulation.auditing import find_changeable
 from hushtable.tabulation.cells import CellKey, CellSystem, CellTable, ReaderKnowledge, build_system
-from hushtable.tabulation.coarsening import HidingCost
+from hushtable.tabulation.coarsening import CoarserTable, HidingCost, propose_coarser
 from hushtable.tabulation.deducing import deduce
 from hushtable.tabulation.earlier import KeptCells
 from hushtable.tabulation.singletons import protect_from_singletons
@@ -27,6 +28,8 @@ from hushtable.tabulation.tabulating import (
     protection_levels,
 )
 from hushtable.tabulation.witnesses import ProtectionLevels
+
+_MAX_COARSENED: Final = 2_000  # cells of tables for which coarser ones are looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +84,7 @@ def pose(
     return HidingProblem(records, counted, rules, system, is_primary, levels, is_primary)
 
 
-def count_hidden(problem: HidingProblem, weight: CellWeight) -> HidingCost | None:
+def _count_hidden(problem: HidingProblem, weight: CellWeight) -> HidingCost | None:
     """Return how many cells there are, and how many must be hidden; None if that cannot protect."""
     system = problem.system
     try:
@@ -90,6 +93,38 @@ def count_hidden(problem: HidingProblem, weight: CellWeight) -> HidingCost | Non
     except InfeasibleError:
         return None
     return system.n_cells, int(hidden.sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoarserSearch:
+    """What was asked for, to be asked of coarser categories."""
+
+    cells: TabulatedRecords
+    several: Sequence[tuple[str, ...]]
+    rules: CellRules
+    knowledge: ReaderKnowledge
+    weight: CellWeight
+    is_off: bool
+
+    def run(self) -> tuple[CoarserTable, ...]:
+        """Propose coarser categories; none for large tables, where that would take long."""
+        if self.is_off or sum(self.cells.n_cells(by) for by in self.several) > _MAX_COARSENED:
+            return ()
+        return propose_coarser(self.cells, self._cost_of)
+
+    def _cost_of(self, coarser: TabulatedRecords) -> HidingCost | None:
+        return _count_hidden(pose(coarser, self.several, self.rules, self.knowledge), self.weight)
+
+
+def suppress_or_propose(problem: HidingProblem, coarser: CoarserSearch, clock: Clock) -> SuppressionPattern:
+    """Find the cheapest pattern; where hiding cannot protect, say which categories to merge."""
+    try:
+        return problem.suppress(coarser.weight, clock)
+    except InfeasibleError as error:
+        proposals = "; ".join(each.describe() for each in coarser.run())
+        if not proposals:
+            raise
+        raise InfeasibleError(error.message, hint=f"hide zeros too (--zeros hidden), or {proposals}.") from None
 
 
 def _n_largest(rules: CellRules) -> int:

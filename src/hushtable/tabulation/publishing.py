@@ -16,12 +16,12 @@ from hushtable.io import frames
 from hushtable.release import Destination, Edition, TableContent, write
 from hushtable.search import Budget, Clock
 from hushtable.tabulation.auditing import PROTECTED
-from hushtable.tabulation.cells import CellSystem, ReaderKnowledge, build_system
+from hushtable.tabulation.cells import CellSystem, CellTable, ReaderKnowledge, build_system
 from hushtable.tabulation.certifying import build_certificate
 from hushtable.tabulation.checking import audit_system
-from hushtable.tabulation.coarsening import CoarserTable, propose_coarser
+from hushtable.tabulation.coarsening import CoarserTable
 from hushtable.tabulation.earlier import EarlierTables, KeptCells, keep_cells, read_earlier, refuse_published
-from hushtable.tabulation.posing import count_hidden, pose
+from hushtable.tabulation.posing import CoarserSearch, pose, suppress_or_propose
 from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
 from hushtable.tabulation.suppressing import SuppressionPattern
 from hushtable.tabulation.tabulating import (
@@ -36,7 +36,6 @@ from hushtable.wording import StatesFacts, careful, join_names
 
 MARK: Final = HiddenCells.mark
 _COUNT_NAME: Final = "n"
-_MAX_COARSENED: Final = 2_000  # cells of tables for which coarser ones are looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +48,8 @@ class Tabulation(StatesFacts):
         The dimensions of each table.
     value : str
         The column of values: counts, or the sums of a column.
+    tables : tuple of CellTable
+        With all values.
     system : CellSystem
         All cells with their true values.
     is_primary : array
@@ -71,6 +72,7 @@ class Tabulation(StatesFacts):
 
     by: tuple[tuple[str, ...], ...]
     value: str
+    tables: tuple[CellTable, ...] = field(repr=False)
     system: CellSystem = field(repr=False)
     is_primary: BoolArray = field(repr=False)
     pattern: SuppressionPattern = field(repr=False)
@@ -309,11 +311,7 @@ def tabulate(
     >>> tables.verify().passed
     True
     """
-    for what, given in (("value", value), ("person", person)):
-        check_type(given, str, what, f"the name of a column: {what}='n'")
-    check_type(rules, CellRules, "rules", "ht.CellRules(threshold=10)")
-    check_type(reader, ReaderKnowledge, "reader", "ht.ReaderKnowledge(zeros='hidden')")
-    check_type(budget, Budget, "budget", "ht.Budget(seconds=10)")
+    _check_types(value, person, rules, reader, budget)
     rules = rules or CellRules()
     check_choice("weight", weight, ("count", "one", "log"))
     several, trees = list_tables(by), read_hierarchies(hierarchies)
@@ -334,23 +332,13 @@ def tabulate(
         refuse_published(problem.system, problem.is_primary, kept, before)
         problem = problem.with_kept(kept)
 
-    def find_coarser() -> tuple[CoarserTable, ...]:
-        # Earlier tables keep their categories, and large ones would take long.
-        if before is not None or problem.system.n_cells > _MAX_COARSENED:
-            return ()
-        return propose_coarser(cells, lambda coarser: count_hidden(pose(coarser, several, rules, knowledge), weight))
-
-    try:
-        pattern = problem.suppress(weight, Clock(budget or Budget(seconds=60)))
-    except InfeasibleError as error:
-        proposals = "; ".join(each.describe() for each in find_coarser())
-        if not proposals:
-            raise
-        raise InfeasibleError(error.message, hint=f"hide zeros too (--zeros hidden), or {proposals}.") from None
-    is_much = 2 * int(pattern.is_hidden.sum()) > problem.system.n_cells
+    # Earlier tables keep their categories.
+    coarser = CoarserSearch(cells, several, rules, knowledge, weight, is_off=before is not None)
+    pattern = suppress_or_propose(problem, coarser, Clock(budget or Budget(seconds=60)))
     return Tabulation(
         several,
         value or name_count(names),
+        tuple(each.table for each in problem.counted),
         problem.system,
         problem.is_primary,
         pattern,
@@ -358,10 +346,18 @@ def tabulate(
         "sums" if value is not None else _name_content(cells, person),
         trees,
         kept,
-        find_coarser() if is_much else (),
+        coarser.run() if 2 * int(pattern.is_hidden.sum()) > problem.system.n_cells else (),
         tuple(Path(each) for each in (data, earlier) if isinstance(each, (str, Path))),
         problem.find_unions(pattern.is_hidden),
     )
+
+
+def _check_types(value: object, person: object, rules: object, reader: object, budget: object) -> None:
+    for what, given in (("value", value), ("person", person)):
+        check_type(given, str, what, f"the name of a column: {what}='n'")
+    check_type(rules, CellRules, "rules", "ht.CellRules(threshold=10)")
+    check_type(reader, ReaderKnowledge, "reader", "ht.ReaderKnowledge(zeros='hidden')")
+    check_type(budget, Budget, "budget", "ht.Budget(seconds=10)")
 
 
 def _check_rules_of_counts(rules: CellRules) -> None:

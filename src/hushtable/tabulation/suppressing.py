@@ -158,9 +158,11 @@ class _PatternSearch:
         is_hidden = is_hidden.copy()
         pending = self.moves.filter_unmet(self.list_demands(), moves)
         self.moves.hide_by_bundles(is_hidden, pending)
-        found = self._find_free_moves(is_hidden, pending)
-        moves += found
-        pending = self.moves.filter_unmet(pending, found)
+        if len(self.columns) <= _MAX_EXACT_CELLS:
+            # Whole numbers for many cells at once take minutes in large tables; those for one take a second.
+            found = self._find_free_moves(is_hidden, pending)
+            moves += found
+            pending = self.moves.filter_unmet(pending, found)
         # Whole numbers may need more than fractions do; what is not met soon is met by moves of others.
         for effort in _EFFORTS:
             pending = self._meet(pending, is_hidden, moves, effort)

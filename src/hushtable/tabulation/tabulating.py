@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -118,6 +119,10 @@ class TabulatedRecords:
     n_records: CountArray  # of each row: equal records are one row
     persons: CountArray | None  # the number of each row's person; None where every record is one
     counts_persons: bool  # whether a cell shows distinct persons
+
+    def n_cells(self, by: Sequence[str]) -> int:
+        """Return how many cells a table has, totals among them."""
+        return math.prod(len(self._build_axis(name)[0].labels) for name in by)
 
     def count(self, by: Sequence[str], n_largest: int) -> CountedTable:
         """Count the records in every combination of labels and totals of some dimensions."""
