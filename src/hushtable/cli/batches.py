@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -70,6 +70,7 @@ def apply(
     """
     from hushtable import engines
     from hushtable.anonymizers import LearnedRecoding
+    from hushtable.io import drafts
     from hushtable.release import describe_release
 
     limits = limits_of(fail, BATCH_FIGURES)
@@ -89,6 +90,8 @@ def apply(
             rows, earlier=earlier, previous=before, distinct_persons=batches.distinct_persons, key=key
         )
     _check_limits(release, limits)
+    made_from = [path for path in inputs if path != key_file]
+    release = replace(release, inputs=(*release.inputs, *drafts.paths_among(*made_from)))
     with show_step("writing and verifying"):
         verdict = release.write(
             output,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
@@ -171,6 +171,7 @@ def anonymize(
             release = release.with_bound(budget_of(search.seconds or _FLOOR_SECONDS))
     # The report states the inputs' hashes: these must be the files that were read.
     before.check()
+    release = replace(release, inputs=(*release.inputs, *drafts.paths_among(*made_from)))
     _write_release(output, rules, release, writing, display, made_from)
     _show_advice(rules, rows, release, key, writing, display)
 

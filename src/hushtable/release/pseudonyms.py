@@ -20,6 +20,9 @@ from hushtable.tables import Table
 _MIN_KEY_BYTES: Final = 16
 _MIN_DISTINCT_BYTES: Final = 8
 _HEX_DIGITS: Final = 32
+# No column's cell: those begin with digits, see `_hash_cell`.
+_FINGERPRINT_OF: Final = b"fingerprint of a hushtable key"
+_FINGERPRINT_DIGITS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,13 @@ class Pseudonyms:
                 f"the pseudonym key has {n_distinct} different bytes, expected {_MIN_DISTINCT_BYTES} or more.",
                 hint=hint,
             )
+
+    @property
+    def key_fingerprint(self) -> str | None:
+        """Sixteen digits that two releases under one key share, and that tell nothing of the key or of a pseudonym."""
+        if self.key is None:
+            return None
+        return hmac.new(self.key, _FINGERPRINT_OF, hashlib.sha256).hexdigest()[:_FINGERPRINT_DIGITS]
 
     @property
     def keyed(self) -> tuple[str, ...]:
