@@ -66,6 +66,8 @@ class HushError(Exception):
     """
 
     exit_code: ClassVar[int] = 2
+    kind: ClassVar[str] = "error"
+    """A word for programs, which stays as it is: see docs/nightly.md."""
 
     def __init__(self, message: str = "", *, hint: str = "") -> None:
         super().__init__(with_hint(message, hint) if hint else message)
@@ -84,70 +86,97 @@ class HushError(Exception):
 class InputError(HushError, ValueError):
     """The data or an argument cannot be used."""
 
+    kind = "input"
+
+
+class ExistsError(InputError):
+    """An output exists already."""
+
+    kind = "exists"
+
 
 class ColumnError(InputError):
     """A column is missing, doubled, or of a type that cannot be used."""
+
+    kind = "column"
 
 
 class TooManyRowsError(InputError):
     """There are more distinct rows than are held."""
 
+    kind = "too-many-rows"
+
 
 class HierarchyError(InputError):
     """A generalization hierarchy is not nested, complete or readable."""
+
+    kind = "hierarchy"
 
 
 class ModelError(InputError):
     """A privacy model was given a parameter outside its range."""
 
+    kind = "model"
+
 
 class PolicyError(InputError):
     """A policy file does not say what it must."""
+
+    kind = "policy"
 
 
 class WeakerClaimError(PolicyError):
     """A release claims less than a policy asks: that is for a person to look at, as a claim that does not hold."""
 
+    kind = "weaker-claim"
     exit_code: ClassVar[int] = 1
 
 
 class PipelineError(InputError):
     """A pipeline's file does not say what it must, or asks for what is not built or not there."""
 
+    kind = "pipeline"
+
 
 class ResourceError(InputError):
     """The disk came to its end; what was asked for can be done where there is room."""
 
+    kind = "disk"
     exit_code: ClassVar[int] = 70
 
 
 class InfeasibleError(HushError):
     """No release can satisfy the models."""
 
+    kind = "infeasible"
     exit_code = 3
 
 
 class BudgetExceeded(HushError):  # noqa: N818 - the public name is fixed by the design
     """The budget ended before any feasible release was found."""
 
+    kind = "budget"
     exit_code = 3
 
 
 class VerificationError(HushError):
     """A published table does not hold what it claims."""
 
+    kind = "verification"
     exit_code = 1
 
 
 class ExposureError(HushError):
     """Columns that a release keeps as they are single out more people than a policy allows."""
 
+    kind = "exposure"
     exit_code = 1
 
 
 class LimitError(HushError):
     """A release would be above a limit that was set for it."""
 
+    kind = "limit"
     exit_code = 1
 
 

@@ -1,5 +1,6 @@
 """A job that runs every night: limits that a batch keeps, what it is told, what is written beside it."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
+from hushtable.release import manifest
 
 POLICY = """columns:
   who: identifier
@@ -114,3 +116,44 @@ def test_nights_are_judged_together() -> None:
         "apply", "cells.json", "night.csv", "-o", "o.csv", "--previous", "first.csv",
         "--fail-above", f"few-values={told['n_few_values']}",
     ).code == 0  # fmt: skip
+
+
+@pytest.mark.usefixtures("here")
+def test_the_internal_manifest_says_where_a_release_comes_from_and_the_external_one_does_not() -> None:
+    Path("keyed.yaml").write_text(POLICY.replace("who: identifier", "who: {role: identifier, action: pseudonym}"))
+    for name, byte in (("one", 1), ("two", 1), ("three", 101)):
+        Path(f"{name}.key").write_bytes(bytes(range(byte, byte + 32)))
+    done(
+        "anonymize",
+        "first.csv",
+        "-p",
+        "keyed.yaml",
+        "-o",
+        "f.csv",
+        "--key-file",
+        "one.key",
+        "--save-recoding",
+        "k.json",
+    )
+    make_night(100).write_csv("night.csv")
+    told = {}
+    for name in ("one", "two", "three"):
+        done("apply", "k.json", "night.csv", "-o", f"{name}.csv", "--key-file", f"{name}.key")
+        told[name] = manifest.read(Path(f"{name}.csv"))["provenance"]
+        done("verify", f"{name}.csv")
+    first = manifest.read(Path("f.csv"))["provenance"]
+    # A wrong key and an old recoding are seen from the manifests alone.
+    assert told["one"]["key_fingerprint"] == told["two"]["key_fingerprint"] == first["key_fingerprint"]
+    assert len({told["three"]["key_fingerprint"], first["key_fingerprint"]}) == 2
+    recoding = json.loads(Path("k.json").read_text())
+    assert {each["recoding_sha256"] for each in told.values()} == {recoding["sha256"]}
+    assert first["recoding_sha256"] is None
+    digests = {each["name"]: each["sha256"] for each in told["one"]["inputs"]}
+    assert digests["night.csv"] == hashlib.sha256(Path("night.csv").read_bytes()).hexdigest()
+    assert "one.key" not in digests
+    assert first["policy_sha256"] is not None
+    assert first["process"]["peak_memory_bytes"] > 10**7
+    done("apply", "k.json", "night.csv", "-o", "outside.csv", "--key-file", "one.key", "--external")
+    outside = Path("outside.csv.manifest.json").read_text()
+    for secret in (digests["night.csv"], first["key_fingerprint"], recoding["sha256"], "night.csv", "provenance"):
+        assert secret not in outside

@@ -68,7 +68,8 @@ def mutate(entries: Any, path: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
         if number in (1, 2):
             inside["a newer entry"] = before
         if number > 2:
-            if type(before) is type(what) or {type(before), type(what)} == {int, float}:
+            is_number = type(what) in (int, float) and (before is None or type(before) in (int, float))
+            if type(before) is type(what) or is_number:
                 continue
             inside[path[-1]] = what
         yield str(what), changed

@@ -327,6 +327,8 @@ class LearnedRecoding:
         Those of ``hidden`` of which every record gets a new one.
     from_data : mapping of quasi-identifier to str
         What in its cells and routes comes from the data, neither from a grid nor from a hierarchy's file.
+    digest : str or None
+        The SHA-256 that its file says of itself; None where it came from none.
 
     Examples
     --------
@@ -358,6 +360,7 @@ class LearnedRecoding:
     fresh: tuple[str, ...] = ()
     cells_of_cuts: Mapping[str, Written] = field(default_factory=dict, repr=False)
     from_data: Mapping[str, str] = field(default_factory=dict, repr=False)
+    digest: str | None = None
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> LearnedRecoding:
@@ -368,7 +371,8 @@ class LearnedRecoding:
         InputError
             The file cannot be read, or is none.
         """
-        return cls(**parse_parts(read_recoding(Path(path))))
+        contents = read_recoding(Path(path))
+        return cls(**parse_parts(contents), digest=contents.get(_DIGEST))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Save the recoding to a file; see `hushtable.release.release.Release.save_recoding`."""
@@ -549,7 +553,7 @@ class LearnedRecoding:
                 n_few_alike=alike.count_few_persons(judge.min_size),
                 n_few_values=alike.count_few_values(_fewest_values(request.models)),
             )
-        return replace(release, batch=batch, learner=self)
+        return replace(release, batch=replace(batch, recoding_sha256=self.digest), learner=self)
 
     def _prepare_rows(self, rows: object, earlier: object, key: bytes | None) -> tuple[Request, Prepared, Judge]:
         """Read and code rows, and return with them what is asked of them and who judges their classes."""

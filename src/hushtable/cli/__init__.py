@@ -1,7 +1,7 @@
 """The command: arguments to verbs to exit codes; no arithmetic.
 
 Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible, 70 a fault of ours or the end of
-memory or disk.
+memory or disk, above 128 a signal. Each error has a kind, a word for programs.
 Figures, names and positions are printed, never a cell of the data unless asked; of small releases by minimal
 generalization also the published table.
 What is no error of the package is told in one line: which it is, and what to do.
@@ -29,6 +29,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from hushtable.cli.groups import flatten_groups
+from hushtable.cli.joblog import open_log, record, record_end
 from hushtable.cli.terminal import print_error, print_json, print_to_stderr
 from hushtable.errors import HushError, InputError
 from hushtable.io import check_secrets, is_full
@@ -57,9 +58,7 @@ def fault_line(error: BaseException) -> str:
 
     An error's own text may hold a cell of the data: only its type and its place are told.
     """
-    chain = [error]
-    while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:
-        chain.append(before)
+    chain = _chain_of(error)
     if any(_is_memory(each) for each in chain):
         return (
             "memory came to its end; give it fewer rows or columns, a folder or --engine stream (anonymize), "
@@ -67,6 +66,11 @@ def fault_line(error: BaseException) -> str:
         )
     if any(_is_disk(each) for each in chain):
         return "the disk came to its end; make room where files are written and in the folder of temporary files."
+    if (library := _broken_library(chain)) is not None:
+        return (
+            f"the library {library!r} cannot be loaded: it is missing or broken, which is no fault of your data; "
+            f"install it anew (pip install --force-reinstall {library})."
+        )
     return (
         f"a fault of hushtable: {type(error).__name__} at {_locate_fault(error)}; run it again with --traceback, and "
         "report what that shows, without values of your data."
@@ -98,6 +102,9 @@ _EXIT_CODES: Final = (
     "70 a fault of hushtable or the end of memory or disk."
 )
 _TRACEBACK: Final = "--traceback"
+_LOG: Final = "--log"
+_USAGE: Final = 2
+_SIGNALS: Final = 128  # an exit code above is 128 and the number of a signal
 # By command: its module and function, and an example.
 _EXAMPLES: Final = {
     "demo.demo": "hushtable demo",
@@ -199,6 +206,25 @@ def main() -> None:
 
 def _run() -> None:
     arguments, is_traced = _without_traceback(sys.argv[1:])
+    arguments, log = _without_log(arguments)
+    verb = arguments[0] if arguments and arguments[0] in _PLACES else ""
+    try:
+        with open_log(log, command=verb, version=_version() if log else "", process=os.getpid()):
+            _run_and_record(arguments, is_traced=is_traced)
+    except InputError as error:
+        # The log itself cannot be written.
+        _tell_error(error, arguments)
+        sys.exit(error.exit_code)
+
+
+def _version() -> str:
+    from importlib import metadata
+
+    return metadata.version("hushtable")
+
+
+def _run_and_record(arguments: list[str], *, is_traced: bool) -> None:
+    """Run a verb; every error becomes one message, JSON where that was asked for, and its exit code."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
@@ -207,21 +233,72 @@ def _run() -> None:
             check_secrets(arguments)
             arguments = _choose_language(arguments)
             _build_command(current_language(), *(name for name in arguments[:1] if name in _PLACES))(arguments)
-    except (SystemExit, KeyboardInterrupt):
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else 0
+        if code == _USAGE:
+            _tell_end(arguments, "usage", code, "The arguments are not understood; the standard error says which.")
+        elif code > _SIGNALS:
+            _tell_end(arguments, "ended", code, "The process was asked to end; nothing was left half written.")
+        record_end(code)
+        raise
+    except KeyboardInterrupt:
+        record_end(_SIGNALS + signal.SIGINT, kind="ended")
         raise
     # Some libraries' panics are no Exception.
     except BaseException as error:
         if is_traced:
             print_to_stderr(*"".join(traceback.format_exception(error)).rstrip("\n").split("\n"))
-        if isinstance(error, HushError):
-            if error.exit_code == 1 and "--json" in arguments:
-                # Whoever read the output may have gone.
-                with suppress(typer.Exit):
-                    print_json({"passed": False, "error": type(error).__name__, "message": str(error)})
-            print_error(error)
-            sys.exit(error.exit_code)
-        print_error(fault_line(error))
-        sys.exit(FAULT)
+        code = error.exit_code if isinstance(error, HushError) else FAULT
+        _tell_error(error, arguments)
+        record_end(code, kind=_kind_of(error))
+        sys.exit(code)
+
+
+def _tell_error(error: BaseException, arguments: Sequence[str]) -> None:
+    """Print an error, and as JSON too where that was asked for."""
+    code = error.exit_code if isinstance(error, HushError) else FAULT
+    message = str(error) if isinstance(error, HushError) else fault_line(error)
+    hint = error.hint if isinstance(error, HushError) else ""
+    _tell_end(arguments, _kind_of(error), code, message, hint=hint, error=type(error).__name__)
+    print_error(error if isinstance(error, HushError) else message)
+
+
+def _tell_end(arguments: Sequence[str], kind: str, code: int, message: str, *, hint: str = "", error: str = "") -> None:
+    record("error", kind=kind, exit_code=code, message=message)
+    if "--json" in arguments:
+        # Whoever read the output may have gone.
+        with suppress(typer.Exit):
+            print_json(
+                {"passed": False, "error": error, "kind": kind, "exit_code": code, "message": message, "hint": hint}
+            )
+
+
+def _kind_of(error: BaseException) -> str:
+    """Return the word for an error that programs may rely on."""
+    if isinstance(error, HushError):
+        return error.kind
+    chain = _chain_of(error)
+    if any(map(_is_memory, chain)):
+        return "memory"
+    if any(map(_is_disk, chain)):
+        return "disk"
+    return "fault" if _broken_library(chain) is None else "library"
+
+
+def _chain_of(error: BaseException) -> list[BaseException]:
+    chain = [error]
+    while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:
+        chain.append(before)
+    return chain
+
+
+def _broken_library(chain: Sequence[BaseException]) -> str | None:
+    """Return the name of a library that cannot be loaded, or lacks what every version of it has."""
+    for error in chain:
+        if isinstance(error, ImportError):
+            name = (error.name or "").partition(".")[0]
+            return None if name == "hushtable" else name or "of another package"
+    return None
 
 
 @functools.cache
@@ -236,6 +313,18 @@ def _without_traceback(arguments: Sequence[str]) -> tuple[list[str], bool]:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = [each for each in arguments[:end] if each != _TRACEBACK]
     return [*options, *arguments[end:]], len(options) < end
+
+
+def _without_log(arguments: Sequence[str]) -> tuple[list[str], Path | None]:
+    """Return the arguments without ``--log FILE``, and the file."""
+    for position, each in enumerate(arguments):
+        name, is_one, value = each.partition("=")
+        if each == "--":
+            break
+        if name == _LOG and (is_one or position + 1 < len(arguments)):
+            path = value if is_one else arguments[position + 1]
+            return [*arguments[:position], *arguments[position + (1 if is_one else 2) :]], Path(path)
+    return [*arguments], None
 
 
 def _choose_language(arguments: list[str]) -> list[str]:
@@ -274,6 +363,7 @@ def _print_warning(told: set[str], message: Warning | str, *_: object, **__: obj
     # Who codes a column twice warns twice.
     if str(message) not in told:
         told.add(str(message))
+        record("warning", kind=type(message).__name__, message=str(message))
         print_error(f"careful: {message}")
 
 
@@ -286,6 +376,12 @@ def _root(
     as_json: Annotated[
         bool, typer.Option("--json", help="With --version: list the plug-ins of other packages too, as JSON.")
     ] = False,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            _LOG, metavar="FILE", help="Append what the job does to a file, as JSON lines: steps, warnings, errors."
+        ),
+    ] = None,
     traceback: Annotated[
         bool, typer.Option(_TRACEBACK, help="Show where an error comes from. It may hold values of the data.")
     ] = False,

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar, cast
 import typer
 
 from hushtable.cli.groups import argument, field, option
+from hushtable.cli.joblog import record
 from hushtable.cli.terminal import print_to_stderr
-from hushtable.errors import InputError
+from hushtable.errors import InputError, check_choice
 
 if TYPE_CHECKING:
     from typer.models import OptionInfo
@@ -157,6 +158,7 @@ class ReadingOptions:
 
 
 def _tell_index(frame: Frame, file: Path) -> Frame:
+    record("read", file=file.name, rows=frame.n_records)
     if frame.dialect.index:
         print_to_stderr(f"{file}: its first column has no name; left out, as an index.")
     return frame
@@ -195,6 +197,21 @@ class WrittenOptions:
     external: External = False
     codebook: bool = field(True, "Write a codebook: what the columns and labels mean.", "--codebook/--no-codebook")
     force: Force = False
+    if_exists: str | None = field(
+        None,
+        "What to do if the release exists: fail (default), skip if it is as its manifest says, or replace.",
+        metavar="fail|skip|replace",
+    )
+
+    @property
+    def overwrite(self) -> bool:
+        """Whether files that exist are replaced."""
+        if self.if_exists is None:
+            return self.force
+        if self.force:
+            raise InputError("--force was given with --if-exists.", hint="--force is --if-exists replace.")
+        check_choice("--if-exists", self.if_exists, ("fail", "skip", "replace"))
+        return self.if_exists == "replace"
 
 
 @dataclass(frozen=True)

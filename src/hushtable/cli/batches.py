@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +16,9 @@ from hushtable.cli.arguments import (
     place_of,
     table_path,
 )
+from hushtable.cli.existing import skip_existing
 from hushtable.cli.groups import argument, field, option
+from hushtable.cli.joblog import record
 from hushtable.cli.limits import BATCH_FIGURES, batch_figures, fail_above, judge_figures, limits_of
 from hushtable.cli.requests import key_in
 from hushtable.cli.summary import abridge_lines, describe_output
@@ -70,41 +72,48 @@ def apply(
     """
     from hushtable import engines
     from hushtable.anonymizers import LearnedRecoding
+    from hushtable.io import drafts
     from hushtable.release import describe_release
 
     limits = limits_of(fail, BATCH_FIGURES)
-    origin = None if str(file) == "-" else engines.open_origin(file, dialect=machine.dialect())
-    others = [*(batches.previous or ()), *(path for path in (batches.together, key_file) if path is not None)]
-    inputs = [place_of(file), recoding, *others]
-    in_memory = {"--together": batches.together is not None, "--keep-order": writing.keep_order}
-    _check_output(output, inputs, origin, in_memory, writing)
-    fitted = LearnedRecoding.read(recoding)
-    key = None if key_file is None else key_in(key_file)
-    with show_step("reading"):
-        rows = machine.table(file) if origin is None else origin
-        earlier = None if batches.together is None else machine.table(batches.together)
-        before = [machine.table_with_counts(path, ()) for path in batches.previous or ()]
-    with show_step("placing rows"):
-        release = fitted.apply(
-            rows, earlier=earlier, previous=before, distinct_persons=batches.distinct_persons, key=key
-        )
-    _check_limits(release, limits)
-    with show_step("writing and verifying"):
-        verdict = release.write(
-            output,
-            keep_order=writing.keep_order,
-            external=writing.external,
-            codebook=writing.codebook,
-            overwrite=writing.force,
-        )
-    entries = release.to_dict()
-    facts = describe_release(release.claim, verdict, release.columns, entries)
-    if display.as_json:
-        print_json({"file": str(output), "verified": verdict.to_dict(), "facts": facts, **entries})
-    else:
-        print_lines(
-            *abridge_lines([describe_output(output, codebook=writing.codebook), *facts], [], verbose=display.verbose)
-        )
+    with skip_existing(output, writing, display):
+        origin = None if str(file) == "-" else engines.open_origin(file, dialect=machine.dialect())
+        others = [*(batches.previous or ()), *(path for path in (batches.together, key_file) if path is not None)]
+        inputs = [place_of(file), recoding, *others]
+        in_memory = {"--together": batches.together is not None, "--keep-order": writing.keep_order}
+        _check_output(output, inputs, origin, in_memory, writing)
+        fitted = LearnedRecoding.read(recoding)
+        key = None if key_file is None else key_in(key_file)
+        with show_step("reading"):
+            rows = machine.table(file) if origin is None else origin
+            earlier = None if batches.together is None else machine.table(batches.together)
+            before = [machine.table_with_counts(path, ()) for path in batches.previous or ()]
+        with show_step("placing rows"):
+            release = fitted.apply(
+                rows, earlier=earlier, previous=before, distinct_persons=batches.distinct_persons, key=key
+            )
+        _check_limits(release, limits)
+        made_from = [path for path in inputs if path != key_file]
+        release = replace(release, inputs=(*release.inputs, *drafts.paths_among(*made_from)))
+        with show_step("writing and verifying"):
+            verdict = release.write(
+                output,
+                keep_order=writing.keep_order,
+                external=writing.external,
+                codebook=writing.codebook,
+                overwrite=writing.overwrite,
+            )
+        record("written", file=output.name, rows=verdict.n_records, suppressed=release.n_suppressed)
+        entries = release.to_dict()
+        facts = describe_release(release.claim, verdict, release.columns, entries)
+        if display.as_json:
+            print_json({"file": str(output), "verified": verdict.to_dict(), "facts": facts, **entries})
+        else:
+            print_lines(
+                *abridge_lines(
+                    [describe_output(output, codebook=writing.codebook), *facts], [], verbose=display.verbose
+                )
+            )
 
 
 def _check_limits(release: Release, limits: Mapping[str, float]) -> None:
@@ -129,10 +138,10 @@ def _check_output(
     from hushtable.release import check_output, codebook_paths
 
     if origin is None:
-        drafts.check_outputs(outputs_of(output, codebook=writing.codebook), inputs, overwrite=writing.force)
+        drafts.check_outputs(outputs_of(output, codebook=writing.codebook), inputs, overwrite=writing.overwrite)
         return
     unsupported = [name for name, is_given in options.items() if is_given]
     if unsupported:
         raise InputError(f"{', '.join(unsupported)} with a folder, which is read batch by batch.", hint="leave it out.")
     books = codebook_paths(output) if writing.codebook else ()
-    check_output(output, origin.inputs, books, overwrite=writing.force)
+    check_output(output, origin.inputs, books, overwrite=writing.overwrite)

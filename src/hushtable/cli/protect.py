@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
@@ -31,7 +31,9 @@ from hushtable.cli.arguments import (
     place_of,
     table_field,
 )
+from hushtable.cli.existing import skip_existing
 from hushtable.cli.groups import field, option
+from hushtable.cli.joblog import record
 from hushtable.cli.report import note_written_release, report_outputs, write_report
 from hushtable.cli.requests import (
     Changes,
@@ -137,6 +139,20 @@ def anonymize(
     display: Shown,
 ) -> None:
     """Write a release that meets a privacy model, with its manifest, and verify the written file."""
+    with skip_existing(output, writing, display):
+        _anonymize(file, output, request, changes, search, writing, machine, display)
+
+
+def _anonymize(
+    file: Path,
+    output: Path,
+    request: RequestOptions,
+    changes: Changes,
+    search: SearchOptions,
+    writing: ReleaseFiles,
+    machine: EngineOptions,
+    display: Shown,
+) -> None:
     from hushtable.io import Snapshot, drafts
     from hushtable.release import check_writing, is_folder
 
@@ -176,6 +192,7 @@ def anonymize(
             release = release.with_bound(budget_of(search.seconds or _FLOOR_SECONDS))
     # The report states the inputs' hashes: these must be the files that were read.
     before.check()
+    release = replace(release, inputs=(*release.inputs, *drafts.paths_among(*made_from)))
     _write_release(output, rules, release, writing, display, made_from)
     _show_advice(rules, rows, release, key, writing, display)
 
@@ -223,11 +240,11 @@ def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path],
     sidecars = (*(path for path in chosen_paths if path is not None), *report_outputs(writing.report))
     if not as_folder:
         files = outputs_of(output, codebook=writing.codebook)
-        drafts.check_outputs((*files, *sidecars), sources, overwrite=writing.force)
+        drafts.check_outputs((*files, *sidecars), sources, overwrite=writing.overwrite)
         return
     books = codebook_paths(output) if writing.codebook else ()
-    check_output(output, sources, books, overwrite=writing.force, as_folder=True)
-    drafts.check_outputs((*books, *sidecars), [*sources, output], overwrite=writing.force)
+    check_output(output, sources, books, overwrite=writing.overwrite, as_folder=True)
+    drafts.check_outputs((*books, *sidecars), [*sources, output], overwrite=writing.overwrite)
 
 
 def _check_rules(rules: Policy, writing: ReleaseFiles, display: Shown, frame: Frame | None) -> None:
@@ -282,17 +299,18 @@ def _write_release(
             external=writing.external,
             policy=rules.to_dict(),
             codebook=writing.codebook,
-            overwrite=writing.force,
+            overwrite=writing.overwrite,
         )
+    record("written", file=output.name, rows=verdict.n_records, suppressed=release.n_suppressed)
     try:
         with note_written_release(output):
             if writing.certificate is not None and release.certificate is not None:
-                release.certificate.write(writing.certificate, overwrite=writing.force)
+                release.certificate.write(writing.certificate, overwrite=writing.overwrite)
             if applied is not None and writing.mapping is not None:
-                _write_mapping(applied, writing.mapping, force=writing.force)
+                _write_mapping(applied, writing.mapping, force=writing.overwrite)
             write_report(
                 release,
-                Results(writing.report, writing.force),
+                Results(writing.report, writing.overwrite),
                 audience="external" if writing.external else "internal",
                 file=output,
                 policy=rules,
@@ -300,7 +318,7 @@ def _write_release(
                 inputs=made_from,
             )
             if writing.save_recoding is not None:
-                release.save_recoding(writing.save_recoding, overwrite=writing.force)
+                release.save_recoding(writing.save_recoding, overwrite=writing.overwrite)
     finally:
         _show_release(output, rules, release, verdict, display, has_codebook=writing.codebook)
 

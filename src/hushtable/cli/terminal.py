@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hushtable.cli.joblog import record_step
 from hushtable.columns import escape_controls, escape_json_controls, to_json_values
 from hushtable.forms import FORM, FORMS
 from hushtable.wording import translate
@@ -143,13 +144,14 @@ def _line_width() -> int:
 
 @contextmanager
 def show_step(what: str) -> Iterator[None]:
-    """Show on a terminal what is going on, until it ends."""
+    """Show on a terminal what is going on, until it ends; elsewhere it is recorded, and said now and then."""
     if not sys.stderr.isatty():
-        yield
+        with record_step(what):
+            yield
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(translate(what)):
+    with record_step(what), Console(stderr=True).status(translate(what)):
         yield
 
 
@@ -157,9 +159,10 @@ def show_step(what: str) -> Iterator[None]:
 def show_progress(what: str) -> Iterator[Progress | None]:
     """Show a progress bar, on a terminal only."""
     if not sys.stderr.isatty():
-        yield None
+        with record_step(what):
+            yield None
         return
-    with _build_progress() as shown:
+    with record_step(what), _build_progress() as shown:
         task = shown.add_task(translate(what), total=1.0)
         yield lambda done: shown.update(task, completed=done)
 
@@ -168,9 +171,10 @@ def show_progress(what: str) -> Iterator[Progress | None]:
 def show_sets_progress(what: str) -> Iterator[WalkProgress | None]:
     """Show how many columns are done and how many combinations were looked at, on a terminal only."""
     if not sys.stderr.isatty():
-        yield None
+        with record_step(what):
+            yield None
         return
-    with _build_progress() as progress:
+    with record_step(what), _build_progress() as progress:
         columns = progress.add_task(translate(what), total=1.0)
         combinations = progress.add_task("", total=None)
 

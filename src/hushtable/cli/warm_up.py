@@ -65,6 +65,24 @@ def _run_mondrian(*models: str) -> None:
         _protect_people(300, columns, *(getattr(ht, model)(2, "diagnosis") for model in models))
 
 
+def _apply() -> None:
+    """Publish a next batch by the cells of a release, which are saved and read."""
+    import tempfile
+    from pathlib import Path
+
+    import hushtable as ht
+
+    people = ht.datasets.people(n=400, seed=0).select("birth_date", "sex", "diagnosis")
+    rules = {"quasi_identifiers": ["birth_date", "sex"], "models": [ht.KAnonymity(5)], "roles": "trust"}
+    method = ht.Mondrian(recoding="readable")
+    tree = {"tree": ["diverse", "female", "male"]}
+    release = ht.anonymize(people[:300], method=method, hierarchies={"sex": tree}, **rules)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cells.json"
+        release.save_recoding(path)
+        ht.Recoding.read(path).apply(people[300:]).verify()
+
+
 def _run_other_cuts() -> None:
     """Cut by other rules, along hierarchies too, and exchange rows afterwards."""
     import hushtable as ht
@@ -168,6 +186,7 @@ DRILLS: Final[Mapping[str, tuple[Callable[[], None], ...]]] = {
     "assess": (_run_scan,),
     "anonymize": (_MONDRIAN_DRILL, _measure_exposure),
     "verify": (_MONDRIAN_DRILL,),
+    "apply": (_MONDRIAN_DRILL, _measure_exposure, _apply),
     "keys": (_run_scan, _single_out),
     "uniques": (_single_out,),
     "mondrian": (_MONDRIAN_DRILL, partial(_run_mondrian), partial(_run_mondrian, "EntropyLDiversity"), _run_other_cuts),

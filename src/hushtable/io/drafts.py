@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hushtable.errors import InputError, ResourceError, quote_names
+from hushtable.errors import ExistsError, InputError, ResourceError, quote_names
 from hushtable.io.sources import check_secrets
 
 if sys.platform != "win32":
@@ -63,10 +63,15 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
             raise InputError(f"{str(output)!r} is a directory.", hint="name a file.")
         if os.path.lexists(output) and not overwrite:
             raise _exists_error(output)
+        if not os.access(output.parent, os.W_OK | os.X_OK):
+            raise InputError(
+                f"cannot write {str(output)!r}: its folder may not be written to.",
+                hint="ask for the right to, or name another folder; nothing was done.",
+            )
 
 
-def _exists_error(output: Path) -> InputError:
-    return InputError(
+def _exists_error(output: Path) -> ExistsError:
+    return ExistsError(
         f"{str(output)!r} exists.",
         hint="name another file, or overwrite it: --force on the command line, overwrite=True in Python.",
     )
@@ -146,7 +151,7 @@ def replace_files(*paths: Path, internal: Collection[Path] = (), overwrite: bool
             if sys.platform == "win32":
                 # Windows cannot rename an open file. Elsewhere, a closed draft would look abandoned to other writers.
                 open_drafts.close()
-            with _delay_signals():
+            with _delay_signals(), _hold_folders({path.parent for path in paths}):
                 _rename_all(drafts, paths, internal, overwrite=overwrite)
     except OSError as error:
         raise _write_error(paths[0], error) from None
@@ -177,12 +182,33 @@ def replace_folder(
             for entry in entries:
                 if entry.is_dir():
                     entry.chmod(mode_of(usual=0o777))
-            if not overwrite and os.path.lexists(path):
-                raise _exists_error(path)
-            _take_place(draft, path)
+            with _hold_folders({path.parent}):
+                if not overwrite and os.path.lexists(path):
+                    raise _exists_error(path)
+                _take_place(draft, path)
             path.chmod(mode_of(usual=0o777))
     except OSError as error:
         raise _write_error(path, error) from None
+
+
+@contextlib.contextmanager
+def _hold_folders(folders: Collection[Path]) -> Iterator[None]:
+    """Let one process at a time give names in some folders: a release and its manifest get theirs together."""
+    if sys.platform == "win32":
+        yield
+        return
+    numbers: list[int] = []
+    try:
+        # All processes in one order, so that none waits for another that waits for it.
+        for folder in sorted(set(map(os.path.realpath, folders))):
+            # A file system without locks: each name is then given in one step all the same.
+            with contextlib.suppress(OSError):
+                numbers.append(os.open(folder, os.O_RDONLY))
+                fcntl.flock(numbers[-1], fcntl.LOCK_EX)
+        yield
+    finally:
+        for number in numbers:
+            os.close(number)
 
 
 @contextlib.contextmanager

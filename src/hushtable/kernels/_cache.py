@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import logging
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from numba import config
+
+_LOGGER = logging.getLogger("hushtable.kernels")
 
 try:
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
@@ -43,6 +46,7 @@ else:
             stamp = _hash_kernels()
             folder = Path(py_func.__code__.co_filename).parent / "__pycache__"
             self._cache_file._source_stamp = stamp
+            self._name = py_func.__name__
             self._beside = IndexDataCacheFile(str(folder), self._impl.filename_base, stamp)
 
         @property
@@ -64,6 +68,7 @@ else:
                     compiled = cache_file.load(key)
                 if compiled is not None:
                     return self._impl.rebuild(target_context, compiled)
+            _LOGGER.info("%s", self._name)
             target_context.refresh()  # for the compiler, which is needed now
             return None
 

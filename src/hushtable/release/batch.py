@@ -75,6 +75,8 @@ class Batch:
     n_few_values : int
         Those of them who, with all who share these cells, have fewer values of a sensitive column than its l, or one:
         whoever knows that such a person is in both learns it.
+    recoding_sha256 : str or None
+        Of the recoding's file, as it says itself; None where it came from no file.
     """
 
     replaces_earlier: bool
@@ -86,6 +88,7 @@ class Batch:
     n_shared_persons: int | None = None
     n_few_alike: int = 0
     n_few_values: int = 0
+    recoding_sha256: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values; of the two, only the first may go with a published file."""

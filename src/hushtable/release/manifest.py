@@ -3,7 +3,7 @@
 A manifest holds names, parameters and counts, and no value of a person. The
 external one, made to go with the file, holds the claim and nothing that helps to undo
 the release: no objective and trace, no seed, no policy with its paths, no count but that of the
-file's own rows. Neither holds a hash of the input, which would confirm guesses about it.
+file's own rows. It holds no hash of the input, which would confirm guesses about it; the internal one does.
 """
 
 from __future__ import annotations

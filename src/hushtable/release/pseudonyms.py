@@ -18,6 +18,9 @@ from hushtable.io import Frame
 from hushtable.tables import Table
 
 _HEX_DIGITS: Final = 32
+# No column's cell: those begin with digits, see `_hash_cell`.
+_FINGERPRINT_OF: Final = b"fingerprint of a hushtable key"
+_FINGERPRINT_DIGITS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,13 @@ class Pseudonyms:
         if self.key is None and not self.keyed and self.fresh:
             return
         check_key(self.key, "pseudonyms")
+
+    @property
+    def key_fingerprint(self) -> str | None:
+        """Sixteen digits that two releases under one key share, and that tell nothing of the key or of a pseudonym."""
+        if self.key is None:
+            return None
+        return hmac.new(self.key, _FINGERPRINT_OF, hashlib.sha256).hexdigest()[:_FINGERPRINT_DIGITS]
 
     @property
     def keyed(self) -> tuple[str, ...]:

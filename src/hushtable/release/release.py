@@ -838,7 +838,11 @@ class Release(StatesFacts, Generic[FrameT]):
         else:
             cells = release._publish_cells(_PARQUET_PART if is_folder(path) else path)
             content = ReleaseContent(release, release.origin, cells)
-        return write(content, to, {**release.to_dict(), "policy": dict(policy) if policy else None})
+        # Loaded where a release is written: few lines of its own, and what it takes from the system.
+        from hushtable.release.provenance import describe_provenance
+
+        provenance = {} if external else {"provenance": describe_provenance(release, policy)}
+        return write(content, to, {**release.to_dict(), **provenance, "policy": dict(policy) if policy else None})
 
     def with_bounds(self) -> Release[FrameT]:
         """Return the release with the bounds of cells as columns: ``age_from`` and ``age_to`` beside ``age``.

@@ -37,6 +37,8 @@ Audience = Literal["internal", "external"]
 ManifestEntries = Mapping[str, Any]
 
 _PARQUET_PART: Final = Path("part.parquet")
+_OF_NAMES: Final = "backslashreplace"
+"""Names of files may hold bytes that are no text: JSON reads such an escape as what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ def write(content: Content, to: Destination, facts: ManifestEntries) -> Verdict:
             if isinstance(what, Frame):
                 frames.write(what, file, to.writing.encoding)
             else:
-                file.write_text(what, encoding="utf-8", newline="\n")
+                file.write_text(what, encoding="utf-8", errors=_OF_NAMES, newline="\n")
         verdict, judged_facts = content.judge(draft, filled, to)
         entries = manifest.build(
             path,
@@ -167,7 +169,8 @@ def write(content: Content, to: Destination, facts: ManifestEntries) -> Verdict:
             filled.dialect,
             external=is_external,
         )
-        sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+        sidecar.write_text(text, encoding="utf-8", errors=_OF_NAMES)
     return verdict
 
 
