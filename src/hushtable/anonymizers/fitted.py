@@ -189,7 +189,7 @@ def _check_read_as_written(contents: Mapping[str, Any], parts: Mapping[str, Any]
     for name, sides in zip(parts["routes"].columns, parts["routes"].sides, strict=True):
         edges = [side.edge for side in sides if isinstance(side, Below)]
         if parts["kinds"][name] not in ("category", "ordered"):
-            from_texts(name, with_first_days(edges), parts["kinds"][name])
+            from_texts(name, with_first_days([edge for edge in edges if edge is not None]), parts["kinds"][name])
     if any(again.get(name) != entry for name, entry in contents.items() if name not in others):
         raise ValueError
 
