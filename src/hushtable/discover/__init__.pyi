@@ -23,6 +23,10 @@ from .recognise import (
 from .redundancy import find_redundancy as find_redundancy
 from .roles.decision import ProposedRole as ProposedRole, Roles as Roles
 from .roles.evidence import PROSE as PROSE, find_topic as find_topic
-from .roles.names import build_lexicon as build_lexicon, names_birth as names_birth
+from .roles.names import (
+    build_lexicon as build_lexicon,
+    is_of_known_words as is_of_known_words,
+    names_birth as names_birth,
+)
 from .roles.patterns import ColumnCells as ColumnCells, cells_of as cells_of, look_of as look_of
 from .select import Selection as Selection, select_columns as select_columns

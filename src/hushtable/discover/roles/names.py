@@ -95,6 +95,12 @@ def names_birth(name: str) -> bool:
     return meaning.topic is not None and meaning.topic.name == "birth"
 
 
+def is_of_known_words(name: str) -> bool:
+    """Tell whether a name consists of known words alone, so that it holds no value of a person."""
+    words = list(_split_name(name, build_lexicon()))
+    return bool(words) and all(claims for _, claims in words)
+
+
 class _NameClaim(NamedTuple):
     topic: Topic
     needs_cells: bool
