@@ -41,6 +41,9 @@ PARTS = {
     "journeys": 1,
     "advice": 1,
     "cell_tables": 1,
+    "canaries": 1,
+    "trackers": 1,
+    "neighbours": 1,
 }
 CASES = {
     "releases": 80,
@@ -75,6 +78,9 @@ CASES = {
     "journeys": 40,
     "advice": 40,
     "cell_tables": 25,
+    "canaries": 4,
+    "trackers": 2,
+    "neighbours": 1,
 }
 
 

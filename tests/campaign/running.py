@@ -49,6 +49,9 @@ KINDS = {
     "journeys": 6,
     "advice": 6,
     "cell_tables": 6,
+    "canaries": 6,
+    "trackers": 4,
+    "neighbours": 4,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 
