@@ -18,8 +18,10 @@ from hushtable.wording.translating import read_entries
 HOUSE = Path(__file__).parent.parent / "src" / "hushtable"
 
 # What no person reads as a sentence: data, formats of other programs, the words of cells and of what developers call.
+# What an assistant reads is English, so that its bytes are the same in every language.
 SILENT = (
     "_types.py",
+    *(f"assistant/{name}.py" for name in ("bands", "codes", "session", "sheet", "tools", "verdicts")),
     "columns/cells.py",
     "columns/date_patterns.py",
     "datasets.py",

@@ -43,6 +43,9 @@ PARTS = {
     "advice": 1,
     "cell_tables": 1,
     "timelines": 1,
+    "canaries": 1,
+    "trackers": 1,
+    "neighbours": 1,
 }
 CASES = {
     "releases": 80,
@@ -79,6 +82,9 @@ CASES = {
     "advice": 40,
     "cell_tables": 25,
     "timelines": 20,
+    "canaries": 4,
+    "trackers": 2,
+    "neighbours": 1,
 }
 
 

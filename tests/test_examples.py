@@ -28,13 +28,15 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CHECKER = doctest.OutputChecker()
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # What installs the package, and the demo, is run with the wheel (scripts/test_wheel); jq may not be installed; a page
-# is served until somebody ends it.
+# is served until somebody ends it, and so is an assistant, of whom the transcript is.
 RUN_ELSEWHERE = (
     "make ",
     "pip install ",
     "hushtable demo",
     "hushtable warm-up",
     "hushtable open",
+    "hushtable assist ",
+    "hushtable verify --transcript",
     "scripts/",
     "docker ",
     "jq ",
@@ -42,8 +44,8 @@ RUN_ELSEWHERE = (
 # YAML that GitHub Actions and pre-commit read.
 NOT_OURS = {"jobs", "repos"}
 # Blocks that only show something: trees and diagrams (no language), an image that a daemon would build, and
-# entry points, which tests/test_extending.py installs; lines of other programs.
-SHOWN = {"", "docker", "r", "stata", "text", "toml"}
+# entry points, which tests/test_extending.py installs; lines and settings of other programs.
+SHOWN = {"", "docker", "json", "r", "stata", "text", "toml"}
 # Files that only a reader can bring along.
 BROUGHT = {"areas.csv": "10115;101**;*\n"}
 # Packages that a page needs and the tests may lack.

@@ -51,6 +51,9 @@ KINDS = {
     "advice": 6,
     "cell_tables": 6,
     "timelines": 6,
+    "canaries": 6,
+    "trackers": 4,
+    "neighbours": 4,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

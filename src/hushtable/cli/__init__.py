@@ -109,6 +109,7 @@ _SIGNALS: Final = 128  # an exit code above is 128 and the number of a signal
 _EXAMPLES: Final = {
     "demo.demo": "hushtable demo",
     "open.open_": "hushtable open people.csv",
+    "assist.assist": "hushtable assist people.csv --one-record",
     "scan.scan": "hushtable scan people.csv -p policy.yaml",
     "assess.assess": "hushtable assess people.csv --qi age,sex,postcode --population-size 500000 --tolerance ema-0070",
     "protect.anonymize": "hushtable anonymize people.csv -p policy.yaml -o release.parquet",

@@ -30,9 +30,10 @@ from hushtable.cli.arguments import (
     outputs_of,
     place_of,
     table_field,
+    table_path,
 )
 from hushtable.cli.existing import skip_existing
-from hushtable.cli.groups import field, option
+from hushtable.cli.groups import argument, field, option
 from hushtable.cli.joblog import record
 from hushtable.cli.report import note_written_release, report_outputs, write_report
 from hushtable.cli.requests import (
@@ -431,6 +432,12 @@ class Judging:
     )
 
 
+ReleaseFile = Annotated[
+    Path | None,
+    argument("[FILE]", "Release to judge: CSV, Parquet or a folder; - reads standard input.", parser=table_path),
+]
+
+
 @dataclass(frozen=True)
 class FailingRows:
     """A file of the rows that fail."""
@@ -440,7 +447,6 @@ class FailingRows:
 
 
 def verify(
-    file: InFile,
     judging: Judging,
     failing_rows: FailingRows,
     reading: ReadingOptions,
@@ -448,13 +454,25 @@ def verify(
         bool,
         option("Also count the persons whom several of their records find. Exit 1 if anybody is found.", "--linked"),
     ] = False,
+    transcript: Annotated[
+        Path | None,
+        option("Replay the transcript of an AI assistant against --original, instead of a release.", metavar="FILE"),
+    ] = None,
     as_json: AsJson = False,
+    file: ReleaseFile = None,
 ) -> None:
     """Check that a release holds what its manifest claims, and what a policy asks, if one is given.
 
     Reads the written file or folder alone. Exits with 1 if a claim does not hold, or if it cannot be judged. What only
     the publisher can judge is named.
     """
+    if transcript is not None:
+        from hushtable.cli.assist import judge_transcript
+
+        judge_transcript(transcript, judging.original, as_json=as_json)
+        return
+    if file is None:
+        raise InputError("no release was named.", hint="write hushtable verify release.csv.")
     _check_rows(failing_rows, file, judging)
     if _is_of_linked_tables(file, judging):
         from hushtable.cli.linked import verify_linked_tables

@@ -26,6 +26,7 @@ from .roles.decision import ProposedRole as ProposedRole, Roles as Roles
 from .roles.evidence import PROSE as PROSE, find_topic as find_topic
 from .roles.names import (
     build_lexicon as build_lexicon,
+    is_of_known_words as is_of_known_words,
     names_birth as names_birth,
     topic_of_name as topic_of_name,
 )

@@ -1,2 +1,7 @@
-from .desk import Desk as Desk
+from .column_settings import can_be_judged as can_be_judged, replace_role as replace_role
+from .desk import Desk as Desk, with_open_question as with_open_question
+from .jobs import StoppedError as StoppedError
+from .outcome import largest_k as largest_k
+from .row_guard import PeopleCounter as PeopleCounter
 from .server import PageServer as PageServer
+from .suggestions import Suggestion as Suggestion

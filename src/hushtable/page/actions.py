@@ -11,8 +11,17 @@ from hushtable.errors import InputError
 from hushtable.hierarchy import PROPOSED, Hierarchy
 from hushtable.page.column_settings import OWN_CUTS, change_columns, change_role
 from hushtable.page.desk import Desk
-from hushtable.page.ladders import with_group, with_joined, with_moved, with_name, without_level, write_ladder
+from hushtable.page.ladders import (
+    rows_of_groups,
+    with_group,
+    with_joined,
+    with_moved,
+    with_name,
+    without_level,
+    write_ladder,
+)
 from hushtable.page.parts import SCREENS
+from hushtable.page.suggestions import clean_text
 from hushtable.page.writing import Signature, write_release
 from hushtable.policy import ComparedRun, Policy, plain_yaml, policy_of_run
 from hushtable.wording import LANGUAGES
@@ -316,6 +325,31 @@ def _accept_column(desk: Desk, fields: FormFields) -> str:
     return "/sign"
 
 
+def _answer_suggestion(desk: Desk, fields: FormFields) -> str:
+    """Do what was suggested if the person accepts it; what is refused stays refused."""
+    key, answer = fields.text("key"), fields.text("answer")
+    if key not in desk.suggestions or answer not in ("accepted", "refused"):
+        raise InputError("there is no such suggestion.", hint="answer one of those shown.")
+    suggestion = desk.suggestions[key]
+    if answer == "accepted" and key not in desk.suggestion_answers:
+        if suggestion.policy is not None:
+            desk.change_policy(suggestion.policy)
+        elif suggestion.what == "role":
+            desk.change_policy(change_role(desk, suggestion.column, suggestion.text))
+        elif suggestion.what == "accept":
+            text = clean_text(suggestion.text)
+            desk.change_policy(desk.rules().with_entries({("accept", suggestion.column): text}))
+        else:
+            coded = desk.column_values(suggestion.column)
+            if coded is None:
+                raise InputError("the column has too many values for groups.", hint="refuse the suggestion.")
+            texts = [text for text in coded.column.texts() if text is not None]
+            _write_groups(desk, suggestion.column, rows_of_groups(texts, suggestion.groups))
+    desk.suggestion_answers.setdefault(key, answer)
+    desk.version += 1
+    return _path_of_screen(fields)
+
+
 def _train_models(desk: Desk, fields: FormFields) -> str:
     desk.train_models(desk.column_at(fields.integer("column")))
     return "/look"
@@ -383,6 +417,7 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "advise": _start_advice,
     "follow": _follow_advice,
     "accept": _accept_column,
+    "suggestion": _answer_suggestion,
     "target": _train_models,
     "write": _write_release,
     "undo": _undo_change,

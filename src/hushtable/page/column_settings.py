@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from hushtable.columns import KINDS, ROLES
+from hushtable.discover import ProposedRole
 from hushtable.errors import InputError
 from hushtable.hierarchy import PROPOSED
 from hushtable.page.desk import DEFAULT_K, REMOVED_ROLES, Desk
@@ -107,32 +108,46 @@ def change_columns(desk: Desk, answers: Mapping[str, Settings]) -> Policy:
 
 
 def change_role(desk: Desk, name: str, answer: str) -> Policy:
-    """Return the policy with another role of a column, as its form says it, without what says nothing beside it.
-
-    Raises
-    ------
-    InputError
-        It is no role.
-    """
+    """Return the policy with another role of a column, as its form says it; InputError if it is no role."""
     role, _, action = answer.partition(":")
     if role not in ROLES or action not in ("", "pseudonym", "fresh"):
         raise InputError(f"{answer!r} is no role.", hint=f"choose among {', '.join(ROLES)}.")
-    policy = desk.rules()
+    first = desk.proposal.get(name, {})
+    is_judgeable = can_be_judged(desk.table().proposal_of(name))
+    return replace_role(desk.rules(), name, role, action, proposal=first, is_judgeable=is_judgeable)
+
+
+def replace_role(
+    policy: Policy, name: str, role: str, action: str = "", *, proposal: Mapping[str, object], is_judgeable: bool
+) -> Policy:
+    """Return the policy with another role of a column, without what says nothing beside it.
+
+    Parameters
+    ----------
+    policy : Policy
+    name, role : str
+    action : {"", "pseudonym", "fresh"}
+        Of an identifier that stays.
+    proposal : mapping
+        The entries of the column that were proposed: they come back if it is judged again.
+    is_judgeable : bool
+        Whether a model can ask for different values of it.
+    """
     current = policy.to_dict()
     entries = {
         each: entry if isinstance(entry, dict) else {"role": entry} for each, entry in current["columns"].items()
     }
-    before, first = entries[name], desk.proposal.get(name, {})
-    is_first = before["role"] not in _JUDGED_ROLES and first.get("role") in _JUDGED_ROLES and role in _JUDGED_ROLES
+    before = entries[name]
+    is_first = before["role"] not in _JUDGED_ROLES and proposal.get("role") in _JUDGED_ROLES and role in _JUDGED_ROLES
     # A date stays shifted, which its form does not ask.
     of_role = () if role == before["role"] == "quasi-identifier" else ("action",)
     useless = (*_USELESS_ENTRIES.get(role, ()), *of_role)
-    entries[name] = {key: each for key, each in (first if is_first else before).items() if key not in useless}
+    entries[name] = {key: each for key, each in (proposal if is_first else before).items() if key not in useless}
     entries[name] |= {"role": role}
     if role == "identifier" and action:
         entries[name]["action"] = action
     models = [model for model in policy.models if role == "sensitive" or name not in model.needs.sensitive]
-    if role == "sensitive" and before["role"] != role and _can_be_judged(desk, name):
+    if role == "sensitive" and before["role"] != role and is_judgeable:
         models.append({"distinct-l-diversity": {"l": 2, "sensitive": name}})
     changes = {("columns",): entries, ("models",): models or [{"k-anonymity": DEFAULT_K}]}
     return policy.with_entries({**changes, **_forget_column(policy, current, name, role, action)})
@@ -149,9 +164,8 @@ _USELESS_ENTRIES: Final[Mapping[str, tuple[str, ...]]] = {
 """Entries of a column that say nothing beside its role."""
 
 
-def _can_be_judged(desk: Desk, name: str) -> bool:
-    """Whether a model can ask for different values of a column; of numbers and dates, hardly two records share one."""
-    proposal = desk.table().proposal_of(name)
+def can_be_judged(proposal: ProposedRole) -> bool:
+    """Tell whether a model can ask for different values; of numbers and dates, hardly two records share one."""
     return proposal.n_distinct > 1 and proposal.kind in ("category", "ordered")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import RLock
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -49,6 +49,9 @@ from hushtable.reporting import (
     report,
 )
 from hushtable.risk.assess import assess
+
+if TYPE_CHECKING:
+    from hushtable.page.suggestions import Suggestion
 
 REMOVED_ROLES: Final = ("identifier", "leave out")
 """Roles whose cells are not published as they are."""
@@ -156,6 +159,9 @@ class Desk:
         self.written: ReleaseOnDisk | None = None
         self.fault = ""
         self.fault_of = ""  # the job that it is of
+        self.suggestions: dict[str, Suggestion] = {}  # of those who may not decide
+        self.suggestion_answers: dict[str, str] = {}
+        self.transcript_head: Callable[[], str] = str  # of a session with an assistant; empty without one
         self.visited: dict[str, str] = {}  # the policy with which each screen was last seen
         self.version = 0
         self.language = ""
@@ -320,6 +326,12 @@ class Desk:
             return find_outcome(job, policy, text, frame, typed_frame=typed, coded=self._coded, key=self.key)
 
         self.jobs.start("protecting", work, self._outcome_callback(text))
+
+    def suggest(self, suggestion: Suggestion) -> None:
+        """Put a suggestion before the person at the page."""
+        with self.lock:
+            self.suggestions.setdefault(suggestion.key, suggestion)
+            self.version += 1
 
     def start_comparison(self, ks: Sequence[int], shares: Sequence[float], methods: Sequence[str]) -> None:
         """Compare the policy with other settings, as a job."""
@@ -576,10 +588,7 @@ class Desk:
         job.tell(0.6)
         risk = self._render_risk(typed_frame, roles)
         job.tell(0.8)
-        if not any(each.role in ("quasi-identifier", "ask") for each in roles.columns):
-            # A policy needs a quasi-identifier: without any, the user decides about every column.
-            asked = (replace(each, role="ask") if each.role == "other" else each for each in roles.columns)
-            roles = replace(roles, columns=tuple(asked))
+        roles = with_open_question(roles)
         text = propose_policy(typed_frame, roles, k=DEFAULT_K, source=path.name, run=None, undecided=odd)
         first = Policy.parse(text).to_dict()["columns"]
         proposal = {name: entry if isinstance(entry, dict) else {"role": entry} for name, entry in first.items()}
@@ -663,6 +672,14 @@ class Desk:
                 self.finish_job(job)
 
         return done
+
+
+def with_open_question(roles: Roles) -> Roles:
+    """Return roles of which a policy can be made: it needs a quasi-identifier, and without any, the user decides."""
+    if any(each.role in ("quasi-identifier", "ask") for each in roles.columns):
+        return roles
+    asked = (replace(each, role="ask") if each.role == "other" else each for each in roles.columns)
+    return replace(roles, columns=tuple(asked))
 
 
 def _encode_shown_column(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:

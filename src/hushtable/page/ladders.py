@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -138,6 +138,12 @@ def with_group(ladder: Hierarchy, level: int, nodes: Collection[int], name: str)
     for row, code in zip(rows, ladder.level_codes[level].tolist(), strict=True):
         row.insert(level + 1, label if code in nodes else row[level])
     return rows
+
+
+def rows_of_groups(texts: Sequence[str], groups: Sequence[tuple[str, Sequence[str]]]) -> list[list[str]]:
+    """Return the lines of a hierarchy of one level: values that no group names stay on their own."""
+    label_of = {value: label for label, values in groups for value in values}
+    return [[text, label_of.get(text, text)] for text in texts]
 
 
 def write_ladder(rows: list[list[str]], column: str, folder: Path) -> str:

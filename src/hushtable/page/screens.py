@@ -17,6 +17,7 @@ from hushtable.page.notices import render_notices
 from hushtable.page.objections import find_objections
 from hushtable.page.parts import SCREENS, render_button, render_fields, render_form, render_label
 from hushtable.page.signing import render_sign
+from hushtable.page.suggestions import render_suggestions
 from hushtable.page.words import PageWords
 from hushtable.reporting import Quantity
 from hushtable.wording import LANGUAGES
@@ -65,6 +66,7 @@ def render_page(
     body = concatenate_html(
         tag("a", words("Skip to the content"), href="#main", class_="skip"),
         _render_header(desk, screen, words, name),
+        render_suggestions(desk, words, screen),
         tag("div", *notices, id="notices"),
         tag(
             "div",

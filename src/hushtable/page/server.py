@@ -179,7 +179,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Do what a form asks."""
         self._answer_request(self._answer_post)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: object) -> None:
         """Log nothing: requests are private."""
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:

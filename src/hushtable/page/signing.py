@@ -35,6 +35,7 @@ def render_sign(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
         _render_objections(desk, objections, words),
         render_rows(desk, words, query, "sign"),
         tag("h3", words("Write and sign")),
+        _render_transcript(desk, words),
         _render_form(desk, outcome, objections, words, query),
         _render_conditions(desk, words),
         tag("h3", words("The report for the committee")),
@@ -174,6 +175,15 @@ def _render_buttons(desk: Desk, left: list[str], words: PageWords) -> tuple[Html
     write = render_button(words("Write without signing"), disabled=desk.is_stale, class_="quiet")
     # Enter presses the first button: grey, it does nothing.
     return why if left else None, tag("div", sign, write, class_="buttons")
+
+
+def _render_transcript(desk: Desk, words: PageWords) -> Html | None:
+    """Render the hash of all that an assistant was told until now; it is signed with the release."""
+    head = desk.transcript_head()
+    if not head:
+        return None
+    said = words("An assistant worked on this policy. What it was told until now has the hash:")
+    return tag("p", said, " ", tag("code", head), class_="note")
 
 
 def _render_input(name: str, fields: Mapping[str, str], **attributes: str | bool) -> Html:

@@ -68,6 +68,7 @@ def write_release(desk: Desk, typed: str, *, overwrite: bool, signature: Signatu
         signed = None
         if signature is not None and is_verified:
             signed = _build_sign_off(path, policy_file, outcome, objections, signature)
+            signed = replace(signed, transcript=desk.transcript_head())
             write_sign_off(path, signed, overwrite=overwrite)
         told = report(release, file=path, policy=policy, verdict=verdict, inputs=inputs)
         own = () if signed is None else (section_on_sign_off(signed),)

@@ -55,6 +55,8 @@ class SignOff:
         Names of the release and of its policy, both without a folder.
     sha256, claim_sha256, policy_sha256 : str
         Of the release, of the claim in its manifest, and of the policy's file.
+    transcript : str
+        The hash at the end of the transcript of an AI assistant when the person signed; empty where none took part.
 
     Raises
     ------
@@ -72,6 +74,7 @@ class SignOff:
     claim_sha256: str
     policy: str
     policy_sha256: str
+    transcript: str = ""
 
     def __post_init__(self) -> None:
         texts = {name: entry for name, entry in asdict(self).items() if name != "objections"}
@@ -92,6 +95,8 @@ class SignOff:
     def to_dict(self) -> dict[str, object]:
         """Return the record as plain values, with its own hash."""
         entries: dict[str, object] = {**asdict(self), "objections": list(self.objections)}
+        if not self.transcript:
+            del entries["transcript"]
         return {**entries, _DIGEST: _hash_entries(entries)}
 
     @property

@@ -12,6 +12,7 @@ def section_on_sign_off(signed: SignOff) -> Section:
         (Data(signed.file), Data(signed.sha256)),
         ("claim in the manifest", Data(signed.claim_sha256)),
         (Data(signed.policy), Data(signed.policy_sha256)),
+        *([("transcript of the assistant", Data(signed.transcript))] if signed.transcript else []),
         ("signed record", Data(str(signed.to_dict()["record_sha256"]))),
     )
     blocks: list[Block] = [Paragraph(f"{signed.sentence}.")]

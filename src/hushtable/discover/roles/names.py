@@ -100,6 +100,12 @@ def names_birth(name: str) -> bool:
     return topic_of_name(name) == "birth"
 
 
+def is_of_known_words(name: str) -> bool:
+    """Tell whether a name consists of known words alone, so that it holds no value of a person."""
+    words = list(_split_name(name, build_lexicon()))
+    return bool(words) and all(claims for _, claims in words)
+
+
 class _NameClaim(NamedTuple):
     topic: Topic
     needs_cells: bool
