@@ -99,7 +99,6 @@ def claim_from_models(
     origins: Mapping[str, ColumnSpec] | None = None,
     rounded: Mapping[str, KeptRounding] | None = None,
     is_household: bool = False,
-    combinations: tuple[tuple[str, ...], ...] = (),
     **of_classes: Any,
 ) -> Combinations | Classes | Matchings:
     """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked.
@@ -116,8 +115,8 @@ def claim_from_models(
             "matching notions were given with models of classes.",
             hint="judge them one after the other: notions look at rows.",
         )
-    if combinations:
-        return Combinations(tuple(columns), tuple(models), **shared, combinations=combinations)
+    if "combinations" in of_classes:
+        return Combinations(tuple(columns), tuple(models), **shared, **of_classes)
     kind = HistoryClaim if any(model.needs.histories for model in models) else Classes
     if is_household:
         # Few releases hold households, and a command loads what it runs.
