@@ -437,11 +437,37 @@ def test_more_noise_is_never_more_risk() -> None:
 # Doors.
 
 
-def test_a_direct_identifier_is_published_only_when_it_is_named() -> None:
+SURNAMES = pl.DataFrame({"surname": ["Lang", "Kurz", "Bauer"] * 20, "age": list(range(20, 80))})
+
+
+def test_a_direct_identifier_is_not_published_unasked() -> None:
     people = ht.datasets.people(n=60, seed=0)
     with pytest.raises(ht.InputError, match="looks like a direct identifier"):
         ht.perturb(people, columns=["income"], method="rank_swap")
     assert ht.perturb(people, columns=["income"], method="rank_swap", keep=[]).frame.columns == ["income"]
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [
+        {"columns": ["surname"], "method": "pram"},
+        {"columns": ["surname"], "method": "record_swap"},
+        {"columns": ["age"], "by": ["surname"]},
+        {"columns": ["age"], "keep": ["surname"]},
+        {"columns": ["age"]},
+    ],
+)
+def test_a_direct_identifier_is_published_in_no_role_unless_it_is_accepted(roles: dict[str, Any]) -> None:
+    with pytest.raises(ht.InputError, match=r"'surname' looks like a direct identifier \(.*\) and would be published"):
+        ht.perturb(SURNAMES, **roles)
+    release = ht.perturb(SURNAMES, **roles, accept={"surname": "made up"})
+    assert "Accepted: surname (made up)." in release.facts
+    assert release.to_dict()["accepted"] == {"surname": "made up"}
+
+
+def test_whoever_accepts_a_column_says_why() -> None:
+    with pytest.raises(ht.InputError, match="gives no reason for 'surname'"):
+        ht.perturb(SURNAMES, columns=["surname"], method="pram", accept={"surname": " "})
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ class PerturbedRelease(StatesFacts):
     figures : mapping
         What a method tells besides, such as matrices. Internal.
     notes : tuple of str
+    accepted : mapping of column to str
+        Published columns that look like direct identifiers, or may, and why.
     certificate : Certificate or None
         Why no groups lose less than the bound that prices of records prove, for `hushtable.check_certificate`: a
         document about the input, for its owner alone. Of microaggregation with ``prove``, of two or more columns
@@ -69,6 +71,7 @@ class PerturbedRelease(StatesFacts):
     trace: Trace
     figures: Mapping[str, object] = field(default_factory=dict, repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
+    accepted: Mapping[str, str] = field(default_factory=dict, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
 
@@ -158,6 +161,7 @@ class PerturbedRelease(StatesFacts):
             "gap": self.trace.gap,
             "figures": {name: each for name, each in self.figures.items() if name != "matrices"},
             "notes": list(self.notes),
+            "accepted": dict(self.accepted),
             "trace": self.trace.to_dict(),
         }
         return dict(to_json_values(plain))
@@ -181,6 +185,7 @@ class PerturbedRelease(StatesFacts):
                 f"before: {self.linkage_before:.1%}."
             )
         yield from (f"{note}" for note in self.notes)
+        yield from (f"Accepted: {name} ({reason})." for name, reason in self.accepted.items())
         shares = [each.sse_share for each in self.losses if each.sse_share is not None]
         if shares:
             mean = sum(shares) / len(shares)

@@ -30,6 +30,7 @@ from .sections import (
     Place as Place,
     PolicyLimits as PolicyLimits,
     Record as Record,
+    check_reasons as check_reasons,
     fault_line as fault_line,
     faults_of as faults_of,
     no_such as no_such,
