@@ -465,6 +465,21 @@ def test_a_direct_identifier_is_published_in_no_role_unless_it_is_accepted(roles
     assert release.to_dict()["accepted"] == {"surname": "made up"}
 
 
+def test_a_kept_copy_of_a_perturbed_column_is_told() -> None:
+    people = draw_people().with_columns(copy=pl.col("income"))
+    release = ht.perturb(people, columns=["income"], keep=["copy"])
+    assert any("gives back what was perturbed: 'copy'" in fact for fact in release.facts)
+    assert release.to_dict()["warnings"]
+    assert not ht.perturb(people, columns=["income"], keep=["age"]).warnings
+
+
+def test_persons_with_several_records_are_told() -> None:
+    visits = draw_people().head(60).with_columns(patient_id=pl.Series([f"P{row // 2:04d}" for row in range(60)]))
+    release = ht.perturb(visits, columns=["age"], keep=[])
+    assert any("'patient_id' numbers persons, and some have several records" in fact for fact in release.facts)
+    assert any("k counts records" in fact for fact in release.facts)
+
+
 def test_whoever_accepts_a_column_says_why() -> None:
     with pytest.raises(ht.InputError, match="gives no reason for 'surname'"):
         ht.perturb(SURNAMES, columns=["surname"], method="pram", accept={"surname": " "})

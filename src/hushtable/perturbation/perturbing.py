@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import CodeArray, FloatArray
 from hushtable.claims import Certificate, build_triple_certificate
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, Kind, check_specs, value_text
-from hushtable.discover import find_identifiers
+from hushtable.discover import find_identifiers, find_repeating_person
 from hushtable.errors import (
     ColumnError,
     InputError,
@@ -37,7 +37,7 @@ from hushtable.perturbation.method import (
 )
 from hushtable.perturbation.microaggregation import Microaggregation, sum_of_squares
 from hushtable.perturbation.release import PerturbedRelease
-from hushtable.release import Rewritten, find_shown_identifiers
+from hushtable.release import KeptColumns, Rewritten, find_shown_identifiers, find_undoing_columns
 from hushtable.search import Trace
 from hushtable.tables import Table, open_table
 
@@ -136,6 +136,7 @@ def perturb(
         trace=_build_trace(made, perturbed, seed, time.perf_counter() - began),
         figures=perturbed.figures,
         notes=perturbed.notes,
+        warnings=(*_describe_undoing(source, columns, (*by, *kept)), *_describe_persons(source, columns, by)),
         accepted=accepted,
         certificate=_build_certificate(made, perturbed, table, columns, by),
         inputs=drafts.paths_among(data),
@@ -196,6 +197,22 @@ def _check_identifiers(
             f"or say why the cells may be published, as accept={{{name!r}: 'a reason'}} in Python, "
             f"--accept '{name}=a reason' in the command.",
         )
+
+
+def _describe_undoing(source: Frame | Table, columns: tuple[str, ...], kept: tuple[str, ...]) -> list[str]:
+    """Describe which columns that are published as they are give back what was perturbed."""
+    undoing = find_undoing_columns(source, KeptColumns(insensitive=kept, generalized=columns))
+    return [f"published as it is, and gives back what was perturbed: {each.sentence}" for each in undoing]
+
+
+def _describe_persons(source: Frame | Table, columns: tuple[str, ...], by: tuple[str, ...]) -> list[str]:
+    """Describe which column numbers persons who have several records."""
+    person = find_repeating_person(source, [name for name in source.names if name not in (*columns, *by)])
+    if person is None:
+        return []
+    return [
+        f"column {person!r} numbers persons, and some have several records, which are perturbed and counted one by one"
+    ]
 
 
 def _check_cells(table: Table, columns: tuple[str, ...]) -> None:

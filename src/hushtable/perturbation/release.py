@@ -46,6 +46,8 @@ class PerturbedRelease(StatesFacts):
     figures : mapping
         What a method tells besides, such as matrices. Internal.
     notes : tuple of str
+    warnings : tuple of str
+        What undoes the perturbation, or weakens it.
     accepted : mapping of column to str
         Published columns that look like direct identifiers, or may, and why.
     certificate : Certificate or None
@@ -71,6 +73,7 @@ class PerturbedRelease(StatesFacts):
     trace: Trace
     figures: Mapping[str, object] = field(default_factory=dict, repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
+    warnings: tuple[str, ...] = field(default=(), repr=False)
     accepted: Mapping[str, str] = field(default_factory=dict, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
@@ -161,6 +164,7 @@ class PerturbedRelease(StatesFacts):
             "gap": self.trace.gap,
             "figures": {name: each for name, each in self.figures.items() if name != "matrices"},
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
             "accepted": dict(self.accepted),
             "trace": self.trace.to_dict(),
         }
@@ -174,10 +178,13 @@ class PerturbedRelease(StatesFacts):
     def _facts(self) -> Iterator[str]:
         if isinstance(self.claim, Stated):
             yield careful("this is no k-anonymity: no file can show what perturbation hides, and nobody can verify it.")
+        yield from (careful(f"{warning}.") for warning in self.warnings)
         if self.kept:
             yield careful(
                 f"published as they are: {join_names(self.kept)}. Whoever knows that of a person can find the record."
             )
+        if not isinstance(self.claim, Stated):
+            yield "k counts records: who has several may be alone in a group; make one record of each person before."
         if self.linkage is not None:
             beside = f"; after MDAV with k = 3: {self.mdav['linkage']:.1%}" if self.mdav else ""
             yield (

@@ -9,6 +9,8 @@ from .edition import Edition as Edition, Rewritten as Rewritten
 from .exposure import (
     Exposure as Exposure,
     ExposureLimit as ExposureLimit,
+    KeptColumns as KeptColumns,
+    find_undoing_columns as find_undoing_columns,
 )
 from .facts import describe_release as describe_release
 from .manifest import (
