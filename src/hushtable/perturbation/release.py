@@ -165,7 +165,8 @@ class PerturbedRelease(StatesFacts):
             "figures": {name: each for name, each in self.figures.items() if name != "matrices"},
             "notes": list(self.notes),
             "warnings": list(self.warnings),
-            "accepted": dict(self.accepted),
+            "accepted": list(self.accepted),  # what goes with a published file; the reasons do not
+            "acceptances": dict(self.accepted),
             "trace": self.trace.to_dict(),
         }
         return dict(to_json_values(plain))
