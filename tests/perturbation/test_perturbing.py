@@ -328,7 +328,7 @@ def test_columns_that_determine_one_another_are_no_obstacle() -> None:
 
 
 def test_few_records_are_refused_and_not_published_without_noise() -> None:
-    with pytest.raises(ht.InputError, match="4 records without a missing cell are too few"):
+    with pytest.raises(ht.InfeasibleError, match="4 records without a missing cell are too few"):
         ht.perturb(draw_people().head(4), columns=["age", "income"], method="noise")
 
 
