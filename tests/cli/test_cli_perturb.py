@@ -24,6 +24,18 @@ def test_microaggregation_is_verified_as_k_anonymity(table):
     assert done("verify", out)
 
 
+def test_a_direct_identifier_needs_a_reason(table):
+    names = table.with_name("names.csv")
+    pl.read_csv(table).with_columns(surname=pl.Series(["Lang", "Kurz", "Bauer"] * 20)).write_csv(names)
+    asked = ("perturb", names, "--columns", "surname", "--method", "pram", "-o", table.with_name("out.csv"))
+    refused = run(*asked)
+    assert refused.code == 2
+    assert "--accept 'surname=a reason'" in refused.err
+    assert not table.with_name("out.csv").exists()
+    assert "Accepted: surname (made up)." in done(*asked, "--accept", "surname=made up").out
+    assert "--accept 'surname'" in run(*asked, "--accept", "surname", "--force").err
+
+
 def test_all_else_is_stated_and_verify_says_that_a_file_cannot_show_it(table):
     out = table.with_name("out.csv")
     outcome = done("perturb", table, "--columns", "age", "--method", "shuffle", "--set", "given=pay", "-o", out)

@@ -328,7 +328,7 @@ def test_columns_that_determine_one_another_are_no_obstacle() -> None:
 
 
 def test_few_records_are_refused_and_not_published_without_noise() -> None:
-    with pytest.raises(ht.InputError, match="4 records without a missing cell are too few"):
+    with pytest.raises(ht.InfeasibleError, match="4 records without a missing cell are too few"):
         ht.perturb(draw_people().head(4), columns=["age", "income"], method="noise")
 
 
@@ -437,11 +437,62 @@ def test_more_noise_is_never_more_risk() -> None:
 # Doors.
 
 
-def test_a_direct_identifier_is_published_only_when_it_is_named() -> None:
+SURNAMES = pl.DataFrame({"surname": ["Lang", "Kurz", "Bauer"] * 20, "age": list(range(20, 80))})
+
+
+def test_a_direct_identifier_is_not_published_unasked() -> None:
     people = ht.datasets.people(n=60, seed=0)
     with pytest.raises(ht.InputError, match="looks like a direct identifier"):
         ht.perturb(people, columns=["income"], method="rank_swap")
     assert ht.perturb(people, columns=["income"], method="rank_swap", keep=[]).frame.columns == ["income"]
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [
+        {"columns": ["surname"], "method": "pram"},
+        {"columns": ["surname"], "method": "record_swap"},
+        {"columns": ["age"], "by": ["surname"]},
+        {"columns": ["age"], "keep": ["surname"]},
+        {"columns": ["age"]},
+    ],
+)
+def test_a_direct_identifier_is_published_in_no_role_unless_it_is_accepted(roles: dict[str, Any]) -> None:
+    with pytest.raises(ht.InputError, match=r"'surname' looks like a direct identifier \(.*\) and would be published"):
+        ht.perturb(SURNAMES, **roles)
+    release = ht.perturb(SURNAMES, **roles, accept={"surname": "made up"})
+    assert "Accepted: surname (made up)." in release.facts
+
+
+def test_a_kept_copy_of_a_perturbed_column_is_told() -> None:
+    people = draw_people().with_columns(copy=pl.col("income"))
+    release = ht.perturb(people, columns=["income"], keep=["copy"])
+    assert any("gives back what was perturbed: 'copy'" in fact for fact in release.facts)
+    assert release.to_dict()["warnings"]
+    assert not ht.perturb(people, columns=["income"], keep=["age"]).warnings
+
+
+def test_persons_with_several_records_are_told() -> None:
+    visits = draw_people().head(60).with_columns(patient_id=pl.Series([f"P{row // 2:04d}" for row in range(60)]))
+    release = ht.perturb(visits, columns=["age"], keep=[])
+    assert any("'patient_id' numbers persons, and some have several records" in fact for fact in release.facts)
+    assert any("k counts records" in fact for fact in release.facts)
+
+
+def test_reasons_of_accepted_columns_are_internal(tmp_path: Path) -> None:
+    release = ht.perturb(SURNAMES, columns=["surname"], method="pram", accept={"surname": "made up"})
+    manifests = {}
+    for external in (False, True):
+        path = tmp_path / f"{external}.csv"
+        release.write(path, external=external)
+        manifests[external] = path.with_name(f"{path.name}.manifest.json").read_text()
+    assert all('"surname"' in text for text in manifests.values())
+    assert ["made up" in text for text in manifests.values()] == [True, False]
+
+
+def test_whoever_accepts_a_column_says_why() -> None:
+    with pytest.raises(ht.InputError, match="gives no reason for 'surname'"):
+        ht.perturb(SURNAMES, columns=["surname"], method="pram", accept={"surname": " "})
 
 
 @pytest.mark.parametrize(

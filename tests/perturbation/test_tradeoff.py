@@ -31,6 +31,17 @@ def test_figures_are_those_of_each_release_and_impossible_ones_say_why() -> None
     assert compared.to_frame()["method"].to_list() == [point.method for point in compared.points]  # type: ignore[attr-defined]
 
 
+def test_noise_on_too_few_records_is_a_row_like_other_impossible_methods() -> None:
+    compared = ht.perturbation_tradeoff(draw_people(4), columns=["age", "pay"], methods=["noise", "shuffle"])
+    assert [point.reason is None for point in compared.points] == [False, True]
+
+
+def test_what_is_only_measured_may_be_a_direct_identifier() -> None:
+    people = draw_people().with_columns(surname=pl.Series(["Lang", "Kurz"] * 40))
+    (point,) = ht.perturbation_tradeoff(people, columns=["surname"], methods=["pram"]).points
+    assert point.linkage is not None
+
+
 def test_the_best_are_those_that_no_other_one_beats() -> None:
     compared = ht.perturbation_tradeoff(draw_people(), columns=["age", "pay"])
     for point in compared.points:

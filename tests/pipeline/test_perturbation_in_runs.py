@@ -74,3 +74,18 @@ def test_without_a_perturber_nothing_was_measured(tmp_path):
     text = "\n".join(line for line in lines if not line.startswith(("  grouped", "  noisy")))
     with pytest.raises(ht.InputError, match="no Perturber made this table"):
         write(tmp_path, text).run(tmp_path / "out", cache=False)
+
+
+def test_a_direct_identifier_is_refused_unless_it_is_accepted(tmp_path):
+    text = """
+Loader: {people: {filepath: people.csv}}
+Perturber: {names: {columns: surname, method: pram, keep: [], ACCEPT}}
+Reporter: {tables: {method: save_data, source: Perturber}}
+"""
+    (tmp_path / "people.csv").write_text("surname,pay\n" + "Lang,1\nKurz,2\nBauer,3\n" * 10)
+    path = tmp_path / "pipeline.yaml"
+    path.write_text(text.replace(", ACCEPT", ""))
+    with pytest.raises(ht.HushError, match="'surname' looks like a direct identifier"):
+        ht.Pipeline.read(path).run(tmp_path / "out", cache=False)
+    path.write_text(text.replace("ACCEPT", "accept: {surname: made up}"))
+    assert ht.Pipeline.read(path).run(tmp_path / "out", cache=False).passed

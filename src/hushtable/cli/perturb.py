@@ -46,6 +46,11 @@ class PerturbationOptions:
         None, "Columns within whose values records are perturbed. They are published as they are.", metavar="A,B"
     )
     keep: str | None = field(None, "Other columns to publish as they are. Default: all others.", metavar="A,B")
+    accept: list[str] | None = field(
+        None,
+        "Column to publish though it looks like a direct identifier, and why; repeat it for each column.",
+        metavar="COLUMN=REASON",
+    )
     precision: str = field("column", "Digits of new numbers: column (as the column has), or full.")
     seed: int = field(0, "Seed. Who knows it may undo the perturbation.")
 
@@ -118,9 +123,21 @@ def _perturb_table(
             method=method,
             by=names_of(options.by),
             keep=None if options.keep is None else names_of(options.keep),
+            accept=_read_reasons(options.accept or []),
             precision=options.precision,
             seed=options.seed,
         )
+
+
+def _read_reasons(entries: list[str]) -> dict[str, str]:
+    """Read which columns are accepted, and why."""
+    reasons = {}
+    for entry in entries:
+        name, sign, reason = entry.partition("=")
+        if not sign or not name or name in reasons:
+            raise InputError(f"--accept {entry!r}.", hint="write COLUMN=REASON, once for each column.")
+        reasons[name] = reason
+    return reasons
 
 
 def _compare_methods(

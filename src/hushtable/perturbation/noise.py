@@ -9,7 +9,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
 from hushtable.claims import Stated
-from hushtable.errors import InputError, check_choice, check_type
+from hushtable.errors import InfeasibleError, check_choice, check_type
 from hushtable.perturbation.method import OriginalCells, Perturbed
 from hushtable.perturbation.rank_swap import check_share, describe_strata
 
@@ -77,7 +77,7 @@ class Noise:
         n_complete, n_columns = int(complete.sum()), numbers.shape[1]
         # Fewer records hold no covariance: noise of 0 would publish them as they are.
         if n_complete < 2 * n_columns + 2:
-            raise InputError(
+            raise InfeasibleError(
                 f"{n_complete} records without a missing cell are too few for noise on {n_columns} columns (in a "
                 "stratum).",
                 hint=f"{2 * n_columns + 2} or more are needed: name fewer columns, or coarser strata in by.",

@@ -11,8 +11,17 @@ import numpy as np
 from hushtable._types import CodeArray, FloatArray
 from hushtable.claims import Certificate, build_triple_certificate
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, Kind, check_specs, value_text
-from hushtable.discover import find_identifiers
-from hushtable.errors import ColumnError, InputError, check_choice, check_columns, check_whole, names_in, quote_names
+from hushtable.discover import find_identifiers, find_repeating_person
+from hushtable.errors import (
+    ColumnError,
+    InputError,
+    check_choice,
+    check_columns,
+    check_type,
+    check_whole,
+    names_in,
+    quote_names,
+)
 from hushtable.io import Frame, drafts
 from hushtable.kernels import microaggregation as kernel
 from hushtable.perturbation import measures
@@ -28,7 +37,7 @@ from hushtable.perturbation.method import (
 )
 from hushtable.perturbation.microaggregation import Microaggregation, sum_of_squares
 from hushtable.perturbation.release import PerturbedRelease
-from hushtable.release import Rewritten
+from hushtable.release import KeptColumns, Rewritten, find_shown_identifiers, find_undoing_columns
 from hushtable.search import Trace
 from hushtable.tables import Table, open_table
 
@@ -44,6 +53,7 @@ def perturb(
     method: str | Mapping[str, object] | PerturbationMethod = "microaggregation",
     by: Sequence[str] = (),
     keep: Sequence[str] | None = None,
+    accept: Mapping[str, str] | None = None,
     precision: str = "column",
     specs: Mapping[str, ColumnSpec] | None = None,
     seed: int = 0,
@@ -66,8 +76,10 @@ def perturb(
         Records that differ in these columns have nothing to do with one another: what the perturbed columns say of
         these stays. They are published as they are.
     keep : sequence of str, optional
-        The other columns that are published, as they are. All, when not given: an error if one of them looks like a
-        direct identifier.
+        The other columns that are published, as they are. All, when not given.
+    accept : mapping of column to str, optional
+        Columns that may be published though they look like direct identifiers, and why. Any other such column is an
+        error, a perturbed one too.
     precision : {"column", "full"}
         Round new numbers as finely as the column is written, so that whole numbers stay whole; or not.
     specs : mapping of column to ColumnSpec, optional
@@ -86,7 +98,7 @@ def perturb(
     InfeasibleError
         A stratum has too few records, or categories cannot be changed as often as was asked.
     InputError
-        An argument is none of the allowed, or a kept column looks like a direct identifier.
+        An argument is none of the allowed, or a published column looks like a direct identifier.
 
     Examples
     --------
@@ -104,7 +116,8 @@ def perturb(
     columns, by = names_in(columns, "columns"), names_in(by, "by")
     source = open_table(data).with_row_per_record()
     kept = _check_roles(source, columns, by, keep, made)
-    _check_kept(source, kept, asked=keep is not None)
+    accepted = _check_accepted(accept, (*columns, *by, *kept))
+    _check_identifiers(source, (*columns, *by, *kept), kept if keep is None else (), accepted)
     table = Table.encode(source, (*columns, *by, *made.beside), specs)
     _check_cells(table, columns)
     cells = OriginalCells(table.select(columns), _label_strata(table, by), table.select(made.beside))
@@ -123,6 +136,8 @@ def perturb(
         trace=_build_trace(made, perturbed, seed, time.perf_counter() - began),
         figures=perturbed.figures,
         notes=perturbed.notes,
+        warnings=(*_describe_undoing(source, columns, (*by, *kept)), *_describe_persons(source, columns, by)),
+        accepted=accepted,
         certificate=_build_certificate(made, perturbed, table, columns, by),
         inputs=drafts.paths_among(data),
     )
@@ -156,15 +171,48 @@ def _check_roles(
     return kept
 
 
-def _check_kept(source: Frame | Table, kept: tuple[str, ...], *, asked: bool) -> None:
-    """Refuse to publish a direct identifier as it is, because nobody named it."""
-    looks = [] if asked else find_identifiers(source, list(kept))
-    if looks:
-        name, reason = looks[0]
+def _check_accepted(accept: Mapping[str, str] | None, published: tuple[str, ...]) -> dict[str, str]:
+    """Return the accepted columns with their reasons."""
+    check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
+    accepted = dict(accept or {})
+    check_columns(tuple(accepted), published, "accept")
+    for name, reason in accepted.items():
+        if not isinstance(reason, str) or not any(sign.isalnum() for sign in reason):
+            raise InputError(f"accept gives no reason for {name!r}.", hint="say in words why it may be published.")
+    return accepted
+
+
+def _check_identifiers(
+    source: Frame | Table, published: tuple[str, ...], unnamed: tuple[str, ...], accepted: Mapping[str, str]
+) -> None:
+    """Refuse to publish a direct identifier, perturbed or not; where nobody named a column, also by its counts."""
+    named = [name for name in published if name not in unnamed]
+    looks = [*find_shown_identifiers(source, named), *find_identifiers(source, list(unnamed))]
+    refused = [(name, reason) for name, reason in looks if name not in accepted]
+    if refused:
+        name, reason = refused[0]
         raise InputError(
-            f"column {name!r} looks like a direct identifier ({reason}) and would be published as it is.",
-            hint="name the other columns to publish with keep.",
+            f"column {name!r} looks like a direct identifier ({reason}) and would be published.",
+            hint=f"leave {quote_names([name for name, _ in refused])} out: keep names the other columns to publish; "
+            f"or say why the cells may be published, as accept={{{name!r}: 'a reason'}} in Python, "
+            f"--accept '{name}=a reason' in the command.",
         )
+
+
+def _describe_undoing(source: Frame | Table, columns: tuple[str, ...], kept: tuple[str, ...]) -> list[str]:
+    """Describe which columns that are published as they are give back what was perturbed."""
+    undoing = find_undoing_columns(source, KeptColumns(insensitive=kept, generalized=columns))
+    return [f"published as it is, and gives back what was perturbed: {each.sentence}" for each in undoing]
+
+
+def _describe_persons(source: Frame | Table, columns: tuple[str, ...], by: tuple[str, ...]) -> list[str]:
+    """Describe which column numbers persons who have several records."""
+    person = find_repeating_person(source, [name for name in source.names if name not in (*columns, *by)])
+    if person is None:
+        return []
+    return [
+        f"column {person!r} numbers persons, and some have several records, which are perturbed and counted one by one"
+    ]
 
 
 def _check_cells(table: Table, columns: tuple[str, ...]) -> None:

@@ -46,6 +46,10 @@ class PerturbedRelease(StatesFacts):
     figures : mapping
         What a method tells besides, such as matrices. Internal.
     notes : tuple of str
+    warnings : tuple of str
+        What undoes the perturbation, or weakens it.
+    accepted : mapping of column to str
+        Published columns that look like direct identifiers, or may, and why.
     certificate : Certificate or None
         Why no groups lose less than the bound that prices of records prove, for `hushtable.check_certificate`: a
         document about the input, for its owner alone. Of microaggregation with ``prove``, of two or more columns
@@ -69,6 +73,8 @@ class PerturbedRelease(StatesFacts):
     trace: Trace
     figures: Mapping[str, object] = field(default_factory=dict, repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
+    warnings: tuple[str, ...] = field(default=(), repr=False)
+    accepted: Mapping[str, str] = field(default_factory=dict, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
 
@@ -158,6 +164,9 @@ class PerturbedRelease(StatesFacts):
             "gap": self.trace.gap,
             "figures": {name: each for name, each in self.figures.items() if name != "matrices"},
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
+            "accepted": list(self.accepted),  # what goes with a published file; the reasons do not
+            "acceptances": dict(self.accepted),
             "trace": self.trace.to_dict(),
         }
         return dict(to_json_values(plain))
@@ -170,10 +179,13 @@ class PerturbedRelease(StatesFacts):
     def _facts(self) -> Iterator[str]:
         if isinstance(self.claim, Stated):
             yield careful("this is no k-anonymity: no file can show what perturbation hides, and nobody can verify it.")
+        yield from (careful(f"{warning}.") for warning in self.warnings)
         if self.kept:
             yield careful(
                 f"published as they are: {join_names(self.kept)}. Whoever knows that of a person can find the record."
             )
+        if not isinstance(self.claim, Stated):
+            yield "k counts records: who has several may be alone in a group; make one record of each person before."
         if self.linkage is not None:
             beside = f"; after MDAV with k = 3: {self.mdav['linkage']:.1%}" if self.mdav else ""
             yield (
@@ -181,6 +193,7 @@ class PerturbedRelease(StatesFacts):
                 f"before: {self.linkage_before:.1%}."
             )
         yield from (f"{note}" for note in self.notes)
+        yield from (f"Accepted: {name} ({reason})." for name, reason in self.accepted.items())
         shares = [each.sse_share for each in self.losses if each.sse_share is not None]
         if shares:
             mean = sum(shares) / len(shares)

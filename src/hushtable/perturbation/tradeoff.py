@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable.claims import Stated
 from hushtable.columns import ColumnSpec
-from hushtable.errors import ColumnError, InfeasibleError, InputError
+from hushtable.errors import ColumnError, InfeasibleError, InputError, names_in
 from hushtable.io import frames
 from hushtable.perturbation.method import METHODS, PerturbationMethod, describe_method
 from hushtable.perturbation.perturbing import perturb
@@ -171,12 +171,22 @@ def perturbation_tradeoff(
         raise InputError("methods is not a list of methods.", hint="for instance methods=['noise', 'rank_swap'].")
     made: list[PerturbationMethod] = [METHODS.take(method, PerturbationMethod) for method in methods]
     source = open_table(data)
+    names = (*names_in(columns, "columns"), *names_in(by, "by"))
+    accepted = dict.fromkeys(names, "no table is published")
     points: list[PerturbationPoint] = []
     release: PerturbedRelease | None = None
     for method in made:
         try:
             release = perturb(
-                source, columns=columns, method=method, by=by, keep=(), precision=precision, specs=specs, seed=seed
+                source,
+                columns=columns,
+                method=method,
+                by=by,
+                keep=(),
+                accept=accepted,
+                precision=precision,
+                specs=specs,
+                seed=seed,
             )
         except (ColumnError, InfeasibleError) as error:
             points.append(PerturbationPoint(describe_method(method), reason=error.message))

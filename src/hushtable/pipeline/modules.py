@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator, mo
 
 from hushtable.errors import InputError
 from hushtable.perturbation import METHODS as PERTURBATIONS
-from hushtable.policy import Record
+from hushtable.policy import Record, check_reasons
 from hushtable.synthesizers import MIN_PEOPLE, plugin_synthesizers
 
 Granularity = Literal["global", "columnwise", "pairwise", "details", "tree"]
@@ -270,6 +270,7 @@ class Perturbing(Record):
     method: str | dict[str, object] = "microaggregation"
     by: Names = ()
     keep: Names | None = None
+    accept: Annotated[dict[str, str], BeforeValidator(check_reasons)] = Field(default_factory=dict)
     precision: Literal["column", "full"] = "column"
     external: bool = Field(default=False, strict=True)
 

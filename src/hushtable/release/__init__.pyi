@@ -4,10 +4,13 @@ from .batch import Batch as Batch
 from .batches import Batches as Batches, decode_dictionaries as decode_dictionaries
 from .bounds import refuse_central as refuse_central
 from .codebook import Codebook as Codebook, codebook_paths as codebook_paths, render_copy as render_copy
+from .direct_identifiers import find_shown_identifiers as find_shown_identifiers
 from .edition import Edition as Edition, Rewritten as Rewritten
 from .exposure import (
     Exposure as Exposure,
     ExposureLimit as ExposureLimit,
+    KeptColumns as KeptColumns,
+    find_undoing_columns as find_undoing_columns,
 )
 from .facts import describe_release as describe_release
 from .manifest import (

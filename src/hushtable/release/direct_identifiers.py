@@ -22,7 +22,7 @@ class ShownIdentifier(NamedTuple):
 
 
 def find_shown_identifiers(
-    source: Frame | Table, kept_columns: Sequence[str], recoding: Recoding
+    source: Frame | Table, kept_columns: Sequence[str], recoding: Recoding | None = None
 ) -> tuple[ShownIdentifier, ...]:
     """Find direct identifiers among the kept columns, and among quasi-identifiers that publish values of the input.
 
@@ -32,8 +32,8 @@ def find_shown_identifiers(
         The input, or some rows of it.
     kept_columns : sequence of str
         Columns that are published as they are.
-    recoding : Recoding
-        What is published of the quasi-identifiers.
+    recoding : Recoding, optional
+        What is published of the quasi-identifiers, where there are any.
 
     Notes
     -----
@@ -45,10 +45,10 @@ def find_shown_identifiers(
     >>> import polars as pl
     >>> from hushtable.io import frames
     >>> visits = frames.read(pl.DataFrame({"surname": ["Lang", "Kurz"], "ill": ["flu", "gout"]}))
-    >>> find_shown_identifiers(visits, ["surname", "ill"], Recoding((), (), "tight"))
+    >>> find_shown_identifiers(visits, ["surname", "ill"])
     (ShownIdentifier(column='surname', reason="its name says 'surname'"),)
     """
-    recoded = {column.name: column for column in recoding.columns}
+    recoded = {} if recoding is None else {column.name: column for column in recoding.columns}
     names = [*kept_columns, *recoded]
     if not names or not source.n_rows:
         return ()
@@ -59,7 +59,7 @@ def find_shown_identifiers(
     return tuple(
         ShownIdentifier(name, reason)
         for name, reason in looks
-        if name not in recoded or _publishes_values(recoding, recoded[name])
+        if recoding is None or name not in recoded or _publishes_values(recoding, recoded[name])
     )
 
 
