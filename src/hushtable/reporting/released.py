@@ -134,6 +134,12 @@ def _describe_linkage(released: Released, *, is_external: bool) -> str:
         return f"{first} Column {released.person} links the records of a person; nobody has several."
     if isinstance(released.claim, HistoryClaim):
         asked = [model.name for model in released.claim.models if model.needs.histories]
+        if released.claim.unit == "household":
+            return (
+                f"A link by {columns} of one record meets the households of a whole class, never one. Column "
+                f"{released.person} links the members of a household; {join_names(asked)} was judged from the "
+                f"published cells: {released.claim.sentence}. {released.claim.of_left_out}"
+            )
         return (
             f"{first} Column {released.person} links the records of a person; {join_names(asked)} was judged from the "
             f"published cells: {released.claim.sentence}. {released.claim.of_left_out}"
@@ -477,7 +483,7 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
         )
 
 
-def _read_timelines(entries: Mapping[str, Any]) -> None:
+def _read_timelines(entries: Mapping[str, object]) -> None:
     # Few releases have any, and a command loads what it runs.
     from hushtable.release import Timelines
 
