@@ -265,7 +265,7 @@ def measure_claim_linkage(claim: Claim, data: Any) -> Linkage | None:
 
     others = anywhere if grouped.is_suppressed.any() else None
     found = measure_linkage(classes, persons, frame.records, claim.k, str(claim.person), others=others)
-    return replace(found, unit=claim.unit) if found.n_persons else None
+    return replace(found, unit=claim.counted_unit) if found.n_persons else None
 
 
 _MAX_SETS_COUNTED: Final = 10**9  # of known records that are looked at one and all

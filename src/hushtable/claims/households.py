@@ -65,7 +65,7 @@ class HouseholdClaim(HistoryClaim):
     """
 
     kind: ClassVar[str] = "households"
-    unit: ClassVar[str] = "household"
+    counted_unit: ClassVar[str] = "household"
 
     @property
     def sentence(self) -> str:

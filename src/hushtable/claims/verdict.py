@@ -290,7 +290,7 @@ class SpeaksOfNobody:
     origins: Mapping[str, ColumnSpec] = MappingProxyType({})
     hierarchies: Mapping[str, object] = MappingProxyType({})
     person: str | None = None
-    unit: ClassVar[str] = "person"  # what is counted where `person` says whose a record is
+    counted_unit: ClassVar[str] = "person"  # what is counted where `person` says whose a record is
     is_fresh: bool = False
     suppressed: str | None = None
 

@@ -130,7 +130,7 @@ def _describe_known_records(claim: Classes | Matchings) -> str:
     linked = [model for model in claim.models if model.needs.histories]
     if not linked:
         return ""
-    if claim.unit == "household":
+    if claim.counted_unit == "household":
         return " of all members of a household"
     most = [model.m for model in linked if isinstance(model, KMAnonymity)]
     return f" of {count_of(max(most), 'record')} or fewer" if len(most) == len(linked) else " of any number of records"
@@ -148,7 +148,7 @@ def _describe_classes(
     )
     is_counted = verdict.complete or (person in columns and not claim.is_fresh)
     if person is None or is_counted or verdict.complete_for_receiver:
-        smallest = count_of(verdict.smallest_class, claim.unit if person and is_counted else "record")
+        smallest = count_of(verdict.smallest_class, claim.counted_unit if person and is_counted else "record")
         n_records = count_of(entries.get("n_records", verdict.n_records), "record")
         yield f"{n_records} became {count_of(verdict.n_classes, 'class')} of at least {smallest}; {suppression}."
     else:

@@ -50,7 +50,7 @@ def _measure_linkage_by_column(release: Release, claim: Classes, name: str) -> L
     found = measure_linkage(classes, persons, records, claim.k, name, others=others)
     if name != claim.person:
         return found
-    return replace(found, most_known=min(found.most_known, claim.n_known or found.most_known), unit=claim.unit)
+    return replace(found, most_known=min(found.most_known, claim.n_known or found.most_known), unit=claim.counted_unit)
 
 
 def _find_covering_pairs(release: Release, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:

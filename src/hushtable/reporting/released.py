@@ -134,7 +134,7 @@ def _describe_linkage(released: Released, *, is_external: bool) -> str:
         return f"{first} Column {released.person} links the records of a person; nobody has several."
     if isinstance(released.claim, HistoryClaim):
         asked = [model.name for model in released.claim.models if model.needs.histories]
-        if released.claim.unit == "household":
+        if released.claim.counted_unit == "household":
             return (
                 f"A link by {columns} of one record meets the households of a whole class, never one. Column "
                 f"{released.person} links the members of a household; {join_names(asked)} was judged from the "
