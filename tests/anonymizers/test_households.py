@@ -70,7 +70,7 @@ def test_households_are_whole_and_hide_among_k_equal_ones(seed):
     assert isinstance(release.claim, HouseholdClaim)
     verdict = release.verify()
     assert verdict.passed
-    assert verdict.conditions == ("linked-k-anonymity (k = 3), by households",)
+    assert verdict.conditions == ("linked-k-anonymity (k = 3), by households", "suppressed records <= 0.2 of all")
     figures = verdict.figures["households"]
     assert (figures["n_households"], figures["n_alone"]) == (len(published), 0)
     rows = [(home, row) for home, own in published.items() for row in own]
@@ -79,6 +79,8 @@ def test_households_are_whole_and_hide_among_k_equal_ones(seed):
     product = {home: 1 - math.prod(1 - 1 / alike[row] for row in own) for home, own in published.items()}
     assert figures["mean_product"] == pytest.approx(sum(product[home] for home, _ in rows) / len(rows))
     assert any("is no limit" in fact for fact in release.facts)
+    assert any("1 record of a household finds 0 of" in fact for fact in release.facts)
+    assert not any("of a person finds" in fact for fact in release.facts)
     # What is the same for all members is published alike in all of their rows.
     assert release.frame.group_by("home").agg(pl.col("region").n_unique())["region"].to_list() == [1] * len(published)
 
@@ -138,6 +140,7 @@ def test_diversity_is_asked_of_the_members_of_equal_households():
         ({"models": [ht.KAnonymity(3)]}, InputError, "takes linked-k-anonymity"),
         ({"models": [ht.LinkedKAnonymity(3), ht.KMAnonymity(3, 2)]}, InputError, "no other model of linked records"),
         ({"method": "mondrian"}, InputError, "with method 'mondrian'"),
+        ({"household": "haus"}, ColumnError, r"no column 'haus' .*\(household\)"),
         ({"suppression_limit": 0.0}, InfeasibleError, "of a size that fewer than 3 have"),
         ({"dates": ht.SinceFirst(("age",))}, InputError, "changed person by person"),
         ({"identifiers": ["pid", "home"], "pseudonyms": None}, InputError, "does not tell"),
@@ -190,7 +193,10 @@ def test_a_policy_carries_households_through_the_command(tmp_path):
     assert run("verify", out, "-p", tmp_path / "policy.yaml").code == 0
     policy = Policy.parse(POLICY)
     assert Policy.parse(policy.to_yaml()) == policy
-    assert policy.claim().conditions == ("linked-k-anonymity (k = 3), by households",)
+    assert policy.claim().conditions == (
+        "linked-k-anonymity (k = 3), by households",
+        "suppressed records <= 0.2 of all",
+    )
     with pytest.raises(HushError, match="must be a column with the role identifier or other"):
         policy.with_entries({"household": "region"})
     streamed = run("anonymize", tmp_path / "survey.csv", "-o", tmp_path / "parts", *asked, "--engine", "stream")

@@ -551,6 +551,9 @@ def test_dropped_records_count_among_those_of_the_input(tmp_path):
         assert "203 records became 2 classes" in text_of(report, "summary")
 
 
+_SHIFTED = {"action": "shift", "columns": ["day"], "within": "8W", "window": ["2024-02-19", "2024-12-31"]}
+
+
 @pytest.mark.parametrize(
     ("ending", "entry", "value"),
     [
@@ -561,6 +564,12 @@ def test_dropped_records_count_among_those_of_the_input(tmp_path):
         ("manifest", "quality", 5),
         ("manifest", "trace", {"a": 1}),
         ("manifest", "policy", [1]),
+        ("manifest", "timelines", {"action": "shift"}),
+        ("manifest", "timelines", {**_SHIFTED, "columns": 5}),
+        ("manifest", "timelines", {**_SHIFTED, "window": ["2024-01-01"]}),
+        ("manifest", "timelines", {**_SHIFTED, "n_records": "many"}),
+        ("manifest", "timelines", {**_SHIFTED, "intervals": []}),
+        ("manifest", "timelines", {**_SHIFTED, "curve": {"n_offsets": 8}}),
         ("codebook", "cells", "x"),
         ("codebook", "cells", {"any": 0}),
     ],

@@ -143,7 +143,9 @@ def without_rare_lengths(problem: Problem, crowd: Crowd) -> Crowd:
     is_common = np.zeros(len(n_records), dtype=bool)
     for length in np.unique(n_records).tolist():
         persons = np.flatnonzero(n_records == length)
-        is_common[persons] = bundles.passes(bundles.align(persons))
+        # Aligning all of them takes long, and tells nothing where their number decides.
+        is_enough = len(persons) >= bundles.k
+        is_common[persons] = is_enough and (bundles.is_by_size or bundles.passes(bundles.align(persons)))
     n_rare = int(n_records[~is_common].sum())
     n_left_out, n_all = crowd.n_without_person + n_rare, problem.table.n_records
     if n_left_out > problem.most_suppressed or not is_common.any():

@@ -221,7 +221,7 @@ def check_roles(available: Sequence[str], request: Request) -> None:
             hint="a column is an identifier, a quasi-identifier or sensitive; copy it where it must be two of them.",
         )
     if request.person is not None:
-        check_columns((request.person,), available, "person")
+        check_columns((request.person,), available, "person" if request.household is None else "household")
         if request.person in (*request.quasi_identifiers, *request.judged):
             raise ColumnError(
                 f"column {request.person!r} says whose record a row is, and has another role.",

@@ -44,6 +44,7 @@ class Linkage:
     # records are drawn, of at most 1,000 persons.
     known: tuple[Known, ...]
     most_known: int = _MAX_KNOWN_RECORDS  # who knows more is not counted in `rate`: 3, or the m of (k,m)-anonymity
+    unit: str = "person"  # what the column names: of a claim on households, "household"
 
     @property
     def rate(self) -> float:
@@ -53,11 +54,24 @@ class Linkage:
 
     def lines(self) -> list[str]:
         """Describe the counts, a line for each number of known records."""
-        return [
-            f"who knows {_format_records(each.n_records)} of a person finds {each.n_found:,} of {each.n_persons:,} "
-            f"persons (linked by {self.column}); {each.n_few:,} are among fewer than {self.k}"
-            for each in self.known
-        ]
+        return [self._describe(each) for each in self.known]
+
+    def _describe(self, known: Known) -> str:
+        records, n_found, n_persons, n_few = (
+            _format_records(known.n_records),
+            known.n_found,
+            known.n_persons,
+            known.n_few,
+        )
+        if self.unit == "household":
+            return (
+                f"who knows {records} of a household finds {n_found:,} of {n_persons:,} households (linked by "
+                f"{self.column}); {n_few:,} are among fewer than {self.k}"
+            )
+        return (
+            f"who knows {records} of a person finds {n_found:,} of {n_persons:,} persons (linked by {self.column}); "
+            f"{n_few:,} are among fewer than {self.k}"
+        )
 
     def add_to_verdict(self, verdict: Verdict) -> Verdict:
         """Return a verdict that fails where somebody is found, and has the counts among its figures."""
@@ -79,7 +93,8 @@ class Linkage:
     def from_dict(cls, entries: Mapping[str, Any]) -> Linkage:
         """Read what `to_dict` wrote."""
         known = tuple(Known(**each) for each in entries["known"])
-        return cls(entries["column"], entries["n_persons"], entries["k"], known, entries["most_known"])
+        unit = entries.get("unit", "person")
+        return cls(entries["column"], entries["n_persons"], entries["k"], known, entries["most_known"], unit)
 
 
 def _format_records(n: int) -> str:
@@ -250,7 +265,7 @@ def measure_claim_linkage(claim: Claim, data: Any) -> Linkage | None:
 
     others = anywhere if grouped.is_suppressed.any() else None
     found = measure_linkage(classes, persons, frame.records, claim.k, str(claim.person), others=others)
-    return found if found.n_persons else None
+    return replace(found, unit=claim.counted_unit) if found.n_persons else None
 
 
 _MAX_SETS_COUNTED: Final = 10**9  # of known records that are looked at one and all

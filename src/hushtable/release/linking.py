@@ -48,8 +48,9 @@ def _measure_linkage_by_column(release: Release, claim: Classes, name: str) -> L
         classes = np.where(suppressed, np.int32(-1), classes)
     others = partial(_find_covering_pairs, release, classes)
     found = measure_linkage(classes, persons, records, claim.k, name, others=others)
-    promised = claim.n_known if name == claim.person else None
-    return replace(found, most_known=min(found.most_known, promised or found.most_known))
+    if name != claim.person:
+        return found
+    return replace(found, most_known=min(found.most_known, claim.n_known or found.most_known), unit=claim.counted_unit)
 
 
 def _find_covering_pairs(release: Release, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:

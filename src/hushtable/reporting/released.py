@@ -135,6 +135,12 @@ def _describe_linkage(released: Released, *, is_external: bool) -> str:
         return f"{first} Column {released.person} links the records of a person; nobody has several."
     if isinstance(released.claim, HistoryClaim):
         asked = [model.name for model in released.claim.models if model.needs.histories]
+        if released.claim.counted_unit == "household":
+            return (
+                f"A link by {columns} of one record meets the households of a whole class, never one. Column "
+                f"{released.person} links the members of a household; {join_names(asked)} was judged from the "
+                f"published cells: {released.claim.sentence}. {released.claim.of_left_out}"
+            )
         return (
             f"{first} Column {released.person} links the records of a person; {join_names(asked)} was judged from the "
             f"published cells: {released.claim.sentence}. {released.claim.of_left_out}"
@@ -466,16 +472,25 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
             and any(each not in facts[name] for each in within)]  # fmt: skip
     odd += [name for name in ("removed", "left_out", "pseudonymized", "fresh", "accepted") if name not in odd
             and not all(isinstance(each, str) for each in facts.get(name, ()))]  # fmt: skip
-    try:
-        if not odd and facts.get("exposure"):
-            Exposure.from_dict(facts["exposure"])
-    except (KeyError, TypeError, ValueError, AttributeError, HushError):
-        odd = ["exposure"]
+    for name, read in (("exposure", Exposure.from_dict), ("timelines", _read_timelines)):
+        try:
+            if not odd and facts.get(name):
+                read(facts[name])
+        except (LookupError, TypeError, ValueError, AttributeError, HushError):
+            odd = [name]
     if odd:
         raise InputError(
             f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be told.",
             hint="it is written beside the release by anonymize; make the release again.",
         )
+
+
+def _read_timelines(entries: Mapping[str, object]) -> None:
+    # Few releases have any, and a command loads what it runs.
+    from hushtable.release import Timelines
+
+    # Its sentences, too: they format figures that were read as they stood.
+    tuple(Timelines.from_dict(entries).describe())
 
 
 def _frame_of_records(source: Frame | CodedTable) -> Frame:
