@@ -7,7 +7,6 @@ from .certificates import Certificate as Certificate, check_certificate as check
 from .certificates.prices import build_certificate as build_certificate
 from .classes import (
     Classes as Classes,
-    Limits as Limits,
 )
 from .column_entries import (
     describe_missing_hierarchies as describe_missing_hierarchies,
@@ -46,6 +45,7 @@ from .histories import (
     number_histories as number_histories,
 )
 from .independence import Independence as Independence
+from .limits import Limits as Limits
 from .matchings import Matchings as Matchings
 from .unread import find_unread_entries as find_unread_entries
 from .verdict import (

@@ -95,7 +95,7 @@ def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *,
         if overwrite and is_release and not others:
             return
         more = f", and holds {quote_names(sorted(others))} besides a release." if others else "."
-        raise InputError(
+        raise ExistsError(
             f"{str(folder)!r} exists" + (more if is_release else f" and has no {mark}: it is not a release."),
             hint="name another folder; a release is overwritten by --force on the command line, "
             "overwrite=True in Python.",
