@@ -82,7 +82,7 @@ NIGHTS: tuple[tuple[Callable[[pl.DataFrame, Path], None], int, int, str], ...] =
     (without_column, 1, 2, "column"),
     (with_other_kind, 1, 2, "column"),
     (empty, 1, 2, "input"),
-    (broken, 1, 2, "input"),
+    (broken, 1, 2, "input or column"),  # whether what is left of it can be read as a table
     (absent, 1, 2, "input"),
 )
 
@@ -122,12 +122,12 @@ def test_a_year_of_nights(
         outcome = run(*asked, "--json")
         assert outcome.code == code, (day, fill, outcome)
         told = json.loads(outcome.out)
-        assert told.get("kind", "") == kind, (day, fill, told)
+        assert told.get("kind", "") in kind.split(" or "), (day, fill, told)
         lines = [json.loads(line) for line in log.read_text().splitlines()]
         # The log alone tells why.
         assert lines[-1]["event"] == "end"
         assert lines[-1]["exit_code"] == code
-        assert [each["kind"] for each in lines if each["event"] == "error"] == ([kind] if kind else [])
+        assert [each["kind"] for each in lines if each["event"] == "error"] == ([told["kind"]] if kind else [])
         assert release.exists() is (code == 0)
         if not code:
             assert run("verify", release).code == 0

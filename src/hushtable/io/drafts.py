@@ -60,7 +60,7 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
                 f"{str(output)!r} is a symbolic link.", hint="name the file itself; no link is written through."
             )
         if os.path.isdir(output):
-            raise InputError(f"{str(output)!r} is a directory.", hint="name a file.")
+            raise ExistsError(f"{str(output)!r} is a directory.", hint="name a file.")
         if os.path.lexists(output) and not overwrite:
             raise _exists_error(output)
         if not os.access(output.parent, os.W_OK | os.X_OK):
