@@ -62,7 +62,7 @@ def hash_contents(contents: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(others, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def _format_json(contents: Mapping[str, object]) -> str:
+def _format_json(contents: Mapping[str, Any]) -> str:
     """Write JSON with one line for every entry, and for every mapping in a list."""
     lines = []
     for name, entry in contents.items():
@@ -242,7 +242,7 @@ def _parse_cell(entry: Mapping[str, Any]) -> Written:
 
 def _routes_to_list(routes: Routes, classes: Sequence[int]) -> list[dict[str, object]]:
     """Return the nodes as plain values, depth first, left side first: a test of a column, or a class."""
-    leaves, nodes = iter(classes), []
+    leaves, nodes = iter(classes), list[dict[str, object]]()
     for cut, test in zip(routes.cut.tolist(), routes.test.tolist(), strict=True):
         nodes.append(
             {"class": next(leaves)} if cut < 0 else _test_to_dict(routes.columns[cut], routes.sides[cut][test])

@@ -29,7 +29,7 @@ class Limits:
                 raise InputError(f"{name} = {limit!r}.", hint="a risk is a number above 0 and at most 1.")
 
     @classmethod
-    def from_dict(cls, entries: Mapping[str, float | None]) -> Limits:
+    def from_dict(cls, entries: Mapping[str, Any]) -> Limits:
         """Read what a claim holds; the caller sees to entries that are unknown."""
         return cls(**{each.name: entries[each.name] for each in fields(cls) if each.name in entries})
 
