@@ -13,8 +13,9 @@ from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from command import done
-from hushtable.anonymizers.fitted import LearnedRecoding, hash_contents
+from hushtable.anonymizers.fitted import LearnedRecoding
 from hushtable.anonymizers.placement import Below
+from hushtable.anonymizers.recoding_files import hash_contents
 from reading import holds
 from strategies import PALETTES, draws
 

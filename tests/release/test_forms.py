@@ -11,8 +11,8 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.anonymizers.fitted import hash_contents
-from hushtable.forms import FORMS, describe_other_form
+from hushtable.anonymizers.recoding_files import hash_contents
+from hushtable.io import FORMS, describe_other_form
 from hushtable.release import manifest
 
 PLANS = "basic;low\nsilver;low\ngold;high\n"

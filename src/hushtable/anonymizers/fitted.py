@@ -1,13 +1,10 @@
-"""Publish new rows by the cells of an earlier release; read and write the file that keeps these cells."""
+"""Publish new rows by the cells of an earlier release."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from importlib.metadata import version
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,16 +15,13 @@ from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.finishing import release_of
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
-from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own_units
+from hushtable.anonymizers.placement import Routes, with_own_units
 from hushtable.anonymizers.preparation import Prepared, Request, prepare, round_source
-from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows, read_roundings
-from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, Kind, check_specs, from_texts, with_first_days
+from hushtable.claims import coverage_matrix, covers_row_value, pair_rows
+from hushtable.columns import SUPPRESSED, Kind
 from hushtable.errors import ColumnError, InputError, LimitError, quote_names
-from hushtable.forms import FORMS, WRITER, describe_other_form
-from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
-from hushtable.io import Frame, Writing, drafts
-from hushtable.models import DistinctLDiversity, PrivacyModel, entries, model_to_dict, models_from_claim, plugins
-from hushtable.quality import SetNCP
+from hushtable.io import Frame, drafts
+from hushtable.models import DistinctLDiversity, PrivacyModel
 from hushtable.recoding import Written, recoding
 from hushtable.release import Edition, ExposureLimit, Pseudonyms, Release, Rewritten
 from hushtable.search import Clock
@@ -37,249 +31,6 @@ if TYPE_CHECKING:
     from hushtable.anonymizers.batch_classes import BatchClasses
     from hushtable.anonymizers.shared_persons import EarlierBatch
     from hushtable.engines import Files, Lazy
-
-_FORM: Final = "recoding"
-_DIGEST: Final = "sha256"
-_FORM_WITH_DIGEST: Final = 2
-
-
-def write_recoding(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> None:
-    """Write the attributes of a learned recoding, whole or not at all."""
-    drafts.check_outputs((path,), parts["asked"].inputs, overwrite=overwrite)
-    with drafts.replace_files(path, internal=(path,), overwrite=overwrite) as (draft,):
-        draft.write_text(_format_json(_to_dict(parts)), encoding="utf-8")
-
-
-def read_recoding(path: Path) -> dict[str, Any]:
-    """Read the file of a learned recoding as plain values."""
-    try:
-        contents = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        raise InputError(
-            f"cannot read the recoding {str(path)!r}.", hint="`--save-recoding` and save_recoding() write one."
-        ) from None
-    if not isinstance(contents, dict) or contents.get(_FORM) is None:
-        raise InputError(f"{str(path)!r} is no recoding.", hint="`--save-recoding` and save_recoding() write one.")
-    if newer := describe_other_form("recoding", contents[_FORM], contents.get(WRITER)):
-        raise InputError(f"{str(path)!r}: {newer}.", hint="apply it with a version that reads it, or save it anew.")
-    if contents[_FORM] >= _FORM_WITH_DIGEST and contents.get(_DIGEST) != hash_contents(contents):
-        raise InputError(
-            f"the recoding {str(path)!r} is not as it was written.",
-            hint="save it anew; it is not to be edited by hand.",
-        )
-    return contents
-
-
-def hash_contents(contents: Mapping[str, object]) -> str:
-    """Return the SHA-256 of a recoding's contents but for this digest, which tells that somebody edited it."""
-    others = {name: entry for name, entry in contents.items() if name != _DIGEST}
-    return hashlib.sha256(json.dumps(others, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
-def _format_json(contents: Mapping[str, Any]) -> str:
-    """Write JSON with one line for every entry, and for every mapping in a list."""
-    lines = []
-    for name, entry in contents.items():
-        has_entries = isinstance(entry, list) and any(isinstance(each, dict) for each in entry)
-        parts = [json.dumps(each, ensure_ascii=False) for each in (entry if has_entries else [entry])]
-        text = "[\n  " + ",\n  ".join(parts) + "\n ]" if has_entries else parts[0]
-        lines.append(f" {json.dumps(name)}: {text}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
-    request, limit, routes = parts["asked"], parts["limit"], parts["routes"]
-    contents = {
-        _FORM: FORMS["recoding"],
-        WRITER: version("hushtable"),
-        "columns": list(parts["columns"]),
-        "quasi_identifiers": list(request.quasi_identifiers),
-        "kinds": dict(parts["kinds"]),
-        "sensitive": list(request.judged),
-        "identifiers": list(request.identifiers),
-        "left_out": list(request.left_out),
-        "rounding": {name: each.to_dict() for name, each in request.rounding.items()},
-        "pseudonyms": list(parts["hidden"]),
-        "fresh": list(parts["fresh"]),
-        "person": request.person,
-        "models": [model_to_dict(model) for model in request.models],
-        "limits": asdict(request.limits),
-        "specs": {name: {k: v for k, v in asdict(spec).items() if v} for name, spec in request.specs.items()},
-        "hierarchies": {name: _ladder_to_dict(each) for name, each in request.hierarchies.items()},
-        "loss": entries.to_entry(request.loss),
-        "exposure": None if limit is None else asdict(limit),
-        "accepted": dict(parts["accepted"]),
-        "is_enforced": parts["is_enforced"],
-        "write": asdict(request.writing),
-        "style": parts["style"],
-        "cells": {name: _cell_to_dict(cell) for name, cell in parts["cells"].items()},
-        "cells_of_cuts": {name: _cell_to_dict(cell) for name, cell in parts["cells_of_cuts"].items()},
-        "routes": _routes_to_list(routes, parts["class_of_leaf"].tolist()),
-    }
-    return {**contents, _DIGEST: hash_contents(contents)}
-
-
-_ENTRIES: Final = (
-    _FORM, WRITER, _DIGEST, "columns", "quasi_identifiers", "kinds", "sensitive", "identifiers", "left_out", "rounding",
-    "pseudonyms", "fresh", "person", "models", "limits", "specs", "hierarchies", "loss", "exposure", "accepted",
-    "is_enforced", "write", "style", "cells", "cells_of_cuts", "routes",
-)  # fmt: skip
-
-
-# No plugins: a file from somebody else must not decide which code runs.
-@plugins.allow_only(())
-def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse the attributes of a learned recoding from a file's contents; raise InputError if any is malformed."""
-    unknown = [name for name in contents if name not in _ENTRIES]
-    if unknown:
-        raise InputError(
-            f"the recoding has entries {quote_names(unknown)}, which this version does not know.",
-            hint="apply it with the version that wrote it, or save it anew.",
-        )
-    try:
-        names = tuple(contents["quasi_identifiers"])
-        cells = {name: _parse_cell(contents["cells"][name]) for name in names}
-        n_classes = {len(cell.label) for cell in cells.values()}
-        routes, leaves = _parse_routes(contents["routes"], names)
-        if len(n_classes) != 1 or not all(0 <= leaf < max(n_classes) for leaf in leaves):
-            raise ValueError
-        # Files of before 0.2.0 have none.
-        of_cuts = {
-            name: _parse_cell(contents["cells_of_cuts"][name]) for name in names if contents.get("cells_of_cuts")
-        }
-        if any(len(cell.label) != np.count_nonzero(routes.cut >= 0) for cell in of_cuts.values()):
-            raise ValueError
-        parts = {
-            "asked": _parse_request(contents),
-            "columns": tuple(contents["columns"]),
-            "kinds": {name: contents["kinds"][name] for name in names},
-            "cells": cells,
-            "cells_of_cuts": of_cuts,
-            "style": str(contents["style"]),
-            "routes": routes,
-            "class_of_leaf": np.array(leaves, dtype=np.int32),
-            "hidden": tuple(contents["pseudonyms"]),
-            "fresh": tuple(contents.get("fresh", ())),
-            "limit": None if contents["exposure"] is None else ExposureLimit(**contents["exposure"]),
-            "accepted": dict(contents["accepted"]),
-            "is_enforced": bool(contents["is_enforced"]),
-        }
-        if contents[_FORM] >= _FORM_WITH_DIGEST:
-            _check_read_as_written(contents, parts)
-        return parts
-    except (ArithmeticError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(
-            "the recoding is not as it was written.", hint="save it anew; it is not to be edited by hand."
-        ) from None
-
-
-def _check_read_as_written(contents: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
-    """Raise ValueError if an entry is read as another one, or names columns or kinds by what is no name."""
-    again = json.loads(json.dumps(_to_dict(parts)))
-    others = (_DIGEST, WRITER)
-    request: Request = parts["asked"]
-    names = [*parts["columns"], *parts["hidden"], *parts["fresh"], *parts["accepted"].values(), *request.removed]
-    names += [*request.quasi_identifiers, *request.sensitive, *([] if request.person is None else [request.person])]
-    names += request.writing.labels.values()
-    if not all(isinstance(each, str) for each in names) or not all(each in KINDS for each in parts["kinds"].values()):
-        raise ValueError
-    check_specs(request.specs)
-    for name, sides in zip(parts["routes"].columns, parts["routes"].sides, strict=True):
-        edges = [side.edge for side in sides if isinstance(side, Below)]
-        if parts["kinds"][name] not in ("category", "ordered"):
-            from_texts(name, with_first_days([edge for edge in edges if edge is not None]), parts["kinds"][name])
-    if any(again.get(name) != entry for name, entry in contents.items() if name not in others):
-        raise ValueError
-
-
-def _parse_request(contents: Mapping[str, Any]) -> Request:
-    return Request(
-        quasi_identifiers=tuple(contents["quasi_identifiers"]),
-        models=models_from_claim(contents["models"]),
-        sensitive=tuple(contents["sensitive"]),
-        hierarchies={name: Hierarchy.from_dict(each, name) for name, each in contents["hierarchies"].items()},
-        unknown="suppress",
-        loss=entries.Registry({SetNCP.name: SetNCP}, "loss").read(contents["loss"]),
-        identifiers=tuple(contents["identifiers"]),
-        # Files of before 0.2.0 have neither.
-        left_out=tuple(contents.get("left_out", ())),
-        rounding=read_roundings(contents.get("rounding", {})),
-        specs={name: ColumnSpec(**_as_tuples(spec)) for name, spec in contents["specs"].items()},
-        person=contents["person"],
-        limits=Limits(**contents["limits"]),
-        writing=Writing(**contents["write"]),
-    )
-
-
-def _as_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
-    # JSON has lists only.
-    return {name: tuple(each) if isinstance(each, list) else each for name, each in entry.items()}
-
-
-def _ladder_to_dict(ladder: Any) -> dict[str, Any]:
-    return ladder.to_dict() if isinstance(ladder, Hierarchy) else rule_to_dict(ladder)
-
-
-def _cell_to_dict(cell: Written) -> dict[str, Any]:
-    return {
-        "texts": list(cell.texts),
-        "label": cell.label.tolist(),
-        "lost": cell.lost.tolist(),
-        "lost_by_rank": cell.lost_by_rank.tolist(),
-        "means": None if cell.means is None else _ladder_to_dict(cell.means),
-    }
-
-
-def _parse_cell(entry: Mapping[str, Any]) -> Written:
-    label, texts = np.array(entry["label"], dtype=np.int32), tuple(entry["texts"])
-    shares, shares_by_rank = (np.array(entry[name], dtype=np.float64) for name in ("lost", "lost_by_rank"))
-    is_text = all(text is None or isinstance(text, str) for text in texts)
-    if not is_text or label.ndim != 1 or not label.shape == shares.shape == shares_by_rank.shape:
-        raise ValueError
-    if label.min(initial=0) < 0 or label.max(initial=-1) >= len(texts):
-        raise ValueError
-    # Earlier files have no `means`, only whether there are calendar units.
-    meaning = entry["means"] if "means" in entry else {"dates": {}} if entry["dates"] else None
-    return Written(label, shares, shares_by_rank, texts, None if meaning is None else Hierarchy.from_dict(meaning, ""))
-
-
-def _routes_to_list(routes: Routes, classes: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the nodes as plain values, depth first, left side first: a test of a column, or a class."""
-    leaves, nodes = iter(classes), []
-    for cut, test in zip(routes.cut.tolist(), routes.test.tolist(), strict=True):
-        nodes.append(
-            {"class": next(leaves)} if cut < 0 else _test_to_dict(routes.columns[cut], routes.sides[cut][test])
-        )
-    return nodes
-
-
-def _test_to_dict(column: str, side: Side) -> dict[str, Any]:
-    left = {"below": side.edge} if isinstance(side, Below) else {"among": list(side.cells)}
-    return {"column": column, **left}
-
-
-def _parse_routes(nodes: Any, columns: tuple[str, ...]) -> tuple[Routes, list[int]]:
-    """Parse the nodes of a tree; return the routes and the classes of the leaves."""
-    cut, test = (np.full(len(nodes), -1, dtype=np.int32) for _ in range(2))
-    sides: list[dict[Side, int]] = [{} for _ in columns]
-    leaves, n_open = [], 1
-    for i, node in enumerate(nodes):
-        # More nodes after the tree is complete: the file is malformed.
-        if not n_open:
-            raise ValueError
-        if "class" in node:
-            leaves.append(int(node["class"]))
-            n_open -= 1
-            continue
-        cut[i] = columns.index(node["column"])
-        side: Side = Below(node["below"]) if "below" in node else Among(tuple(node["among"]))
-        test[i] = sides[cut[i]].setdefault(side, len(sides[cut[i]]))
-        n_open += 1
-    if n_open:
-        raise ValueError
-    return Routes(columns, cut, test, tuple(tuple(each) for each in sides)), leaves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -371,11 +122,16 @@ class LearnedRecoding:
         InputError
             The file cannot be read, or is none.
         """
+        # Few commands read or write one, and a command loads what it runs.
+        from hushtable.anonymizers.recoding_files import DIGEST, parse_parts, read_recoding
+
         contents = read_recoding(Path(path))
-        return cls(**parse_parts(contents), digest=contents.get(_DIGEST))
+        return cls(**parse_parts(contents), digest=contents.get(DIGEST))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Save the recoding to a file; see `hushtable.release.release.Release.save_recoding`."""
+        from hushtable.anonymizers.recoding_files import write_recoding
+
         self.check_saveable()
         parts = {each.name: getattr(self, each.name) for each in fields(self)}
         write_recoding(parts, Path(path), overwrite=overwrite)

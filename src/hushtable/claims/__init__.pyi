@@ -10,7 +10,6 @@ from .certificates.triples import build_triple_certificate as build_triple_certi
 from .classes import (
     ClaimOnColumns as ClaimOnColumns,
     Classes as Classes,
-    Limits as Limits,
 )
 from .column_entries import (
     describe_missing_hierarchies as describe_missing_hierarchies,
@@ -50,6 +49,7 @@ from .histories import (
     number_histories as number_histories,
 )
 from .independence import Independence as Independence
+from .limits import Limits as Limits
 from .matchings import Matchings as Matchings
 from .rounded_cells import RoundedCells as RoundedCells, limits_of as limits_of
 from .unread import find_unread_entries as find_unread_entries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias
@@ -41,6 +41,7 @@ from hushtable.claims.grouping import (
     read_sensitive_columns,
     spelling_failures,
 )
+from hushtable.claims.limits import Limits
 from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec, bound_names, text_codes, to_canonical_texts
 from hushtable.errors import InputError, check_columns, quote_names
@@ -81,64 +82,6 @@ class CountedPersons:
     by_class: CountArray = field(repr=False)
     suppressed: int  # whose records are published with no cell left
     in_all: int
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What is demanded of the risk besides models, compared as fractions: 0.09 asks for classes of 12."""
-
-    highest_risk: float | None = None  # in (0, 1]: 1 / the smallest class
-    average_risk: float | None = None  # in (0, 1]: the mean over records of 1 / the size of their class
-    suppression: float | None = None  # in [0, 1]: the share of the records that may be suppressed
-    # Of a batch that gets the cells of an earlier release, wider ones too: the widest tell as little as suppression.
-    counts_blank: bool = False  # whether all records with * in every quasi-identifier count as suppressed
-
-    def __post_init__(self) -> None:
-        if not (self.suppression is None or _is_share(self.suppression)):
-            raise InputError(f"suppression = {self.suppression!r}.", hint="a share of the records, from 0 to 1.")
-        for name in ("highest_risk", "average_risk"):
-            limit = getattr(self, name)
-            if limit is not None and not (_is_share(limit) and limit > 0):
-                raise InputError(f"{name} = {limit!r}.", hint="a risk is a number above 0 and at most 1.")
-
-    @classmethod
-    def from_dict(cls, entries: Mapping[str, Any]) -> Limits:
-        """Read what a claim holds; the caller sees to entries that are unknown."""
-        return cls(**{each.name: entries[each.name] for each in fields(cls) if each.name in entries})
-
-    @property
-    def any(self) -> bool:
-        """Whether there is a limit of the risk."""
-        return self.highest_risk is not None or self.average_risk is not None
-
-    @property
-    def smallest_class(self) -> int:
-        """How large a class has to be for the highest risk."""
-        return 1 if self.highest_risk is None else math.ceil(1 / Fraction(str(self.highest_risk)))
-
-    @property
-    def suppression_in_words(self) -> str:
-        """The limit of suppressed records."""
-        what = "records with * in every quasi-identifier" if self.counts_blank else "suppressed records"
-        return "" if self.suppression is None else f"{what} <= {self.suppression:.6g} of all"
-
-    def with_stricter_suppression(self, other: Limits) -> Limits:
-        """Return the limits with the lower limit of suppressed records of the two."""
-        given = [each.suppression for each in (self, other) if each.suppression is not None]
-        return replace(self, suppression=min(given, default=None))
-
-    def allows_suppression(self, n_suppressed: int, n_records: int) -> bool:
-        """Tell whether so many records may be suppressed, compared as fractions."""
-        return self.suppression is None or n_suppressed <= Fraction(str(self.suppression)) * n_records
-
-    def describe_by_name(self) -> dict[str, str]:
-        """Return the limits of the risk in words."""
-        limits = {"highest risk": self.highest_risk, "average risk": self.average_risk}
-        return {name: f"{name} <= {limit:g}" for name, limit in limits.items() if limit is not None}
-
-
-def _is_share(given: object) -> bool:
-    return not isinstance(given, bool) and isinstance(given, (int, float)) and 0 <= given <= 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -622,8 +565,6 @@ class Classes(ClaimOnColumns):
             yield Failure(f"suppressed records are 0 or at least {needed}", 1, n_suppressed, float(reached))
 
     def _share_failures(self, n_suppressed: int, frame: frames.Frame, source: frames.Frame | None) -> Iterator[_Found]:
-        if self.limits.suppression is None:
-            return
         n_records = frame.n_records
         if self.limits.counts_blank:
             n_suppressed = int(frame.records[find_suppressed_rows(frame, self.columns, SUPPRESSED)].sum())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from hushtable.claims.verdict import Claim
-from hushtable.forms import FORM, describe_other_form
+from hushtable.io import FORM, describe_other_form
 
 _OF_PEOPLE = ("sentence",)  # says in words, which may change, what the other entries say
 

@@ -11,17 +11,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from hushtable._types import Missing
-from hushtable.claims.classes import ClaimOnColumns, Classes, Limits
+from hushtable.claims.classes import ClaimOnColumns, Classes
 from hushtable.claims.combinations import Combinations
 from hushtable.claims.histories import HistoryClaim, measure_claim_linkage
 from hushtable.claims.independence import Independence
+from hushtable.claims.limits import Limits
 from hushtable.claims.matchings import Matchings
 from hushtable.claims.verdict import Claim, Stated, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
 from hushtable.errors import InputError, VerificationError, names_in, quote_names
-from hushtable.forms import FORM, describe_other_form
 from hushtable.hierarchy import Hierarchy
-from hushtable.io import MANIFEST, Dialect, frames
+from hushtable.io import FORM, MANIFEST, Dialect, describe_other_form, frames
 from hushtable.models import MatchingNotion, PrivacyModel, models_in
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from hushtable.cli.arguments import (
     table_path,
 )
 from hushtable.cli.existing import skip_existing
-from hushtable.cli.groups import argument, field, option
+from hushtable.cli.groups import argument, field
 from hushtable.cli.joblog import record
-from hushtable.cli.limits import BATCH_FIGURES, batch_figures, fail_above, judge_figures, limits_of
+from hushtable.cli.limits import BATCH_FIGURES, batch_figures, judge_figures, limits_of
 from hushtable.cli.requests import key_in
 from hushtable.cli.summary import abridge_lines, describe_output
 from hushtable.cli.terminal import print_json, print_lines, show_step
@@ -28,6 +28,7 @@ from hushtable.errors import InputError, LimitError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hushtable.claims import Verdict
     from hushtable.engines import Files, Lazy
     from hushtable.release import Release
 
@@ -53,6 +54,21 @@ class EarlierBatches:
     )
 
 
+@dataclass(frozen=True)
+class Night:
+    """What it must keep to."""
+
+    fail: list[str] | None = field(
+        None,
+        "Write nothing and exit 1 if suppressed, exposed, highest, shared, alike or few-values is above its limit.",
+        "--fail-above",
+        metavar="NAME=LIMIT,...",
+    )
+    key_file: Path | None = field(
+        None, "File that holds the secret key for pseudonyms. Use a new key, or people can be linked."
+    )
+
+
 def apply(
     recoding: Annotated[Path, argument("RECODING", "File that anonymize --save-recoding wrote.")],
     file: InFile,
@@ -61,39 +77,25 @@ def apply(
     machine: Machine,
     display: Shown,
     batches: EarlierBatches,
-    fail: Annotated[list[str] | None, fail_above(BATCH_FIGURES)] = None,
-    key_file: Annotated[
-        Path | None, option("File that holds the secret key for pseudonyms. Use a new key, or people can be linked.")
-    ] = None,
+    night: Night,
 ) -> None:
     """Write a release of new rows that uses the cells of an earlier release, and verify the written file.
 
     The limits of the earlier release hold, too: above one, or above one of --fail-above, nothing is written.
     """
     from hushtable import engines
-    from hushtable.anonymizers import LearnedRecoding
     from hushtable.io import drafts
-    from hushtable.release import describe_release
 
-    limits = limits_of(fail, BATCH_FIGURES)
+    limits = limits_of(night.fail, BATCH_FIGURES)
     with skip_existing(output, writing, display):
         origin = None if str(file) == "-" else engines.open_origin(file, dialect=machine.dialect())
-        others = [*(batches.previous or ()), *(path for path in (batches.together, key_file) if path is not None)]
-        inputs = [place_of(file), recoding, *others]
+        others = [*(batches.previous or ()), *([] if batches.together is None else [batches.together])]
+        made_from = [place_of(file), recoding, *others]
+        keys = [] if night.key_file is None else [night.key_file]
         in_memory = {"--together": batches.together is not None, "--keep-order": writing.keep_order}
-        _check_output(output, inputs, origin, in_memory, writing)
-        fitted = LearnedRecoding.read(recoding)
-        key = None if key_file is None else key_in(key_file)
-        with show_step("reading"):
-            rows = machine.table(file) if origin is None else origin
-            earlier = None if batches.together is None else machine.table(batches.together)
-            before = [machine.table_with_counts(path, ()) for path in batches.previous or ()]
-        with show_step("placing rows"):
-            release = fitted.apply(
-                rows, earlier=earlier, previous=before, distinct_persons=batches.distinct_persons, key=key
-            )
+        _check_output(output, [*made_from, *keys], origin, in_memory, writing)
+        release = _publish(recoding, file, origin, machine, batches, night)
         _check_limits(release, limits)
-        made_from = [path for path in inputs if path != key_file]
         release = replace(release, inputs=(*release.inputs, *drafts.paths_among(*made_from)))
         with show_step("writing and verifying"):
             verdict = release.write(
@@ -104,16 +106,35 @@ def apply(
                 overwrite=writing.overwrite,
             )
         record("written", file=output.name, rows=verdict.n_records, suppressed=release.n_suppressed)
-        entries = release.to_dict()
-        facts = describe_release(release.claim, verdict, release.columns, entries)
-        if display.as_json:
-            print_json({"file": str(output), "verified": verdict.to_dict(), "facts": facts, **entries})
-        else:
-            print_lines(
-                *abridge_lines(
-                    [describe_output(output, codebook=writing.codebook), *facts], [], verbose=display.verbose
-                )
-            )
+        _show(release, verdict, output, writing, display)
+
+
+def _publish(
+    recoding: Path, file: Path, origin: Files | Lazy | None, machine: Machine, batches: EarlierBatches, night: Night
+) -> Release:
+    """Place the rows in the cells of the earlier release."""
+    from hushtable.anonymizers import LearnedRecoding
+
+    fitted = LearnedRecoding.read(recoding)
+    key = None if night.key_file is None else key_in(night.key_file)
+    with show_step("reading"):
+        rows = machine.table(file) if origin is None else origin
+        earlier = None if batches.together is None else machine.table(batches.together)
+        before = [machine.table_with_counts(path, ()) for path in batches.previous or ()]
+    with show_step("placing rows"):
+        return fitted.apply(rows, earlier=earlier, previous=before, distinct_persons=batches.distinct_persons, key=key)
+
+
+def _show(release: Release, verdict: Verdict, output: Path, writing: WrittenOptions, display: Shown) -> None:
+    from hushtable.release import describe_release
+
+    entries = release.to_dict()
+    facts = describe_release(release.claim, verdict, release.columns, entries)
+    if display.as_json:
+        print_json({"file": str(output), "verified": verdict.to_dict(), "facts": facts, **entries})
+        return
+    head = describe_output(output, codebook=writing.codebook)
+    print_lines(*abridge_lines([head, *facts], [], verbose=display.verbose))
 
 
 def _check_limits(release: Release, limits: Mapping[str, float]) -> None:

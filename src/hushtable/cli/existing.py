@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import typer
-
 from hushtable.cli.arguments import Shown, WrittenOptions
 from hushtable.cli.joblog import record
-from hushtable.cli.terminal import print_json, print_lines
+from hushtable.cli.terminal import leave, print_json, print_lines
 from hushtable.errors import ExistsError
 
 
@@ -44,4 +42,4 @@ def _leave_if_written(output: Path, display: Shown) -> None:
         print_json({"file": str(output), "passed": True, "skipped": True})
     else:
         print_lines(f"{output} exists, and is as its manifest says: nothing was done.")
-    raise typer.Exit
+    leave()

@@ -24,7 +24,7 @@ _KERNELS: Final = logging.getLogger("hushtable.kernels")
 
 @dataclass(frozen=True, slots=True)
 class JobLog:
-    """A file to which the lines of a job are appended; several jobs may share it."""
+    """Log."""
 
     path: Path
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

@@ -10,13 +10,13 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from hushtable.cli.joblog import record_step
 from hushtable.columns import escape_controls, escape_json_controls, to_json_values
-from hushtable.forms import FORM, FORMS
+from hushtable.io import FORM, FORMS
 from hushtable.wording import translate
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ def print_json(entries: Mapping[str, Any]) -> None:
     """Print a result as JSON, which has no word for NaN (null here) nor for infinity ("inf", "-inf")."""
     values = to_json_values({FORM: FORMS["JSON output"], **entries})
     print_lines(Laid(escape_json_controls(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))))
+
+
+def leave() -> NoReturn:
+    """End the command well, with nothing left to do."""
+    raise typer.Exit
 
 
 @contextmanager

@@ -73,10 +73,14 @@ def _apply() -> None:
     import hushtable as ht
 
     people = ht.datasets.people(n=400, seed=0).select("birth_date", "sex", "diagnosis")
-    rules = {"quasi_identifiers": ["birth_date", "sex"], "models": [ht.KAnonymity(5)], "roles": "trust"}
-    method = ht.Mondrian(recoding="readable")
-    tree = {"tree": ["diverse", "female", "male"]}
-    release = ht.anonymize(people[:300], method=method, hierarchies={"sex": tree}, **rules)
+    release = ht.anonymize(
+        people[:300],
+        quasi_identifiers=["birth_date", "sex"],
+        models=[ht.KAnonymity(5)],
+        method=ht.Mondrian(recoding="readable"),
+        hierarchies={"sex": {"tree": ["diverse", "female", "male"]}},
+        roles="trust",
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cells.json"
         release.save_recoding(path)

@@ -60,7 +60,7 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
                 f"{str(output)!r} is a symbolic link.", hint="name the file itself; no link is written through."
             )
         if os.path.isdir(output):
-            raise InputError(f"{str(output)!r} is a directory.", hint="name a file.")
+            raise ExistsError(f"{str(output)!r} is a directory.", hint="name a file.")
         if os.path.lexists(output) and not overwrite:
             raise _exists_error(output)
         if not os.access(output.parent, os.W_OK | os.X_OK):
@@ -95,7 +95,7 @@ def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *,
         if overwrite and is_release and not others:
             return
         more = f", and holds {quote_names(sorted(others))} besides a release." if others else "."
-        raise InputError(
+        raise ExistsError(
             f"{str(folder)!r} exists" + (more if is_release else f" and has no {mark}: it is not a release."),
             hint="name another folder; a release is overwritten by --force on the command line, "
             "overwrite=True in Python.",

@@ -19,8 +19,7 @@ from typing import Any, Final
 
 from hushtable.claims import Claim, Classes, Failure, Verdict, claim_from_dict, find_unread_entries
 from hushtable.errors import InputError, VerificationError, quote_names
-from hushtable.forms import FORM, FORMS, WRITER, describe_other_form
-from hushtable.io import MANIFEST, Dialect
+from hushtable.io import FORM, FORMS, MANIFEST, WRITER, Dialect, describe_other_form
 
 FOLDER_MANIFEST: Final = MANIFEST
 """The manifest of a folder."""

@@ -14,4 +14,4 @@ from .budget import (
     say_if_first_run as say_if_first_run,
 )
 from .solver import linprog as linprog, milp as milp
-from .usage import Usage as Usage, measure_usage as measure_usage
+from .usage import measure_usage as measure_usage

@@ -16,8 +16,7 @@ from hushtable._types import CodeArray
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec, check_specs, encode, merge_spellings
 from hushtable.errors import ColumnError, InputError, check_columns, quote_names
-from hushtable.forms import FORM, FORMS, describe_other_form
-from hushtable.io import Frame, drafts, frames, is_many
+from hushtable.io import FORM, FORMS, Frame, describe_other_form, drafts, frames, is_many
 
 _DIGEST: Final = "sha256"
 
