@@ -338,7 +338,7 @@ def test_prices_by_definition(seed):
     n, k = 7, int(rng.integers(2, 4))
     members = [np.sort(rng.choice(n, rng.integers(1, 6), replace=False)) for _ in range(8)]
     starts = np.append(0, np.cumsum([len(each) for each in members]))
-    classes = class_prices.Classes(
+    classes = class_prices.OpenClasses(
         np.concatenate(members).astype(np.int32), starts, rng.integers(0, 4, 8).astype(float)
     )
     counts, prices = rng.integers(1, 4, n), rng.random(n) * 4

@@ -12,7 +12,7 @@ import pytest
 import hushtable as ht
 from command import run
 from hushtable.io import frames
-from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike
+from hushtable.risk.attacks.joined_histories import HistoryRows, count_alike
 from hushtable.risk.attacks.own_release import OwnAttack
 
 ILLS = ["flu", "gout", "mumps", "cold"]
@@ -214,8 +214,8 @@ def test_a_new_key_and_equal_histories_give_nothing_away():
 
 def test_suppressed_records_are_part_of_a_history():
     # Both pseudonyms have one record in class 0; B has another one, which is suppressed and so in class 1.
-    first = LinkedRows(frames.read(pl.DataFrame({"who": ["A", "B", "B"]})), np.array([0, 0, 1]))
-    second = LinkedRows(frames.read(pl.DataFrame({"who": ["A", "B", "*"]})), np.array([0, 0, 0]))
+    first = HistoryRows(frames.read(pl.DataFrame({"who": ["A", "B", "B"]})), np.array([0, 0, 1]))
+    second = HistoryRows(frames.read(pl.DataFrame({"who": ["A", "B", "*"]})), np.array([0, 0, 0]))
     assert count_alike(first, second, "who").tolist() == [1, 1]
     assert count_alike(second, second, "who").tolist() == [2, 2]
 

@@ -17,12 +17,12 @@ from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.models import KAnonymity
 from hushtable.quality import CellLoss
 
-Combinations = tuple[tuple[str, ...], ...]
+ChosenSets = tuple[tuple[str, ...], ...]
 
 _MAX_SETS = 5_000
 
 
-def check_combinations(given: object) -> int | Combinations | None:
+def check_combinations(given: object) -> int | ChosenSets | None:
     """Return a size, or sets of columns, as they are asked for; InputError where they are neither."""
     if given is None or (isinstance(given, int) and not isinstance(given, bool) and given >= 1):
         return given
@@ -44,7 +44,7 @@ def _is_no_set(given: object) -> bool:
     return not given or not all(isinstance(name, str) for name in given)
 
 
-def list_combinations(asked: int | Sequence[Sequence[str]] | None, columns: Sequence[str]) -> Combinations:
+def list_combinations(asked: int | Sequence[Sequence[str]] | None, columns: Sequence[str]) -> ChosenSets:
     """Return the sets, in the order of the columns' names; none where one holds all columns.
 
     Sets within others are left out: what holds on more columns holds on these.
@@ -72,7 +72,7 @@ class Whole(NamedTuple):
 
 
 def search_combinations(
-    method: str, problem: Problem, sets: KeptSets, loss_weights: FloatArray, combinations: Combinations, whole: Whole
+    method: str, problem: Problem, sets: KeptSets, loss_weights: FloatArray, combinations: ChosenSets, whole: Whole
 ) -> Found:
     """Blank until on every set of columns each record shares what it publishes with k records.
 

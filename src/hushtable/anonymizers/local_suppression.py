@@ -20,7 +20,7 @@ from hushtable.anonymizers.column_combinations import (
 )
 from hushtable.anonymizers.kept_sets import KeptSets, OwnOptimum, find_own_optimum, publish_kept, rank_columns
 from hushtable.anonymizers.method import Found, Offers, Problem
-from hushtable.anonymizers.suppression_programme import Choice, Priced, improve
+from hushtable.anonymizers.suppression_programme import KeptChoice, PricedRows, improve
 from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.models import MatchingNotion, MatchK1
 from hushtable.quality import CellLoss, check_weights
@@ -131,8 +131,8 @@ class LocalSuppression:
             return Found(partition, recoding, problem.clock.build_trace(repr(self), n_walked, complete=complete))
         floor, evidence = scale * float(own.costs @ distinct.counts), None
         if np.array_equal(weights, loss_weights) and own.complete and problem.judge.is_by_size and not problem.notion:
-            start, cost = Choice.from_rows(inverse, kept), value / scale if scale else 0.0
-            proven = priced or Priced(own.costs, start, cost, is_best=False)
+            start, cost = KeptChoice.from_rows(inverse, kept), value / scale if scale else 0.0
+            proven = priced or PricedRows(own.costs, start, cost, is_best=False)
             floor = scale * proven.bound(types)
             evidence = _build_evidence(types, inverse, kept, proven, scale)
         trace = problem.clock.build_trace(repr(self), n_walked, value=value, bound=floor, complete=complete)
@@ -150,12 +150,12 @@ def _check_options(method: LocalSuppression, problem: Problem) -> None:
 
 def _search_classes(
     problem: Problem, sets: KeptSets, types: KeptSets, row_of: CodeArray, own: OwnOptimum
-) -> tuple[Whole, Priced | None]:
+) -> tuple[Whole, PricedRows | None]:
     """Close classes, and improve on them where their size is all that counts."""
     found = Whole(*close_classes(sets, problem.judge, problem.clock))
     if not (problem.judge.is_by_size and found.complete and own.complete):
         return found, None
-    start = Choice.from_rows(row_of, found.kept)
+    start = KeptChoice.from_rows(row_of, found.kept)
     priced = improve(types, problem.judge.min_size, own.costs, start, problem.clock, found.n_nodes)
     if priced is None:
         return found, None
@@ -163,13 +163,13 @@ def _search_classes(
 
 
 def _build_evidence(
-    types: KeptSets, row_of: CountArray | CodeArray, kept: BoolArray, proven: Priced, scale: float
+    types: KeptSets, row_of: CountArray | CodeArray, kept: BoolArray, proven: PricedRows, scale: float
 ) -> Mapping[str, object]:
     """Return the evidence for a certificate; distinct rows come in the order of their codes, as in the checker."""
     order = np.lexsort(tuple(types.table.codes[::-1]))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    choice = Choice.from_rows(rank[row_of], kept)
+    choice = KeptChoice.from_rows(rank[row_of], kept)
     numbers = choice.kept @ (1 << np.arange(kept.shape[1]))
     return {
         "kind": "suppression",

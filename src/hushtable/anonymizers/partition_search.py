@@ -178,7 +178,7 @@ def solve_by_columns(
     """
     # Outlying rows are rooted first, while the lists of the other rows are still long.
     order = np.argsort(-nearest_costs, kind="stable")
-    master = _Master(space, k, order, nearest_costs[order], incumbent, clock, report)
+    master = _BlockMaster(space, k, order, nearest_costs[order], incumbent, clock, report)
     for labels in (incumbent.labels, *starts):
         master.add_blocks(_blocks_of(split_large_classes(space.places, labels, k), order))
     generated = master.generate_blocks()
@@ -195,7 +195,7 @@ def _blocks_of(labels: CodeArray, order: CountArray) -> list[tuple[int, ...]]:
     return [tuple(sorted(place[rows].tolist())) for rows in np.split(ranked, np.cumsum(np.bincount(labels))[:-1])]
 
 
-class _Master:
+class _BlockMaster:
     """The linear program over the blocks generated so far; rows are numbered in the order of `order`."""
 
     def __init__(

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 _SAMPLE_OF_PROSE: Final = 1_000  # distinct cells that are looked at
 
-Moments = NDArray[np.datetime64]
+PersonMoments = NDArray[np.datetime64]
 
 
-class _Persons(NamedTuple):
+class _RetimedPersons(NamedTuple):
     """The persons of a table: their texts, and which one each row is of."""
 
     texts: Sequence[str]
@@ -112,7 +112,7 @@ def change_dates(source: Frame | Table, request: Request) -> tuple[Frame, Timeli
     return _with_dates(source, changed), timelines
 
 
-def _list_persons(source: Frame, name: str) -> _Persons:
+def _list_persons(source: Frame, name: str) -> _RetimedPersons:
     """List the persons of a table; raise InputError if a record does not say whose it is."""
     # As pseudonyms read them: an integer and the same whole float are one person.
     cells, codes = list_distinct_cells(map_texts(source.column(name), str, name), name)
@@ -121,11 +121,11 @@ def _list_persons(source: Frame, name: str) -> _Persons:
             f"{n_nobody:,} records do not say in {name!r} whose they are, so that their dates cannot be changed.",
             hint="leave these records out, or say whose they are.",
         )
-    return _Persons(cells.to_list(), codes)
+    return _RetimedPersons(cells.to_list(), codes)
 
 
 def _shift(
-    source: Frame, rule: DateShift, persons: _Persons, moments: Mapping[str, Moments], request: Request
+    source: Frame, rule: DateShift, persons: _RetimedPersons, moments: Mapping[str, PersonMoments], request: Request
 ) -> tuple[Frame, Timelines]:
     """Shift dates, and leave out the records at the ends of the window."""
     for name, dates in moments.items():
@@ -176,7 +176,7 @@ def _with_dates(source: Frame, changed: Mapping[str, ValueArray]) -> Frame:
 
 
 def _measure_intervals(
-    moments: Mapping[str, Moments], persons: CodeArray, k: int
+    moments: Mapping[str, PersonMoments], persons: CodeArray, k: int
 ) -> dict[str, tuple[KnownIntervals, ...]]:
     """Measure, for each column, whom the intervals between its dates would find."""
     measured = {}

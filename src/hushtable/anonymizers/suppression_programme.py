@@ -19,7 +19,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.kept_sets import KeptSets
 from hushtable.kernels import class_prices
-from hushtable.kernels.class_prices import Classes, Dearest
+from hushtable.kernels.class_prices import Dearest, OpenClasses
 from hushtable.search import Budget, Clock, solver
 
 _TOLERANCE: Final = 1e-7
@@ -36,7 +36,7 @@ _MIN_SECONDS: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class KeptChoice:
     """How many records of each distinct row keep which columns; sorted by row."""
 
     rows: CountArray
@@ -44,7 +44,7 @@ class Choice:
     n_records: CountArray
 
     @classmethod
-    def from_rows(cls, row_of: CodeArray | CountArray, kept: BoolArray) -> Choice:
+    def from_rows(cls, row_of: CodeArray | CountArray, kept: BoolArray) -> KeptChoice:
         """Count what every row of the table keeps, given which distinct row each is."""
         numbers = kept @ (1 << np.arange(kept.shape[1]))
         pairs, first, n_records = np.unique(
@@ -59,11 +59,11 @@ class Choice:
         return expanded
 
 
-class Priced(NamedTuple):
+class PricedRows(NamedTuple):
     """Prices of distinct rows, no class cheaper than its records' prices; and the best release that was found."""
 
     prices: FloatArray
-    choice: Choice
+    choice: KeptChoice
     value: float  # of the best release
     is_best: bool  # whether it is proven that no release costs less
     n_parts: int = 0  # how many programmes were solved
@@ -74,7 +74,9 @@ class Priced(NamedTuple):
         return self.value if self.is_best else _round_up(float(self.prices @ sets.table.counts), _step(sets.weights))
 
 
-def improve(sets: KeptSets, k: int, own: FloatArray, start: Choice, clock: Clock, n_before: int) -> Priced | None:
+def improve(
+    sets: KeptSets, k: int, own: FloatArray, start: KeptChoice, clock: Clock, n_before: int
+) -> PricedRows | None:
     """Improve on a release, and prove what is proven; None where there are too many classes.
 
     Parameters
@@ -106,18 +108,18 @@ def improve(sets: KeptSets, k: int, own: FloatArray, start: Choice, clock: Clock
         prices = own
     above = np.empty(len(members.classes.rows))
     class_prices.cost_above_prices(members.classes, sets.table.counts, prices, _scratch(k), above)
-    search = _Search(members, sets.table.counts, k, prices, above, members.count_records(start))
+    search = _MemberSearch(members, sets.table.counts, k, prices, above, members.count_records(start))
     n_parts, complete = _search_parts(search, clock, n_before)
     is_best = _prove(search, _step(sets.weights), clock)
     choice = search.to_choice()
-    return Priced(prices, choice, float(search.costs @ search.amounts), is_best, n_parts, complete)
+    return PricedRows(prices, choice, float(search.costs @ search.amounts), is_best, n_parts, complete)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Members:
     """Classes that a release may have, and the columns that their records keep."""
 
-    classes: Classes
+    classes: OpenClasses
     kept: BoolArray = field(repr=False)  # (n_classes, n_columns)
     is_all: bool  # whether some best release has no others
     class_of: CountArray = field(init=False, repr=False)  # (n_members,)
@@ -126,7 +128,7 @@ class _Members:
         class_of = np.repeat(np.arange(len(self.kept)), np.diff(self.classes.starts))
         object.__setattr__(self, "class_of", class_of)
 
-    def count_records(self, choice: Choice) -> CountArray:
+    def count_records(self, choice: KeptChoice) -> CountArray:
         """Return how many records each member has in a release."""
         bits = 1 << np.arange(self.kept.shape[1], dtype=np.int64)
         numbers = self.classes.rows.astype(np.int64) << len(bits) | (self.kept @ bits)[self.class_of]
@@ -137,7 +139,7 @@ class _Members:
         return amounts
 
 
-def _keep_what_agrees(sets: KeptSets, choice: Choice) -> Choice:
+def _keep_what_agrees(sets: KeptSets, choice: KeptChoice) -> KeptChoice:
     """Return a release in which the records of a class keep all that they agree on."""
     codes = np.where(choice.kept.T, sets.table.codes[:, choice.rows] + 1, -1)
     _, labels = np.unique(codes, axis=1, return_inverse=True)
@@ -150,26 +152,26 @@ def _keep_what_agrees(sets: KeptSets, choice: Choice) -> Choice:
     pairs, first, inverse = np.unique(
         np.column_stack((choice.rows, bits)), axis=0, return_index=True, return_inverse=True
     )
-    return Choice(pairs[:, 0], kept[first], np.bincount(inverse, choice.n_records).astype(np.int64))
+    return KeptChoice(pairs[:, 0], kept[first], np.bincount(inverse, choice.n_records).astype(np.int64))
 
 
-def _classes_on(sets: KeptSets, kept: BoolArray, rows: CountArray | None = None) -> Classes:
+def _classes_on(sets: KeptSets, kept: BoolArray, rows: CountArray | None = None) -> OpenClasses:
     """Return the classes of some rows, or of all, that agree on some columns."""
     labels, n_classes = sets.label(kept, rows)
     order = np.argsort(labels, kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(labels, minlength=n_classes)))
-    return Classes(
+    return OpenClasses(
         (order if rows is None else rows[order]).astype(np.int32), starts, np.full(n_classes, sets.cost(kept))
     )
 
 
-def _list_members(sets: KeptSets, k: int, own: FloatArray, start: Choice) -> _Members | None:
+def _list_members(sets: KeptSets, k: int, own: FloatArray, start: KeptChoice) -> _Members | None:
     """List classes whose records pay at most so much more than they would by themselves, as much as there is room."""
     paid = np.zeros(len(own))
     np.maximum.at(paid, start.rows, sets.costs(start.kept))
     unit = float(sets.weights.max())
     for slack in (math.inf, 2 * unit, unit, 0.0):
-        found: list[Classes] = []
+        found: list[OpenClasses] = []
         kept: list[BoolArray] = []
         n_members = 0
         for columns in sets.iterate():
@@ -181,11 +183,11 @@ def _list_members(sets: KeptSets, k: int, own: FloatArray, start: Choice) -> _Me
         else:
             starts = np.append(0, np.cumsum(np.concatenate([np.diff(each.starts) for each in found])))
             rows, costs = (np.concatenate([getattr(each, name) for each in found]) for name in ("rows", "costs"))
-            return _Members(Classes(rows, starts, costs), np.concatenate(kept), math.isinf(slack))
+            return _Members(OpenClasses(rows, starts, costs), np.concatenate(kept), math.isinf(slack))
     return None
 
 
-def _useful_classes(sets: KeptSets, k: int, kept: BoolArray, most: FloatArray) -> Classes:
+def _useful_classes(sets: KeptSets, k: int, kept: BoolArray, most: FloatArray) -> OpenClasses:
     """Return the classes on some columns of the rows that may pay for them.
 
     Left out are those of fewer than k records, those whose rows agree on more, which cost less with it, and those of
@@ -203,7 +205,7 @@ def _useful_classes(sets: KeptSets, k: int, kept: BoolArray, most: FloatArray) -
         is_useful &= np.minimum.reduceat(codes[j], first) < np.maximum.reduceat(codes[j], first)
     sizes = np.diff(classes.starts)
     rows = classes.rows[np.repeat(is_useful, sizes)]
-    return Classes(rows, np.append(0, np.cumsum(sizes[is_useful])), classes.costs[is_useful])
+    return OpenClasses(rows, np.append(0, np.cumsum(sizes[is_useful])), classes.costs[is_useful])
 
 
 def _scratch(k: int) -> Dearest:
@@ -211,7 +213,7 @@ def _scratch(k: int) -> Dearest:
 
 
 def _raise_prices(
-    classes: Classes, counts: CountArray, k: int, own: FloatArray, value: float, clock: Clock
+    classes: OpenClasses, counts: CountArray, k: int, own: FloatArray, value: float, clock: Clock
 ) -> FloatArray:
     """Raise prices, step by step along what classes choose too seldom on average; return the best ones."""
     chosen, scratch = np.zeros(len(counts), dtype=np.int64), _scratch(k)
@@ -240,7 +242,7 @@ def _raise_prices(
 
 
 @dataclass(slots=True, eq=False)
-class _Search:
+class _MemberSearch:
     """A release on its way: how many records each member has, and each class."""
 
     members: _Members
@@ -273,15 +275,15 @@ class _Search:
         paid = np.bincount(self.members.classes.rows, self.amounts * self.costs, len(self.counts))
         return np.asarray(paid - self.prices * self.counts)
 
-    def to_choice(self) -> Choice:
+    def to_choice(self) -> KeptChoice:
         """Return what records keep."""
         used = np.flatnonzero(self.amounts)
         used = used[np.lexsort((self.costs[used], self.members.classes.rows[used]))]
         rows, kept = self.members.classes.rows[used], self.members.kept[self.members.class_of[used]]
-        return Choice(rows.astype(np.int64), kept, self.amounts[used])
+        return KeptChoice(rows.astype(np.int64), kept, self.amounts[used])
 
 
-def _search_parts(search: _Search, clock: Clock, n_before: int) -> tuple[int, bool]:
+def _search_parts(search: _MemberSearch, clock: Clock, n_before: int) -> tuple[int, bool]:
     """Choose anew part by part, in rounds over all rows that pay too much; return how many, and whether none was left.
 
     Parts grow where they gain little, up to what a programme solves in a second: with k, classes are harder to choose.
@@ -310,7 +312,7 @@ def _search_parts(search: _Search, clock: Clock, n_before: int) -> tuple[int, bo
             size = min(largest, size * 3 // 2)
 
 
-def _free_part(search: _Search, seed: int, size: int, is_done: BoolArray) -> tuple[CountArray, dict[int, int]]:
+def _free_part(search: _MemberSearch, seed: int, size: int, is_done: BoolArray) -> tuple[CountArray, dict[int, int]]:
     """Free some rows, those first that may share a class; return them, and the loads of classes that lose records.
 
     A class that would keep too few records is freed as a whole.
@@ -349,7 +351,7 @@ def _free_part(search: _Search, seed: int, size: int, is_done: BoolArray) -> tup
     return np.array(sorted(free), dtype=np.int64), left
 
 
-def _solve_part(search: _Search, free: CountArray, left: dict[int, int], clock: Clock) -> None:
+def _solve_part(search: _MemberSearch, free: CountArray, left: dict[int, int], clock: Clock) -> None:
     """Choose anew for some rows, from the members that cost little above prices, and take it if it costs less."""
     at = np.concatenate([search.list_members(row) for row in free.tolist()])
     at = at[(search.above[at] <= search.near) | (search.amounts[at] > 0)]
@@ -361,13 +363,13 @@ def _solve_part(search: _Search, free: CountArray, left: dict[int, int], clock: 
         _take(search, at, solved[0])
 
 
-def _take(search: _Search, at: CountArray, amounts: CountArray) -> None:
+def _take(search: _MemberSearch, at: CountArray, amounts: CountArray) -> None:
     np.add.at(search.loads, search.members.class_of[at], amounts - search.amounts[at])
     search.amounts[at] = amounts
 
 
 def _choose_members(
-    search: _Search, rows: CountArray, at: CountArray, loads: CountArray, clock: Clock
+    search: _MemberSearch, rows: CountArray, at: CountArray, loads: CountArray, clock: Clock
 ) -> tuple[CountArray, bool] | None:
     """Choose members for all records of some rows at the least cost; also tell whether that is proven.
 
@@ -415,7 +417,7 @@ def _choose_members(
     return None if solved.x is None else (np.rint(solved.x[:n]).astype(np.int64), solved.status == 0)
 
 
-def _prove(search: _Search, step: float, clock: Clock) -> bool:
+def _prove(search: _MemberSearch, step: float, clock: Clock) -> bool:
     """Tell whether no release costs less; where few members could be in one, by a programme of all of them.
 
     The classes of a cheaper release cost at most so much above their prices as all of it does.

@@ -197,7 +197,7 @@ Few = Annotated[int, option("Also count the persons who are among fewer than so 
 
 
 @dataclass(frozen=True)
-class KnownRecords:
+class KnownRecordOptions:
     """What an attacker knows."""
 
     person: str = field(..., "Column that says whose record a row is.", metavar="COLUMN")
@@ -218,7 +218,7 @@ class DrawsOptions:
 
 def unicity(
     file: InFile,
-    records: KnownRecords,
+    records: KnownRecordOptions,
     draws: DrawsOptions,
     results: Results,
     reading: ReadingOptions,

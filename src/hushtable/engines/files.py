@@ -327,7 +327,7 @@ class Files:
             number_of_row[published_rows] = numbers
         # Published rows are held only once: as codes, no longer as cells.
         cells_to_find = replace(cells, published=cells.published.clear())
-        return Batches(partial(self._number_records, cells_to_find, number_of_row), _Published(rows, cells.columns))
+        return Batches(partial(self._number_records, cells_to_find, number_of_row), _CellDecoder(rows, cells.columns))
 
     def _number_records(self, cells: PublishedCells, number_of_row: CodeArray) -> Iterator[pa.Table]:
         """Yield batches: the number of each record's published row, then its kept columns."""
@@ -348,7 +348,7 @@ class Files:
             np.add.at(counts, row_numbers, 1)
             numbers = number_of_row[row_numbers]
             columns = [batch.column(names.index(name)) for name in kept_columns]
-            # Columns are called by numbers here; `_Published` gives them their names.
+            # Columns are called by numbers here; `_CellDecoder` gives them their names.
             table = decode_dictionaries(
                 pa.table([pa.array(numbers), *columns], names=list(map(str, range(-1, len(kept_columns)))))
             )
@@ -379,7 +379,7 @@ class Files:
         return frame.with_specs(self.specs)
 
 
-class _Published:
+class _CellDecoder:
     """Decodes the numbers of distinct published rows to their cells."""
 
     def __init__(self, rows: pl.DataFrame, columns: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit_bare, jit_inner
 
 
-class Classes(NamedTuple):
+class OpenClasses(NamedTuple):
     """Rows that can be a class together, one class after the other; a row may be in many."""
 
     rows: CodeArray  # (n_members,)
@@ -24,7 +24,7 @@ class Dearest(NamedTuple):
 
 
 @jit_inner
-def _find_dearest(classes: Classes, number: int, counts: CountArray, prices: FloatArray, dearest: Dearest) -> int:
+def _find_dearest(classes: OpenClasses, number: int, counts: CountArray, prices: FloatArray, dearest: Dearest) -> int:
     """Find the k dearest records of a class; return how many of them it has."""
     k, n = dearest.prices.size, 0
     for i in range(classes.starts[number], classes.starts[number + 1]):
@@ -44,7 +44,7 @@ def _find_dearest(classes: Classes, number: int, counts: CountArray, prices: Flo
 
 @jit_bare
 def choose_classes(
-    classes: Classes, counts: CountArray, prices: FloatArray, dearest: Dearest, chosen: CountArray
+    classes: OpenClasses, counts: CountArray, prices: FloatArray, dearest: Dearest, chosen: CountArray
 ) -> float:
     """Choose what pays at these prices, a class with at least k records; return its cost without the prices.
 
@@ -79,7 +79,9 @@ def choose_classes(
 
 
 @jit_bare
-def lower_prices(classes: Classes, counts: CountArray, prices: FloatArray, dearest: Dearest, tolerance: float) -> None:
+def lower_prices(
+    classes: OpenClasses, counts: CountArray, prices: FloatArray, dearest: Dearest, tolerance: float
+) -> None:
     """Lower prices until no k records of a class cost less, one class after the other, the dearest rows alike."""
     k = dearest.prices.size
     for number in range(classes.costs.size):
@@ -96,7 +98,7 @@ def lower_prices(classes: Classes, counts: CountArray, prices: FloatArray, deare
 
 @jit_bare
 def cost_above_prices(
-    classes: Classes, counts: CountArray, prices: FloatArray, dearest: Dearest, above: FloatArray
+    classes: OpenClasses, counts: CountArray, prices: FloatArray, dearest: Dearest, above: FloatArray
 ) -> None:
     """Tell of every member how much the cheapest k records of its class, one of its row among them, cost above prices.
 

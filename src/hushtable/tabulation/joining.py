@@ -29,7 +29,7 @@ _MAX_PARTS: Final = 200_000  # of classes in cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Spread:
+class _ClassSpread:
     """How the classes of a release can be spread over cells.
 
     Classes that cover the same cells are one here: a group.
@@ -88,7 +88,7 @@ def _dimensions_of(by: Sequence[str], across: str | None) -> tuple[str, ...]:
     return (*by, *([] if across is None or across in by else [across]))
 
 
-def _spread(frame: Frame, claim: Classes, system: CellSystem, names: Sequence[str]) -> _Spread | None:
+def _spread(frame: Frame, claim: Classes, system: CellSystem, names: Sequence[str]) -> _ClassSpread | None:
     """Return how the released records can be spread over the finest cells of some dimensions of a table."""
     shared = [name for name in names if name in frame.columns]
     if not shared:
@@ -114,7 +114,7 @@ def _spread(frame: Frame, claim: Classes, system: CellSystem, names: Sequence[st
         )
     covers, group_of = np.unique(rows, axis=0, return_inverse=True)
     n_records = np.bincount(group_of.ravel(), weights=frame.records, minlength=len(covers)).astype(np.int64)
-    return _Spread(covers, n_records, leaves)
+    return _ClassSpread(covers, n_records, leaves)
 
 
 def _find_leaves(system: CellSystem, names: Sequence[str]) -> CountArray:
@@ -131,7 +131,7 @@ def _find_leaves(system: CellSystem, names: Sequence[str]) -> CountArray:
     return np.array([cell for cell, key in enumerate(system.keys) if is_leaf(cell, key)], dtype=np.int64)
 
 
-def _join(system: CellSystem, spreads: Sequence[_Spread]) -> tuple[CellSystem, list[CountArray]]:
+def _join(system: CellSystem, spreads: Sequence[_ClassSpread]) -> tuple[CellSystem, list[CountArray]]:
     """Add to a system how many records of each group are in each cell; return it with the numbers of these parts."""
     all_parts = []
     for spread in spreads:
@@ -161,7 +161,7 @@ def _join(system: CellSystem, spreads: Sequence[_Spread]) -> tuple[CellSystem, l
     return system, all_parts
 
 
-def _count_left_out(system: CellSystem, spread: _Spread) -> int:
+def _count_left_out(system: CellSystem, spread: _ClassSpread) -> int:
     """Return how many records the tables count, and the release does not have."""
     whole = [cell for cell, key in enumerate(system.keys) if key == ()]
     if not whole or not system.is_known[whole[0]]:
@@ -187,7 +187,7 @@ def _attack_cells(tables: TableAudit, found: Deduction) -> OwnAttack:
     return OwnAttack("hidden cells", None, told, "cells", max(1, len(marked)), n_found, n_found, None, n_found > 0)
 
 
-def _attack_groups(spreads: Sequence[_Spread], parts: Sequence[CountArray], found: Deduction, k: int) -> OwnAttack:
+def _attack_groups(spreads: Sequence[_ClassSpread], parts: Sequence[CountArray], found: Deduction, k: int) -> OwnAttack:
     """Count the records of classes of which the tables tell that fewer than k are in a cell."""
     n_targets = n_found = 0
     for spread, places in zip(spreads, parts, strict=True):

@@ -28,7 +28,7 @@ STATUS: Final = "status"
 
 
 @dataclass(slots=True)
-class _Variable:
+class _ArgusVariable:
     """A column as the ``.rda`` declares it."""
 
     name: str
@@ -99,10 +99,10 @@ def read_argus_table(path: Path) -> ArgusTable:
     return ArgusTable({name: columns[name] for name in columns if name in used}, reading, unused)
 
 
-def _read_metadata(path: Path) -> tuple[str, list[_Variable], dict[str, str]]:
+def _read_metadata(path: Path) -> tuple[str, list[_ArgusVariable], dict[str, str]]:
     """Return the separator, the columns, and which statuses mean safe or unsafe."""
     separator, statuses = ";", {}
-    variables: list[_Variable] = []
+    variables: list[_ArgusVariable] = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         try:
             word, *given = shlex.split(line.replace("\\", "/"), posix=True) or [""]
@@ -112,7 +112,7 @@ def _read_metadata(path: Path) -> tuple[str, list[_Variable], dict[str, str]]:
         if not word:
             continue
         if not word.startswith("<"):
-            variables.append(_Variable(word))
+            variables.append(_ArgusVariable(word))
         elif key in ("SAFE", "UNSAFE", "PROTECT") and given:
             statuses[given[0].casefold()] = "u" if key == "UNSAFE" else "s"
         elif key == "SEPARATOR" and given:
@@ -122,7 +122,7 @@ def _read_metadata(path: Path) -> tuple[str, list[_Variable], dict[str, str]]:
     return separator, variables, statuses
 
 
-def _declare(variable: _Variable, key: str, given: Sequence[str]) -> None:
+def _declare(variable: _ArgusVariable, key: str, given: Sequence[str]) -> None:
     """Add what a line of the metadata says of a column."""
     if key == "NUMERIC":
         variable.kind = _NUMERIC_KINDS.get(given[0].strip("<>").upper(), "value") if given else "value"
@@ -170,7 +170,7 @@ def _read_a_priori(path: Path, columns: Mapping[str, list[str]], labels: Sequenc
     return [told.get(row, SAFE_STATUSES[0]) for row in rows]
 
 
-def _read_levels(variable: _Variable, codes: Sequence[str], folder: Path) -> dict[str, tuple[str, ...]]:
+def _read_levels(variable: _ArgusVariable, codes: Sequence[str], folder: Path) -> dict[str, tuple[str, ...]]:
     """Return parents and children: of a code list, else of the digits of codes."""
     if variable.code_list is None:
         return dict(_nest_by_digits(variable, codes))
@@ -183,7 +183,7 @@ def _read_levels(variable: _Variable, codes: Sequence[str], folder: Path) -> dic
     return read_hierarchy(path, variable.name, lead=variable.lead)
 
 
-def _nest_by_digits(variable: _Variable, codes: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _nest_by_digits(variable: _ArgusVariable, codes: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     ends = [sum(variable.digits[: place + 1]) for place in range(len(variable.digits))]
     distinct = [code for code in dict.fromkeys(codes) if code != variable.total]
     for shorter, longer in pairwise(ends):

@@ -23,7 +23,7 @@ from hushtable.errors import InputError
 from hushtable.models import KAnonymity
 from hushtable.search import milp
 
-Entries = Mapping[str, Any]
+BlankEntries = Mapping[str, Any]
 
 _TOLERANCE: Final = 1e-6
 _INFEASIBLE: Final = 2  # as SciPy reports it
@@ -36,13 +36,13 @@ _IS_FLOOR: Final = "no k records cost less than their prices"
 _IS_BEST: Final = "no blanks cost less"
 
 
-def check(data: object, entries: Entries, reading: Reading) -> Verdict:
+def check(data: object, entries: BlankEntries, reading: Reading) -> Verdict:
     """Check that the stated blanks cost what is stated, and that no others cost less than the floor."""
     with complete_entries():
         read = ReadColumns.from_entries(data, entries, reading)
         if read.failures:
             return reading.verdict_of_failures(read.failures, read.columns, read.frame.n_rows)
-        stated = _Stated.from_entries(read, entries)
+        stated = _StatedBlanks.from_entries(read, entries)
         failures, unchecked = stated.judge()
     figures = {
         "value": stated.value,
@@ -59,7 +59,7 @@ def check(data: object, entries: Entries, reading: Reading) -> Verdict:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Stated:
+class _StatedBlanks:
     """What a certificate says, and the distinct rows of the input in the order of their codes."""
 
     codes: CodeArray = field(repr=False)  # (n_columns, n_rows)
@@ -74,7 +74,7 @@ class _Stated:
     bound: float
 
     @classmethod
-    def from_entries(cls, read: ReadColumns, entries: Entries) -> _Stated:
+    def from_entries(cls, read: ReadColumns, entries: BlankEntries) -> _StatedBlanks:
         ((loss, options),) = entries["loss"].items()
         if loss not in ("ncp", "certainty", "minimal_distortion"):
             raise InputError(f"a certificate of blanks by the loss {loss!r}.", hint="no checker knows it.")
@@ -160,7 +160,7 @@ class _Stated:
 class _NearSets:
     """What rows may keep in classes that cost at most so much more than their prices."""
 
-    def __init__(self, stated: _Stated, above: float) -> None:
+    def __init__(self, stated: _StatedBlanks, above: float) -> None:
         self.stated, self.above = stated, above
         self.rows: list[CountArray] = []
         self.costs: list[float] = []
@@ -220,7 +220,7 @@ def _label_all(n_rows: int) -> tuple[CountArray, CountArray]:
     return np.zeros(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
 
 
-def _cost_above_prices(stated: _Stated, labels: CountArray, n_classes: int, cost: float) -> FloatArray:
+def _cost_above_prices(stated: _StatedBlanks, labels: CountArray, n_classes: int, cost: float) -> FloatArray:
     """Return by how much the cheapest k records of a class cost more than their prices, one of each row among them.
 
     inf where a class has fewer than k records. Row by row: the definition, one class after the other.

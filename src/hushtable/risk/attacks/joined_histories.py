@@ -12,14 +12,14 @@ from hushtable.columns import SUPPRESSED, list_distinct_cells
 from hushtable.io import Frame
 
 
-class LinkedRows(NamedTuple):
+class HistoryRows(NamedTuple):
     """The rows of a release, and the class of each; suppressed rows have one, too."""
 
     frame: Frame
     classes: CountArray
 
 
-def count_alike(first: LinkedRows, second: LinkedRows, name: str) -> CountArray:
+def count_alike(first: HistoryRows, second: HistoryRows, name: str) -> CountArray:
     """Count for each pseudonym in both releases how many of them, itself included, have its joined history.
 
     A history is the classes of its records, with how many are in each, as linked k-anonymity counts it: how many
@@ -39,7 +39,7 @@ def count_alike(first: LinkedRows, second: LinkedRows, name: str) -> CountArray:
     return count_equal_histories(classes[is_shared], persons, counts[is_shared])
 
 
-def _number_pseudonyms(side: LinkedRows, name: str, numbers: dict[str, int]) -> CodeArray:
+def _number_pseudonyms(side: HistoryRows, name: str, numbers: dict[str, int]) -> CodeArray:
     """Number the pseudonyms of rows, each new one by the next number; -1 is nobody's."""
     cells, codes = list_distinct_cells(side.frame.values(name), name)
     of_cell = [-1 if cell == SUPPRESSED else numbers.setdefault(cell, len(numbers)) for cell in cells.to_list()]

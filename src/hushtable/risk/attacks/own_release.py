@@ -32,7 +32,7 @@ from hushtable.risk.attacks.fitting import (
     open_publication,
     relate_cells,
 )
-from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike
+from hushtable.risk.attacks.joined_histories import HistoryRows, count_alike
 from hushtable.risk.attacks.publication import Publication
 from hushtable.risk.intervals import clip_interval, excess_risk, wilson_interval
 from hushtable.risk.nearness import axis_values
@@ -529,7 +529,7 @@ def _attack_histories(now: Publication, before: Publication, name: str, k: int) 
     """Join what either release publishes of a pseudonym that both hold; it falls where fewer than k share that."""
     if name not in before.table.frame.columns:
         return
-    first, second = (LinkedRows(side.table.frame, side.classes) for side in (now, before))
+    first, second = (HistoryRows(side.table.frame, side.classes) for side in (now, before))
     n_alike = count_alike(first, second, name)
     if len(n_alike):
         n_alone = int((n_alike == 1).sum())
