@@ -51,7 +51,7 @@ from .histories import (
 )
 from .independence import Independence as Independence
 from .matchings import Matchings as Matchings
-from .rounded_cells import RoundedCells as RoundedCells, limits_of as limits_of
+from .rounded_cells import RoundedCells as RoundedCells, show_limits as show_limits
 from .unread import find_unread_entries as find_unread_entries
 from .verdict import (
     Claim as Claim,
