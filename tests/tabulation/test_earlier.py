@@ -83,3 +83,12 @@ def test_cells_that_were_hidden_above_zero_do_not_become_zeros(first):
     people, path, _ = first
     with pytest.raises(ht.InputError, match=r"zeros are hidden, and first.csv has them shown"):
         ht.tabulate(people, by=["education", "sex"], earlier=path, reader=ht.ReaderKnowledge(zeros="hidden"))
+
+
+def test_where_nothing_is_left_to_hide_nothing_is_hidden(tmp_path):
+    people = pl.DataFrame({"g": ["a"] * 30 + ["b"] * 40})
+    ht.tabulate(people, by=["g"]).write(tmp_path / "first.csv")
+    made = ht.tabulate(people, by=["g"], earlier=tmp_path / "first.csv")
+    assert made.pattern.is_optimal
+    assert not made.pattern.is_hidden.any()
+    assert made.write(tmp_path / "again.csv").passed
