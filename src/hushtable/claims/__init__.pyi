@@ -62,6 +62,7 @@ from .verdict import (
 )
 from .verifying import (
     KINDS as KINDS,
+    KINDS_OF_TABLES as KINDS_OF_TABLES,
     claim_from_dict as claim_from_dict,
     claim_from_models as claim_from_models,
     open_release as open_release,
