@@ -92,3 +92,9 @@ def test_persons_in_several_cells_are_not_rounded():
         ht.round_tables(visits, by=["g"], person="id")
     once = ht.round_tables(visits.with_columns(g=pl.lit("a")), by=["g"], person="id", base=2, seed=1)
     assert once.system.values.tolist() == [3, 3]
+
+
+def test_rounded_tables_have_a_report(tmp_path):
+    made = ht.round_tables(ht.datasets.people(n=300, seed=1), by=["education", "sex"], base=5, seed=1)
+    ht.report(made).write(tmp_path / "r.html")
+    assert "How counts were rounded" in (tmp_path / "r.html").read_text(encoding="utf-8")
