@@ -50,6 +50,7 @@ KINDS = {
     "journeys": 6,
     "advice": 6,
     "cell_tables": 6,
+    "published_tables": 6,
     "timelines": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
