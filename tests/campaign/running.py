@@ -50,6 +50,7 @@ KINDS = {
     "journeys": 6,
     "advice": 6,
     "cell_tables": 6,
+    "published_tables": 6,
     "timelines": 6,
     "canaries": 6,
     "trackers": 4,

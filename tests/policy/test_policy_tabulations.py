@@ -50,6 +50,8 @@ def test_a_policy_makes_the_tables_that_python_makes(tmp_path, firms):
      ("{by: [region], sensitive: size}", "a dimension of no table"),
      ("{by: [region], hierarchies: {size: {all: [x, y]}}}", "a dimension of no table"),
      ("{by: [region], dominance: [0, 80]}", "dominance n"),
+     ("{by: [region], round: 5, threshold: 3}", "tabulations.threshold: has no effect"),
+     ("{by: [region], round: 1}", "tabulations.round"),
      ("{by: []}", "tabulations.by"),
      ("{by: [region], thresold: 3}", "Did you mean 'threshold'")],
 )  # fmt: skip
@@ -69,3 +71,35 @@ def test_a_sensitive_dimension_is_protected_or_accepted(firms):
         ht.Policy.parse("columns: {region: quasi-identifier}\nmodels: [k-anonymity: 2]").tabulate(firms)
     with pytest.raises(ht.PolicyError, match="gives no role to 'more'"):
         accepted.tabulate(firms.with_columns(more=1))
+
+
+def test_a_policy_rounds(tmp_path, firms):
+    policy = ht.Policy.parse(f"{HEAD}tabulations: {{by: [region, size], round: 5}}\n")
+    made = policy.tabulate(firms)
+    assert isinstance(made, ht.RoundedTables)
+    made.write(tmp_path / "t.csv")
+    assert policy.verify(tmp_path / "t.csv").passed
+    for other in (
+        {"tabulations.round": 4},
+        {"tabulations.by": [["region"]]},
+        {"tabulations": {"by": ["region", "size"]}},
+    ):
+        with pytest.raises(ht.PolicyError, match="claims other tables"):
+            policy.with_entries(other).verify(tmp_path / "t.csv")
+
+
+def test_a_policy_publishes_earlier_tables_again(tmp_path, firms):
+    first = ht.Policy.parse(f"{HEAD}tabulations: {{by: [region, size], threshold: 2}}\n")
+    first.tabulate(firms).write(tmp_path / "first.csv")
+    with pytest.raises(ht.PolicyError, match=r"no file 'none.csv' in the folder"):
+        ht.Policy.parse(f"{HEAD}tabulations: {{by: [region], earlier: none.csv}}\n", folder=tmp_path)
+    policy = ht.Policy.parse(
+        f"{HEAD}tabulations: {{by: [region], threshold: 2, earlier: first.csv}}\n", folder=tmp_path
+    )
+    assert tmp_path / "first.csv" in policy.inputs
+    made = policy.tabulate(firms)
+    assert made.by == (("region",), ("region", "size"))
+    made.write(tmp_path / "second.csv")
+    assert policy.verify(tmp_path / "second.csv").passed
+    with pytest.raises(ht.PolicyError, match="claims other tables"):
+        first.with_entries({"tabulations.by": [["region"]]}).verify(tmp_path / "second.csv")

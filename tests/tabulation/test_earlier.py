@@ -61,3 +61,34 @@ def test_what_was_published_cannot_be_hidden_again(first, tmp_path):
     (tmp_path / "plain.csv").write_text("g,n\na,3\n")
     with pytest.raises(ht.InputError, match="manifest"):
         ht.tabulate(people, by=["education", "sex"], earlier=tmp_path / "plain.csv")
+
+
+def test_zeros_that_were_hidden_stay_hidden(tmp_path):
+    counts = {("a", "x"): 30, ("a", "y"): 40, ("a", "z"): 50, ("b", "x"): 30, ("b", "y"): 40, ("b", "z"): 0}
+    rows = [(g, h, "m" if place % 2 else "f") for (g, h), n in counts.items() for place in range(n)]
+    people = pl.DataFrame(rows, schema=["g", "h", "s"], orient="row")
+    path = tmp_path / "first.csv"
+    ht.tabulate(people, by=["g", "h"], reader=ht.ReaderKnowledge(zeros="hidden")).write(path)
+    made = ht.tabulate(people, by=["g", "s"], earlier=path)
+    old = {tuple(row[:-1]): row[-1] for row in pl.read_csv(path, infer_schema=False).rows()}
+    new = {row[:-1]: row[-1] for row in made.frame.select("g", "h", "n", "s").filter(s="Total").drop("s").rows()}
+    assert old["b", "z"] == "x"
+    assert new == old
+    assert made.kept.n_changed == 0
+    with pytest.raises(ht.InputError, match=r"zeros are shown, and first.csv has them hidden"):
+        ht.tabulate(people, by=["g", "s"], earlier=path, reader=ht.ReaderKnowledge())
+
+
+def test_cells_that_were_hidden_above_zero_do_not_become_zeros(first):
+    people, path, _ = first
+    with pytest.raises(ht.InputError, match=r"zeros are hidden, and first.csv has them shown"):
+        ht.tabulate(people, by=["education", "sex"], earlier=path, reader=ht.ReaderKnowledge(zeros="hidden"))
+
+
+def test_where_nothing_is_left_to_hide_nothing_is_hidden(tmp_path):
+    people = pl.DataFrame({"g": ["a"] * 30 + ["b"] * 40})
+    ht.tabulate(people, by=["g"]).write(tmp_path / "first.csv")
+    made = ht.tabulate(people, by=["g"], earlier=tmp_path / "first.csv")
+    assert made.pattern.is_optimal
+    assert not made.pattern.is_hidden.any()
+    assert made.write(tmp_path / "again.csv").passed

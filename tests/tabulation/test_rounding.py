@@ -62,3 +62,39 @@ def test_what_rounds_nothing_is_refused():
         ht.round_tables(records_of(counts), by=["g", "h"], base=1)
     with pytest.raises(ht.InputError, match="hierarchies"):
         ht.round_tables(records_of(counts), by=["g", "h"], hierarchies={"k": {"a": ["b"]}})
+
+
+def test_rounded_tables_are_checked_by_what_their_readers_know(tmp_path):
+    people = ht.datasets.people(n=600, seed=1)
+    paths = [tmp_path / f"{seed}.csv" for seed in range(6)]
+    for seed, path in enumerate(paths):
+        ht.round_tables(people, by=["education", "sex"], base=2, seed=seed).write(path)
+    alone, together = ht.check_tables(paths[0]), ht.check_tables(paths)
+    assert alone.passed
+    assert len(alone.audit.cells) == alone.audit.cells[-1].cell + 1 == len(pl.read_csv(paths[0]))
+    assert len(together.exposed) > 0
+    ht.tabulate(people, by=["education", "sex"]).write(tmp_path / "hidden.csv")
+    with pytest.raises(ht.InputError, match="some tables are rounded"):
+        ht.check_tables([paths[0], tmp_path / "hidden.csv"])
+
+
+def test_a_file_with_a_further_column_or_row_is_none(tmp_path):
+    made = ht.round_tables(ht.datasets.people(n=300, seed=1), by=["education", "sex"], base=5, seed=1)
+    frame = made.frame
+    assert "columns are not those" in str(made.claim.verify(frame.with_columns(true=pl.lit("3"))).failures[0])
+    row = frame.head(1).with_columns(education=pl.lit("more"))
+    assert not made.claim.verify(pl.concat([frame, row])).passed
+
+
+def test_persons_in_several_cells_are_not_rounded():
+    visits = pl.DataFrame({"id": [1, 1, 2, 3], "g": ["a", "b", "a", "b"]})
+    with pytest.raises(ht.InputError, match="persons of 'id' are in several cells"):
+        ht.round_tables(visits, by=["g"], person="id")
+    once = ht.round_tables(visits.with_columns(g=pl.lit("a")), by=["g"], person="id", base=2, seed=1)
+    assert once.system.values.tolist() == [3, 3]
+
+
+def test_rounded_tables_have_a_report(tmp_path):
+    made = ht.round_tables(ht.datasets.people(n=300, seed=1), by=["education", "sex"], base=5, seed=1)
+    ht.report(made).write(tmp_path / "r.html")
+    assert "How counts were rounded" in (tmp_path / "r.html").read_text(encoding="utf-8")

@@ -51,7 +51,7 @@ from .histories import (
 from .independence import Independence as Independence
 from .limits import Limits as Limits
 from .matchings import Matchings as Matchings
-from .rounded_cells import RoundedCells as RoundedCells, limits_of as limits_of
+from .rounded_cells import RoundedCells as RoundedCells, show_limits as show_limits
 from .unread import find_unread_entries as find_unread_entries
 from .verdict import (
     Claim as Claim,
@@ -62,6 +62,7 @@ from .verdict import (
 )
 from .verifying import (
     KINDS as KINDS,
+    KINDS_OF_TABLES as KINDS_OF_TABLES,
     claim_from_dict as claim_from_dict,
     claim_from_models as claim_from_models,
     open_release as open_release,

@@ -12,7 +12,7 @@ from hushtable.claims.certificates.witnesses import WitnessEntries, format_cell,
 from hushtable.claims.hidden_cells import HiddenCells
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.errors import check_whole
-from hushtable.io import frames
+from hushtable.io import Frame, frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ class RoundedCells(HiddenCells):
         return (
             f"each true count is less than {self.reach + 1} from the published one, and may have values that are "
             f"{self.spread} apart or more; "
-            f"who knows further tables of the same people, also other roundings of them, may know more{self._ring}"
+            f"who knows a true total or further tables of the same people, also other roundings of them, may know more"
+            f"{self._ring}"
         )
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
@@ -73,9 +74,7 @@ class RoundedCells(HiddenCells):
             entries, n_tables = self._complete_witnesses(cells), len(self.tables)
             nothing = {"cells": [], "asked": [], "base": {"denominator": 1, "values": []}, "changes": []}
             shown, _ = witnesses.judge([frame] * n_tables, {**entries, **nothing})
-            cells[self._value] = [limits_of(int(text), self.reach) for text in cells[self._value]]
-            limits = frames.read(frames.assemble(cells))
-            verdict, _ = witnesses.judge([limits] * n_tables, entries)
+            verdict, _ = witnesses.judge([show_limits(frame, self._value, self.reach)] * n_tables, entries)
         open_sums = (Failure(f"{self._are_multiples}: a total is not"),) if shown.failures else ()
         return replace(verdict, conditions=self.conditions, failures=(*open_sums, *verdict.failures))
 
@@ -108,6 +107,8 @@ class RoundedCells(HiddenCells):
         return cls(None, entries["witnesses"], entries["base"], entries["reach"], entries["spread"])
 
 
-def limits_of(published: int, reach: int) -> str:
-    """Return what a reader knows of the true count behind a published one, as a mark of a hidden cell."""
-    return f"{max(0, published - reach)}-{published + reach}"
+def show_limits(frame: Frame, value: str, reach: int) -> Frame:
+    """Return published tables with what a reader knows of the true counts, as marks of hidden cells."""
+    cells = {name: [format_cell(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
+    cells[value] = [f"{max(0, int(text) - reach)}-{int(text) + reach}" for text in cells[value]]
+    return frames.read(frames.assemble(cells))

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from hushtable.io import Scan
 
 
-_OF_TABLES: Final = ("hidden cells", "rounded cells")
+KINDS_OF_TABLES: Final = ("hidden cells", "rounded cells")
+"""Claims of tables of cells. Few releases are tables, and a command loads what it runs."""
 
 
 def _read_later(module: str, name: str) -> Callable[[Mapping[str, Any]], Claim]:
@@ -180,7 +181,7 @@ def select_for_claim(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
     named += claim.bound_columns if isinstance(claim, ClaimOnColumns) else ()
     # Whose record a row is, a release may not tell.
     wanted = [name for name in named if name in (*table.columns, *claim.columns)]
-    if claim.kind in _OF_TABLES:  # a column besides may show what they hide
+    if claim.kind in KINDS_OF_TABLES:  # a column besides may show what they hide
         wanted = list(table.columns)
     # Quasi-identifiers are looked at as texts, of which many rows have one. Sensitive values keep their types.
     return collapse(table, wanted, coded=claim.columns)

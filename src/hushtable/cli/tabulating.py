@@ -124,6 +124,9 @@ def tables(
     policy = read_policy(counted.policy)
     if policy is not None and (counted, rules) != (TableOptions(counted.policy), RuleOptions()):
         raise InputError("both a policy and other options were given.", hint="put everything into its tabulations.")
+    is_rounded = rules.round is not None or (policy and policy.tabulations and policy.tabulations.round)
+    if is_rounded and results.certificate is not None:
+        raise InputError("rounded tables have no certificate of their input.", hint="leave --certificate out.")
     outputs = [output, *filter(None, [results.certificate])]
     inputs = (place_of(file), *filter(None, [counted.policy]), *(policy.inputs if policy else ()))
     drafts.check_outputs(outputs, inputs, overwrite=results.force)
@@ -134,10 +137,11 @@ def tables(
         if policy is not None:
             made: Tabulation | RoundedTables = policy.tabulate(rows)
         else:
-            made = _make(rows, counted, rules) if rules.round is None else _round(rows, counted, rules, results)
+            made = _make(rows, counted, rules) if rules.round is None else _round(rows, counted, rules)
     with show_step("writing and verifying"):
         verdict = made.write(output, external=results.external, overwrite=results.force)
-    if results.certificate is not None and isinstance(made, Tabulation):
+    if results.certificate is not None:
+        assert isinstance(made, Tabulation), "nothing was rounded"
         made.certificate.write(results.certificate, overwrite=results.force)
         print_to_stderr(f"Wrote {results.certificate}: it tells true values, keep it as safe as the data.")
     if results.as_json:
@@ -169,16 +173,15 @@ def _make(rows: Rows, counted: TableOptions, rules: RuleOptions) -> Tabulation:
     )
 
 
-def _round(rows: Rows, counted: TableOptions, rules: RuleOptions, results: TableResults) -> RoundedTables:
+def _round(rows: Rows, counted: TableOptions, rules: RuleOptions) -> RoundedTables:
     from hushtable.tabulation import round_tables
 
     base = rules.round
     assert base is not None, "the caller looked"
     without = RuleOptions(round=base, seconds=rules.seconds)
-    if rules != without or counted.value is not None or results.certificate is not None:
+    if rules != without or counted.value is not None:
         raise InputError(
-            "--round rounds counts and hides none.",
-            hint="of the rules take --seconds alone, and leave out --value and --certificate.",
+            "--round rounds counts and hides none.", hint="of the rules take --seconds alone, and leave out --value."
         )
     return round_tables(
         rows,

@@ -441,6 +441,7 @@ class PolicyTabulations(Record):
 
     by: tuple[tuple[str, ...], ...] = Field(min_length=1)  # the dimensions of each table
     value: str | None = None  # the column that is summed; counts are of persons, or records where there are none
+    round: int | None = Field(default=None, ge=2, strict=True)  # counts are rounded to multiples of it, and none hidden
     threshold: int = Field(default=10, ge=1, strict=True)
     dominance: tuple[int, float] | None = None
     p: float | None = Field(default=None, gt=0)
@@ -450,6 +451,7 @@ class PolicyTabulations(Record):
     singletons: bool = Field(default=True, strict=True)  # who is alone in a cell must not compute another one
     zeros: Literal["shown", "hidden"] | None = None
     weight: Literal["count", "one", "log"] = "count"
+    earlier: Annotated[str, BeforeValidator(check_file_exists)] | None = None  # tables that were published before
     # Labels that are sums of others, by dimension: the path of a table or .hrc, or a parent and its parts.
     hierarchies: dict[str, Annotated[str, BeforeValidator(check_file_exists)] | dict[str, tuple[str, ...]]] = Field(
         default_factory=dict
@@ -466,6 +468,10 @@ class PolicyTabulations(Record):
     def _fits_together(self) -> PolicyTabulations:
         # Few policies make tables, and a command loads what it runs.
         with_value_errors(lambda given: given.rules)(self)
+        if self.round is not None:
+            for name in sorted(self.model_fields_set - {"by", "round", "hierarchies"}):
+                if getattr(self, name) != type(self).model_fields[name].default:
+                    raise MisplacedError("has no effect: counts are rounded, and none is hidden", (name,))
         names = dict.fromkeys(name for by in self.by for name in by)
         told = {"sensitive": [self.sensitive] if self.sensitive else [], "hierarchies": [*self.hierarchies]}
         for place, given in told.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hushtable.reporting.document import Quantity, Section, Table, row_of
-from hushtable.tabulation import TableAudit, Tabulation
+from hushtable.tabulation import RoundedTables, TableAudit, Tabulation
 
 _MAX_CELLS_SHOWN: Final = 20
 
@@ -40,3 +40,14 @@ def sections_on_tabulation(result: Tabulation) -> tuple[Section, ...]:
         ("no pattern costs less than", Quantity(pattern.bound)),
     )
     return (Section("cells", "What is hidden", (Table("Cells", ("what", "number"), rows),)),)
+
+
+def sections_on_rounding(result: RoundedTables) -> tuple[Section, ...]:
+    """Return the sections of rounded tables: how far counts were moved."""
+    rows = (
+        ("cells", Quantity(result.system.n_cells, "count")),
+        ("multiples of", Quantity(result.base, "count")),
+        ("a count is less than this from the true one", Quantity(result.reach + 1, "count")),
+        ("mean distance", Quantity(round(float(result.moved.mean()), 3))),
+    )
+    return (Section("cells", "How counts were rounded", (Table("Cells", ("what", "number"), rows),)),)

@@ -54,7 +54,7 @@ from hushtable.risk import (
     RiskAssessment,
     Unicity,
 )
-from hushtable.tabulation import TableAudit, Tabulation
+from hushtable.tabulation import RoundedTables, TableAudit, Tabulation
 from hushtable.wording import LANGUAGES, StatesFacts, current_language
 
 _MAX_ROWS_SHOWN: Final = 50
@@ -121,6 +121,7 @@ _INTERNAL_REPORTS: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section,
     PipelineRun: ("A pipeline's run", sections_on_run),
     TableAudit: ("What readers of tables can compute", cell_tables.sections_on_audit),
     Tabulation: ("Tables of counts and sums", cell_tables.sections_on_tabulation),
+    RoundedTables: ("Tables of rounded counts", cell_tables.sections_on_rounding),
 }
 """Results that are about an input: what each is called, and what its sections are. None has an external form."""
 
@@ -144,7 +145,7 @@ def report(
     ----------
     result : Release, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, Attack, \
 MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff, PerturbedRelease, \
-PerturbationTradeoff, PipelineRun, TableAudit or Tabulation
+PerturbationTradeoff, PipelineRun, TableAudit, Tabulation or RoundedTables
     audience : {"internal", "external"}
         Who reads: those who make a release, or whoever receives it. Only a release has an external form, and only
         one that was verified. That holds nothing which the file does not show: no objective, trace or bound, no

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.claims import Certificate, HiddenCells
+from hushtable.claims import Certificate, HiddenCells, RoundedCells, show_limits
 from hushtable.errors import InputError, check_columns, check_type, check_whole, names_in
+from hushtable.io import frames
 from hushtable.release import manifest
 from hushtable.search import Budget, Clock
 from hushtable.tabulation.attacks import Derivation, derive
@@ -260,6 +261,7 @@ def check_tables(
     hierarchies : mapping of column to {parent: [children]} or a table with a column a level
     reader : ReaderKnowledge, optional
         What a reader knows besides: whether a hidden count is at least 1, whether it may be negative, what is public.
+        What a manifest says of zeros holds.
     threshold : int, optional
         A count below is small. A hidden one must be able to be this much, and a shown one fails.
     status : str, optional
@@ -316,7 +318,7 @@ def check_tables(
     check_columns([*asked.hierarchies], dimensions, "hierarchies")
     check_columns([name for name in labels if name], dimensions, "total")
     alone = [key for (each, *_), (_, reading) in zip(opened, found, strict=True) for key in find_alone(each, reading)]
-    system = build_system(cell_tables, reader or _read_claimed_knowledge(sources))
+    system = build_system(cell_tables, _with_claimed_zeros(reader or ReaderKnowledge(), sources))
     system = system.with_alone(alone)
     return audit_system(
         system,
@@ -355,7 +357,11 @@ def _open_tables(data: object, asked: TableReading) -> list[tuple[object, TableR
         return [(data, asked)]
     claim = manifest.claim_of(data) if asked == TableReading() else None
     if isinstance(claim, HiddenCells):
-        return [(data, TableReading.from_dict(each)) for each in claim.witnesses["tables"]]
+        readings = [TableReading.from_dict(each) for each in claim.witnesses["tables"]]
+        if isinstance(claim, RoundedCells):
+            # Nobody is shown a true count: a reader knows its limits.
+            return [(show_limits(frames.read(data), claim.columns[-1], claim.reach), each) for each in readings]
+        return [(data, each) for each in readings]
     if Path(data).suffix.lower() != ".tab":
         return [(data, asked)]
     from hushtable.tabulation.tau_argus import read_argus_table
@@ -366,11 +372,17 @@ def _open_tables(data: object, asked: TableReading) -> list[tuple[object, TableR
     return [(table.frame, table.reading)]
 
 
-def _read_claimed_knowledge(sources: Sequence[object]) -> ReaderKnowledge | None:
-    """Return whether zeros are hidden, as the manifests of hushtable's own tables say; None without one."""
+def _with_claimed_zeros(reader: ReaderKnowledge, sources: Sequence[object]) -> ReaderKnowledge:
+    """Return what a reader knows, with zeros hidden where the manifests of hushtable's own tables say so."""
     claims = [manifest.claim_of(each) for each in sources if isinstance(each, (str, os.PathLike))]
-    told = [claim.witnesses["reader"]["zeros"] for claim in claims if isinstance(claim, HiddenCells)]
-    return ReaderKnowledge(zeros="hidden") if "hidden" in told else None
+    tables = [claim for claim in claims if isinstance(claim, HiddenCells)]
+    if len({claim.kind for claim in tables}) > 1:
+        raise InputError(
+            "some tables are rounded, and others hide cells.",
+            hint="what a hidden cell is at least differs: check those of one kind together.",
+        )
+    is_hidden = any(claim.witnesses["reader"]["zeros"] == "hidden" for claim in tables)
+    return replace(reader, zeros="hidden") if is_hidden else reader
 
 
 def _name_of(data: object, place: int) -> str:

@@ -66,6 +66,8 @@ class Master:
         from scipy.sparse import vstack
 
         self.n_rounds += 1
+        if not len(self.columns):
+            return self.chosen  # all that is not 0 was published before
         options = {"mip_rel_gap": gap}
         if np.isfinite(self.clock.left):
             options["time_limit"] = max(0.1, self.clock.left)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class EarlierTables:
         The dimensions of each.
     value : str
         The column of values.
+    zeros : "shown" or "hidden"
+        Whether a hidden cell may be 0.
     cells : mapping of cell to str
         What is written in each: a number, or the mark of hidden cells.
     """
@@ -38,6 +40,7 @@ class EarlierTables:
     name: str
     by: tuple[tuple[str, ...], ...]
     value: str
+    zeros: Literal["shown", "hidden"]
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False)
     cells: Mapping[CellKey, str] = field(repr=False)
 
@@ -95,7 +98,8 @@ def read_earlier(path: str | Path) -> EarlierTables:
     for *labels, text in zip(*columns, strict=True):
         key = sorted(pair for pair in zip(names, labels, strict=True) if pair[1] != HiddenCells.total)
         cells[tuple(key)] = text
-    return EarlierTables(path.name, claim.tables, claim.columns[-1], claim.trees, cells)
+    zeros = claim.witnesses["reader"]["zeros"]
+    return EarlierTables(path.name, claim.tables, claim.columns[-1], zeros, claim.trees, cells)
 
 
 def keep_cells(system: CellSystem, earlier: EarlierTables) -> KeptCells:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -324,7 +324,7 @@ def tabulate(
     if value is None:
         _check_rules_of_counts(rules)
     cells = read_records(data, names, value=value, person=person, hierarchies=trees)
-    knowledge = _complete_knowledge(reader, rules, is_sum=value is not None)
+    knowledge = _complete_knowledge(reader, rules, before, is_sum=value is not None)
     problem = pose(cells, several, rules, knowledge)
     kept = None
     if before is not None:
@@ -431,9 +431,19 @@ def name_count(names: Sequence[str]) -> str:
     return _COUNT_NAME if _COUNT_NAME not in names else "count"
 
 
-def _complete_knowledge(reader: ReaderKnowledge | None, rules: CellRules, *, is_sum: bool) -> ReaderKnowledge:
+def _complete_knowledge(
+    reader: ReaderKnowledge | None, rules: CellRules, before: EarlierTables | None, *, is_sum: bool
+) -> ReaderKnowledge:
     """Return what a reader knows of tables that are made here: every combination has a row."""
-    reader = reader or ReaderKnowledge(zeros="hidden" if rules.sensitive is not None else "shown")
+    if reader is None:
+        usual: Literal["shown", "hidden"] = "shown" if before is None else before.zeros
+        reader = ReaderKnowledge(zeros="hidden" if rules.sensitive is not None else usual)
+    if before is not None and reader.zeros != before.zeros:
+        raise InputError(
+            f"zeros are {reader.zeros}, and {before.name} has them {before.zeros}: "
+            "what both hide would mean two things.",
+            hint=f"take those of the earlier tables: ReaderKnowledge(zeros={before.zeros!r}), --zeros {before.zeros}.",
+        )
     if rules.sensitive is not None and reader.zeros == "shown":
         raise InputError(
             "zeros are shown, and lines of a sensitive dimension may tell of a group by them.",

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.claims import RoundedCells, Verdict, limits_of
-from hushtable.errors import InfeasibleError, check_columns, check_type, check_whole
+from hushtable.claims import RoundedCells, Verdict, show_limits
+from hushtable.errors import InfeasibleError, InputError, check_columns, check_type, check_whole
 from hushtable.io import frames
 from hushtable.release import Destination, Edition, TableContent, write
 from hushtable.search import Budget, Clock, solver
@@ -98,16 +98,13 @@ class RoundedTables(StatesFacts):
                 f"a reader who knows the base can compute {len(judged.failing):,} of {self.system.n_cells:,} counts.",
                 hint="round to a larger base, or take coarser categories.",
             )
-        asked = [cell.cell for cell in judged.audit.cells]
-        spread = int((judged.audit.high[asked] - judged.audit.low[asked]).min())
-        return RoundedCells(None, judged.certificate.to_dict(), self.base, self.reach, max(1, spread))
+        # Of the witnesses that the claim holds: the search may have seen others.
+        spread = int(np.ptp([witness.values for witness in judged.audit.witnesses], axis=0).min())
+        return RoundedCells(None, judged.certificate.to_dict(), self.base, self.reach, spread)
 
     def _audit(self) -> TableAudit:
         """Judge what a reader knows: of each cell the limits of its true count, and the sums."""
-        limits = list_cells(
-            self.by, self.value, self.system, lambda cell: limits_of(int(self.rounded[cell]), self.reach)
-        )
-        published = frames.read(frames.assemble(limits, "polars"))
+        published = show_limits(frames.read(self.frame), self.value, self.reach)
         read = [read_cell_table(published, reading, "the release")[0] for reading in self.readings]
         return audit_system(
             build_system(read, _READER), names=("",), readings=self.readings, threshold=None, budget=None
@@ -186,7 +183,7 @@ def round_tables(
         The dimensions of a table, or of each of several.
     base : int
     person : str, optional
-        Whose record a row is: each counts once.
+        Whose record a row is: each counts once, and must be in one cell only.
     hierarchies : mapping of column to {parent: [children]}, or a table with a column a level
     seed : int, optional
         A secret that decides how cells are rounded; whoever knows it can compute counts. Default: a new one.
@@ -201,6 +198,8 @@ def round_tables(
     ------
     InfeasibleError
         No multiples near the counts add up.
+    InputError
+        The records cannot be counted, or a person is in several cells.
 
     Examples
     --------
@@ -217,6 +216,11 @@ def round_tables(
     names = check_dimensions(several)
     check_columns([*trees], names, "hierarchies")
     records = read_records(data, names, person=person, hierarchies=trees)
+    if person is not None and not records.counts_persons:
+        raise InputError(
+            f"persons of {person!r} are in several cells: these would count records, and rounding hides no person.",
+            hint="give each one cell, or hide cells instead of rounding: a threshold counts persons.",
+        )
     tables = [records.count(each, 1).table for each in several]
     system = build_system(tables, _READER)
     drawn = _draw_multiples(system, base, secrets.randbits(64) if seed is None else seed)
