@@ -37,6 +37,36 @@ def test_own_groups_ask_nothing_of_the_data(tmp_path):
     assert told[0] == told[1]
 
 
+def verdicts_on(cells, folder, name, changes):
+    """Return what is said of a draft, with other cells in one column of a small table."""
+    people = small_people(130).select("age", "sex", "education", "postcode")
+    folder.mkdir()
+    people.with_columns(pl.Series(name, cells)).write_csv(folder / "t.csv")
+    session = open_session(AssistantOptions(folder / "t.csv", person="", state=folder / "state")).session
+    columns = [column.id for column in session.sheet.columns if session.source.aliases[column.id] == name]
+    outside = [{"id": each.id, "role": "leave out"} for each in session.sheet.columns if each.id not in columns]
+    proposal = {"columns": [*(outside if "ladder" in changes else []), {"id": columns[0], **changes}]}
+    told = session.answer("propose", proposal, lambda _: None)["data"]
+    judged = session.answer("judge", {"draft": told["draft"], "ks": [5]}, lambda _: None)["data"]
+    assert "verdicts" in judged
+    return judged
+
+
+@pytest.mark.parametrize(
+    ("name", "usual", "odd", "changes"),
+    [
+        ("flag", ["no"], "yes", {"role": "sensitive"}),
+        ("diagnosis", ["no"], "yes", {"role": "sensitive"}),
+        ("education", ["low", "low", "high"], None, {"ladder": "education"}),
+        ("postcode", small_people(130)["postcode"].to_list(), "=x", {"ladder": "prefix 3"}),
+    ],
+)
+def test_no_verdict_tells_of_one_odd_cell(name, usual, odd, changes, tmp_path):
+    cells = (usual * 130)[:130]
+    told = verdicts_on(cells, tmp_path / "usual", name, changes)
+    assert verdicts_on([*cells[:-1], odd], tmp_path / "odd", name, changes) == told
+
+
 def with_somebody(draw, people):
     """Return people with one more person, who has a rare value, a rare pair, or nothing rare."""
     row = dict(zip(people.columns, draw.choice(people.rows()), strict=True))

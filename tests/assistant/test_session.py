@@ -179,11 +179,15 @@ def test_the_page_acts_only_when_a_person_accepts_and_no_token_is_told(table, tm
     before = {path: path.stat().st_mtime_ns for path in table.parent.rglob("*")}
     with served(AssistantOptions(table, person="", state=tmp_path / "s")) as each:
         client = each.client
-        groups = [{"label": "<b>south</b>", "values": ["80331", "80342"]}]
+        values = ["80331", "80342", *map(str, range(90, 120))]
+        groups = [{"label": "<b>south</b>", "values": values}]
         client.call("propose", columns=[{"id": "c04", "groups": groups}])
         client.call("request_signature", draft="policy", k=10)
         person = each.person()
         page = person.get("/columns")
+        # All that is accepted is seen, and what of the policy changes.
+        assert ", ".join(values) in page
+        assert re.search(r"k-anonymity:\n- +k: 5\n\+ +k: 10\n", page)
         assert "An assistant suggests" in page
         assert "&lt;b&gt;south" in page
         desk, server = each.opened.door.desk, each.opened.door.server

@@ -1,5 +1,7 @@
 """The table that verdicts are made on: values of few persons are moved to a near value that many have.
 
+Missing cells of few persons become the most frequent value, odd cells are missing, and equal values are spelled alike.
+
 One person with a rare value, or far from all others, can change a loss from nothing to everything: a column that is cut
 nowhere, a domain that is ten times as wide. An assistant that drafts the other columns away would see it. So verdicts
 are of a table in which nobody stands alone on one column. The page shows a person the figures of the table itself.
@@ -24,9 +26,9 @@ _ORDERED_KINDS: Final = ("integer", "decimal", "date", "datetime", "time", "orde
 
 
 def guard_frame(source: AssistantSource, names: Sequence[str], person: str | None) -> Frame:
-    """Return the table with rare values of some columns moved; equal rows stay equal."""
-    frame = source.frame
-    people = PeopleCounter(frame.records, persons_of_rows(source.typed_frame, person))
+    """Return the table without odd cells, and with rare values of some columns moved; equal rows stay equal."""
+    frame = source.typed_frame
+    people = PeopleCounter(frame.records, persons_of_rows(frame, person))
     columns = []
     for name in frame.columns:
         column = frame.column(name)
@@ -34,7 +36,7 @@ def guard_frame(source: AssistantSource, names: Sequence[str], person: str | Non
             # A cell of the near value stands for it, as the file spells it.
             column = column.gather(rows)
         columns.append(column.alias(name))
-    return frame.build_alike(columns)
+    return source.frame.build_alike(columns)
 
 
 def _find_rows(source: AssistantSource, name: str, people: PeopleCounter) -> CountArray | None:
@@ -46,11 +48,13 @@ def _find_rows(source: AssistantSource, name: str, people: PeopleCounter) -> Cou
     (column,), (codes,) = table.columns, table.codes
     counts = people.count(codes, column.n_values)
     moved = move_rare_codes(counts, FEWEST_PERSONS, is_ordered=column.kind in _ORDERED_KINDS)
+    if column.n_values and people.count(np.where(codes < 0, 0, -1), 1)[0] < FEWEST_PERSONS:
+        codes = np.where(codes < 0, np.argmax(counts), codes)
     rows = np.arange(len(codes), dtype=np.int64)
     first_rows = np.zeros(column.n_values, dtype=np.int64)
     first_rows[codes[codes >= 0][::-1]] = rows[codes >= 0][::-1]
-    is_moved = (codes >= 0) & (moved[codes] != codes)
-    return np.where(is_moved, first_rows[moved[codes]], rows)
+    # A value that stays is taken from its first row, too: as text, 7 and 007 were two.
+    return np.where(codes >= 0, first_rows[moved[codes]], rows) if column.n_values else rows
 
 
 def move_rare_codes(counts: CountArray, least: int, *, is_ordered: bool) -> CodeArray:

@@ -193,7 +193,8 @@ def _change_column(policy: Policy, source: AssistantSource, change: ColumnDraft)
     if change.role is not None:
         proposed = next(each for each in source.roles.columns if each.name == name)
         first = _as_record(source.proposal.to_dict()["columns"].get(name, {}))
-        policy = replace_role(policy, name, change.role, proposal=first, is_judgeable=can_be_judged(proposed))
+        # Not by the number of values: a single person could make two of one.
+        policy = replace_role(policy, name, change.role, proposal=first, is_judgeable=can_be_judged(proposed.kind))
     if change.ladder is not None:
         entry = LADDERS[change.ladder].entry
         column = policy.to_dict()["columns"][name]

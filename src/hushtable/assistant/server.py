@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from itertools import count
 from threading import Event
@@ -73,8 +74,10 @@ class _Calls:
     async def _answer(self, context: Context, params: CallToolRequestParams, stop: Event) -> str:
         def work() -> str:
             # Within the turn: calls have their numbers and their states in the order in which they work.
-            self.session.state = self.read_state(next(self.numbers))
-            return format_answer(self.session.answer(params.name, params.arguments or {}, _progress_until(stop)))
+            read_state = partial(self.read_state, next(self.numbers))
+            return format_answer(
+                self.session.answer(params.name, params.arguments or {}, _progress_until(stop), read_state)
+            )
 
         begun_at = anyio.current_time()
         async with anyio.create_task_group() as group:
@@ -82,7 +85,7 @@ class _Calls:
             text = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
             group.cancel_scope.cancel()
         spent = anyio.current_time() - begun_at
-        if self.pad_seconds and spent > _QUICK_SECONDS:
+        if self.pad_seconds:
             await anyio.sleep(self.pad_seconds - spent % self.pad_seconds)
         return text
 
@@ -110,7 +113,7 @@ def build_server(
     tell_cancelled : callable
         Takes the id of a call that was cancelled, as JSON, and whether it was ``"waiting"`` or had ``"begun"``.
     pad_seconds : float
-        Answers that took work are sent at whole multiples of so many seconds, so that clocks tell less; 0 for at once.
+        Answers are sent at whole multiples of so many seconds, so that clocks tell less; 0 for at once.
     """
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
@@ -123,9 +126,6 @@ def build_server(
         on_list_tools=list_tools,
         on_call_tool=_Calls(session, read_state, tell_cancelled, pad_seconds).call_tool,
     )
-
-
-_QUICK_SECONDS: Final = 0.2  # what takes less was stored
 
 
 def format_answer(answer: Mapping[str, Json]) -> str:

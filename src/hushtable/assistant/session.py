@@ -68,9 +68,12 @@ class AssistantSession:
     note: Callable[[float], None] = field(default=lambda bits: None)
     _drafts: dict[str, PolicyDraft] = field(default_factory=dict, init=False)
 
-    def answer(self, tool: str, arguments: object, progress: Progress) -> dict[str, Json]:
-        """Answer a call of a tool; whatever goes wrong is a code."""
+    def answer(
+        self, tool: str, arguments: object, progress: Progress, read_state: Callable[[], PageState] | None = None
+    ) -> dict[str, Json]:
+        """Answer a call of a tool, after what a person has decided; whatever goes wrong is a code."""
         try:
+            self.state = self.state if read_state is None else read_state()
             if tool not in TOOLS or not fits_schema(TOOLS[tool].schema, arguments):
                 raise MenuRefusal("WRONG_ARGUMENTS")
             answers: Mapping[str, Callable[[Json], Mapping[str, Json]]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -100,9 +100,15 @@ class AssistantSource:
     def proposed_text(self) -> str:
         """The file of the policy that a scan proposes."""
         odd = {name: each for name in self.odd_columns if (each := self.frame.odd_cells(name)) is not None}
-        return propose_policy(
-            self.typed_frame, self.roles, k=_DEFAULT_K, source=self.path.name, run=None, undecided=odd
-        )
+        roles = _with_two_values(self.roles)
+        return propose_policy(self.typed_frame, roles, k=_DEFAULT_K, source=self.path.name, run=None, undecided=odd)
+
+
+def _with_two_values(roles: Roles) -> Roles:
+    """Return roles by which constant sensitive columns get a model, too: one person could make two values of one."""
+    is_constant = {each.name for each in roles.columns if each.role == "sensitive" and each.n_distinct == 1}
+    columns = [replace(each, n_distinct=2) if each.name in is_constant else each for each in roles.columns]
+    return replace(roles, columns=tuple(columns))
 
 
 def read_source(path: Path, policy: Policy | None) -> AssistantSource:

@@ -344,7 +344,8 @@ def _answer_suggestion(desk: Desk, fields: FormFields) -> str:
             if coded is None:
                 raise InputError("the column has too many values for groups.", hint="refuse the suggestion.")
             texts = [text for text in coded.column.texts() if text is not None]
-            _write_groups(desk, suggestion.column, rows_of_groups(texts, suggestion.groups))
+            groups = [(clean_text(label), values) for label, values in suggestion.groups]
+            _write_groups(desk, suggestion.column, rows_of_groups(texts, groups))
     desk.suggestion_answers.setdefault(key, answer)
     desk.version += 1
     return _path_of_screen(fields)

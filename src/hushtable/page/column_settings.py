@@ -8,7 +8,6 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from hushtable.columns import KINDS, ROLES
-from hushtable.discover import ProposedRole
 from hushtable.errors import InputError
 from hushtable.hierarchy import PROPOSED
 from hushtable.page.desk import DEFAULT_K, REMOVED_ROLES, Desk
@@ -113,7 +112,8 @@ def change_role(desk: Desk, name: str, answer: str) -> Policy:
     if role not in ROLES or action not in ("", "pseudonym", "fresh"):
         raise InputError(f"{answer!r} is no role.", hint=f"choose among {', '.join(ROLES)}.")
     first = desk.proposal.get(name, {})
-    is_judgeable = can_be_judged(desk.table().proposal_of(name))
+    proposed = desk.table().proposal_of(name)
+    is_judgeable = proposed.n_distinct > 1 and can_be_judged(proposed.kind)
     return replace_role(desk.rules(), name, role, action, proposal=first, is_judgeable=is_judgeable)
 
 
@@ -164,9 +164,9 @@ _USELESS_ENTRIES: Final[Mapping[str, tuple[str, ...]]] = {
 """Entries of a column that say nothing beside its role."""
 
 
-def can_be_judged(proposal: ProposedRole) -> bool:
+def can_be_judged(kind: str) -> bool:
     """Tell whether a model can ask for different values; of numbers and dates, hardly two records share one."""
-    return proposal.n_distinct > 1 and proposal.kind in ("category", "ordered")
+    return kind in ("category", "ordered")
 
 
 def _forget_column(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from difflib import ndiff
 from typing import Final, Literal
 
 from hushtable.page.desk import Desk
@@ -12,7 +13,6 @@ from hushtable.page.words import PageWords
 from hushtable.policy import Policy
 
 _MAX_TEXT: Final = 200  # characters of a text of others
-_MAX_GROUPS_SHOWN: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def render_suggestions(desk: Desk, words: PageWords, screen: str) -> Html | None
     items = [
         tag(
             "li",
-            *_describe(each, words),
+            *_describe(each, desk.policy, words),
             render_form(
                 "suggestion",
                 render_button(words("Accept"), name="answer", value="accepted"),
@@ -65,21 +65,28 @@ def render_suggestions(desk: Desk, words: PageWords, screen: str) -> Html | None
     return tag("section", title, tag("p", note), tag("ul", *items), class_="told", aria_labelledby="suggestions")
 
 
-def _describe(suggestion: Suggestion, words: PageWords) -> list[Html | None]:
+def _describe(suggestion: Suggestion, in_force: Policy | None, words: PageWords) -> list[Html | None]:
     name, text = suggestion.column, clean_text(suggestion.text)
     if suggestion.what == "policy" and suggestion.policy is not None:
-        yaml = tag("pre", tag("code", suggestion.policy.to_yaml()), tabindex="0")
-        return [tag("p", words("Work on with this policy, and sign what it leads to.")), yaml]
+        said = words("Work on with this policy, and sign what it leads to.")
+        marks = words("Lines with + are new, and lines with - are taken out of the policy as it stands.")
+        return [tag("p", said, " ", marks), _render_changes(in_force, suggestion.policy)]
     if suggestion.what == "role":
         return [tag("p", words("Give column {name} the role {role}: more of it is published.", name=name, role=text))]
     if suggestion.what == "accept":
         said = words("Keep column {name} as it is. The assistant claims, without having seen it:", name=name)
         return [tag("p", said), tag("blockquote", text)]
     lines = [
-        tag("li", f"{clean_text(label)}: {', '.join(map(clean_text, values[:_MAX_GROUPS_SHOWN]))}")
-        for label, values in suggestion.groups[:_MAX_GROUPS_SHOWN]
+        tag("li", f"{clean_text(label)}: {', '.join(map(clean_text, values))}") for label, values in suggestion.groups
     ]
     return [tag("p", words("Put values of column {name} into these groups.", name=name)), tag("ul", *lines)]
+
+
+def _render_changes(in_force: Policy | None, policy: Policy) -> Html:
+    """Render a policy with marks at what it changes: a person may have changed more since it was suggested."""
+    before = "" if in_force is None else in_force.to_yaml()
+    lines = [line for line in ndiff(before.splitlines(), policy.to_yaml().splitlines()) if not line.startswith("?")]
+    return tag("pre", tag("code", "\n".join(lines)), tabindex="0")
 
 
 def clean_text(text: str) -> str:

@@ -66,6 +66,20 @@ def test_a_planted_leak_is_found(tmp_path, monkeypatch):
     assert "a canary reached the assistant" in found
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_no_text_of_an_error_is_sent_when_decisions_cannot_be_read(mode, tmp_path, monkeypatch):
+    """The SDK sends the text of an error in the handshake era."""
+
+    def fail(*_):
+        raise OSError("/home/Zq7X/state")
+
+    small_people(120).write_csv(tmp_path / "t.csv")
+    with served(AssistantOptions(tmp_path / "t.csv", person="", state=tmp_path / "s"), mode, has_page=False) as each:
+        monkeypatch.setattr(type(each.opened.door), "read_state", fail)
+        assert each.client.call("look")["code"] == "FAULT"
+    assert b"Zq7X" not in b"".join(each.client.got)
+
+
 def test_nobody_else_imports_the_sdk():
     script = (
         "import sys, hushtable, hushtable.cli, hushtable.assistant\n"
