@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.linked import open_tables, verify_by_policy
+from hushtable.linked import list_inputs, open_tables, verify_by_policy
 from twins import naive_linked_tables as naive
 
 POLICY = """
@@ -244,7 +245,13 @@ def test_without_a_link_each_table_is_judged_by_itself_and_shares_no_key(tmp_pat
     assert keys[1]
     assert not keys[0] & keys[1]
     release.write(tmp_path / "out")
-    assert ht.verify_tables(tmp_path / "out").passed
+    verdict = ht.verify_tables(tmp_path / "out", release.policy)
+    assert release.n_suppressed["stays"] > 0 == release.n_suppressed["patients"]
+    assert verdict.passed
+    assert verdict.complete
+    # No file shows how many of its records were left out, so that none is said to hold that limit.
+    assert "patients: suppressed records <= 0.3 of all" in verdict.held
+    assert not any(condition.startswith("stays: suppressed") for condition in verdict.conditions)
     stays = pl.read_parquet(tmp_path / "out" / "stays.parquet")
     drugs = pl.read_parquet(tmp_path / "out" / "drugs.parquet")
     drugs.with_columns(pid=pl.lit(stays["pid"][0])).write_parquet(tmp_path / "out" / "drugs.parquet")
@@ -348,7 +355,7 @@ def test_the_command_takes_a_folder_and_gives_one(tmp_path, monkeypatch):
         "stays.csv",
     }
     assert "holds: linked-k-anonymity (k = 3), over patients, stays and drugs" in done("verify", "out").out
-    assert done("verify", "out", "-p", "policy.yaml").out.startswith("out holds")
+    assert "stays: suppressed" not in done("verify", "out", "-p", "policy.yaml").out
     assert done("verify", "out", "-p", "policy.yaml", "--no-manifest").out.startswith("out holds")
     for options, said in (
         (["--keep-order"], "the order links them"),
@@ -398,3 +405,21 @@ def test_row_and_m_records_by_the_definition(seed):
             }
         )
         assert ht.verify_tables(tables, rules).passed == (k <= fewest), (k, fewest)
+
+
+@pytest.mark.parametrize("target", ["in/out", "in/sub/out", "in/out.xlsx", ".", "in"])
+def test_no_output_lies_in_the_input_folder_or_holds_it(release, tmp_path, monkeypatch, target):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in" / "sub").mkdir(parents=True)
+    for name, table in hospital().items():
+        table.write_csv(tmp_path / "in" / f"{name}.csv")
+    before = sorted(tmp_path.rglob("*"))
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    ended = run("anonymize", "in", "-p", "policy.yaml", "-o", target)
+    assert ended.code == 2
+    assert "the output" in ended.err
+    assert "the input" in ended.err
+    assert "searching" not in ended.err
+    with pytest.raises(ht.InputError, match="the input"):
+        replace(release, inputs=list_inputs("in")).write(target)
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "policy.yaml"])

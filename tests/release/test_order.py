@@ -1,4 +1,4 @@
-"""The order of rows links the records of a person: it is kept only where a model judges linked records."""
+"""The order of rows links the records of a person, and tells persons apart: it is not kept where persons hide."""
 
 from pathlib import Path
 from typing import Any
@@ -28,23 +28,23 @@ LEFT_OUT = asked(models=[ht.KAnonymity(3)], identifiers=["patient"])
 FRESH = asked(models=[ht.KAnonymity(3)], pseudonyms=ht.Pseudonyms(fresh=("patient",)))
 
 
-@pytest.mark.parametrize("request_", [LEFT_OUT, FRESH], ids=["left out", "fresh"])
+LINKED = asked(
+    models=[ht.LinkedKAnonymity(3)],
+    pseudonyms=ht.Pseudonyms(("patient",), key=bytes(range(32))),
+    method="histories",
+)
+HOUSEHOLDS = {**LINKED, "person": None, "household": "patient"}
+
+
+@pytest.mark.parametrize(
+    "request_", [LEFT_OUT, FRESH, LINKED, HOUSEHOLDS], ids=["left out", "fresh", "linked", "households"]
+)
 def test_rows_of_persons_do_not_keep_their_order(tmp_path: Path, request_: dict[str, Any]) -> None:
     release = ht.anonymize(stays(), **request_)
     with pytest.raises(InputError, match="order of the input"):
         release.write(tmp_path / "out.csv", keep_order=True)
     assert not list(tmp_path.iterdir())
     assert release.write(tmp_path / "out.csv").passed
-
-
-def test_where_linked_records_are_judged_the_order_may_stay(tmp_path: Path) -> None:
-    linked = asked(
-        models=[ht.LinkedKAnonymity(3)],
-        pseudonyms=ht.Pseudonyms(("patient",), key=bytes(range(32))),
-        method="histories",
-    )
-    release = ht.anonymize(stays(), **linked)
-    assert release.write(tmp_path / "out.csv", keep_order=True).passed
 
 
 def test_the_command_refuses_before_it_searches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,7 +169,7 @@ class LinkedTables(SpeaksOfNobody):
         return tuple(
             f"{name}: {condition}"
             for name, claim in self.tables.items()
-            for condition in (self._build_class_claim(claim).conditions if self.is_joined else claim.conditions)
+            for condition in self._claim_alone(claim).conditions
             if not (self.is_joined and condition == _describe_stand_in(claim))
         )
 
@@ -233,7 +233,7 @@ class LinkedTables(SpeaksOfNobody):
         figures: dict[str, Any] = {"distinct_sensitive": {}, "tables": {}}
         for name, frame in read.items():
             claim = self.tables[name]
-            verdict = claim.verify(frame)
+            verdict = self._claim_alone(claim).verify(frame)
             figures["tables"][name] = dict(verdict.figures)
             figures["distinct_sensitive"] |= _with_table(name, verdict.distinct_sensitive)
             if claim.person is not None:
@@ -270,7 +270,7 @@ class LinkedTables(SpeaksOfNobody):
         }
         for table in published:
             claim = self.tables[table.name]
-            verdict = self._build_class_claim(claim).verify(self._with_bundles(table, bundles))
+            verdict = self._claim_alone(claim).verify(self._with_bundles(table, bundles))
             stand_in = _describe_stand_in(claim)
             failures += [
                 replace(each, condition=f"{table.name}: {each.condition}")
@@ -365,6 +365,15 @@ class LinkedTables(SpeaksOfNobody):
                 stars += [is_there & column[at] for column in table.is_star]
         counts = np.concatenate([table.frame.records for table in published])
         return KnownRecords(labels, persons, counts, find_covering_classes(np.array(cells), np.array(stars)))
+
+    def _claim_alone(self, claim: Classes) -> Classes:
+        """Return what a table is to hold besides what all hold together, as far as its file can show it.
+
+        How many records were left out no file shows.
+        """
+        if not claim.is_whole:
+            claim = replace(claim, limits=replace(claim.limits, suppression=None))
+        return self._build_class_claim(claim) if self.is_joined else claim
 
     def _build_class_claim(self, claim: Classes) -> Classes:
         """Return what is claimed of the rows of a table in the classes of equal cells and equal bundles."""

@@ -262,7 +262,7 @@ def _check_rules(rules: Policy, writing: ReleaseFiles, display: Shown, frame: Fr
             "--keep-order with an input that is read batch by batch.", hint="leave it out, or take --engine memory."
         )
     if writing.keep_order:
-        check_order(rules.person, rules.models)
+        check_order(rules.household or rules.person)
         if rules.with_action(*DATE_ACTIONS):
             raise_if_dates_are_ordered()
     if rules.dates is not None:

@@ -48,7 +48,7 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
                 raise InputError(
                     f"the output is the input {str(source)!r}.", hint="name another file; no input is ever overwritten."
                 )
-            if os.path.isdir(source) and _is_same(output.parent, source):
+            if os.path.isdir(source) and Path(os.path.realpath(source)) in Path(os.path.realpath(output)).parents:
                 raise InputError(
                     f"the output is in the input folder {str(source)!r}.",
                     hint="write it elsewhere: it would be read as an input.",

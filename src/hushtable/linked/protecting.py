@@ -66,7 +66,7 @@ def anonymize_tables(
     """
     rules = policy if isinstance(policy, LinkedPolicy) else LinkedPolicy.read(policy)
     inputs = list_inputs(data)
-    before = Snapshot.from_paths(inputs)
+    before = Snapshot.from_paths(path for path in inputs if path.is_file())
     opened, others = open_tables(data, rules.tables, rules.dialect)
     rows = link_rows(opened, rules)
     protect = _protect_joined if rules.is_joined else _protect_apart

@@ -41,10 +41,13 @@ class LinkedRows:
 
 
 def list_files(folder: Path, names: Iterable[str]) -> tuple[dict[str, Path], list[str]]:
-    """Return the files of some tables in a folder, by name, and the tables that are there besides.
+    """Return the files of some tables in a folder, by name, and the tables that are there besides."""
+    found = _find_files(folder)
+    return {name: found[name] for name in names if name in found}, [name for name in found if name not in names]
 
-    A file's name without its ending is the name of its table.
-    """
+
+def _find_files(folder: Path) -> dict[str, Path]:
+    """Return the files of all tables in a folder: a file's name without its ending is the name of its table."""
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         stem = path.name.removesuffix(".gz")
@@ -55,14 +58,15 @@ def list_files(folder: Path, names: Iterable[str]) -> tuple[dict[str, Path], lis
             both = quote_names([found[name].name, path.name])
             raise InputError(f"{str(folder)!r} has two files of table {name!r}: {both}.", hint="keep one of them.")
         found[name] = path
-    return {name: found[name] for name in names if name in found}, [name for name in found if name not in names]
+    return found
 
 
 def list_inputs(tables: Any) -> tuple[Path, ...]:
-    """Return the files of tables, none of which may be written to."""
-    if isinstance(tables, Mapping) or not Path(tables).is_dir():
+    """Return the files of tables, and their folder where they are all of it: none of them may be written to."""
+    if not isinstance(tables, (str, os.PathLike)) or not os.path.isdir(tables):
         return drafts.paths_among(tables)
-    return tuple(path for path in sorted(Path(tables).iterdir()) if path.suffix.lower() in FILE_KINDS)
+    folder = Path(os.path.realpath(tables))
+    return (folder, *_find_files(folder).values())
 
 
 def open_tables(

@@ -6,14 +6,16 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from hushtable.claims import Failure, LinkedTables, Verdict, claim_from_dict
-from hushtable.errors import InputError, PolicyError, quote_names
+from hushtable.errors import InputError, WeakerClaimError, quote_names
 from hushtable.io import Dialect, Frame, frames
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.tables import list_files, open_tables
 from hushtable.release import manifest
+
+_IS_DESCRIBED: Final = "the file is the one that the manifest describes"
 
 
 def verify_tables(data: Any, policy: LinkedPolicy | str | os.PathLike[str] | None = None) -> Verdict:
@@ -87,38 +89,37 @@ def _verify_written(path: Path, rules: LinkedPolicy | None) -> Verdict:
     if rules is not None:
         _check_agrees(claim, rules)
         claim = claim.with_knowledge_of(rules.claim())
-    if not path.is_dir():
-        opened, others = open_tables(path, claim.tables)
-        return _add_file(_judge(claim, opened, others), path, entries)
-    files, others = list_files(path, claim.tables)
     described = entries.get("tables", {})
-    dialects = {name: Dialect(**described.get(name, {}).get("dialect", {})) for name in files}
-    opened = {name: frames.read(file, dialect=dialects[name]) for name, file in files.items()}
+    if path.is_dir():
+        files, others = list_files(path, claim.tables)
+        dialects = {name: Dialect(**described.get(name, {}).get("dialect", {})) for name in files}
+        opened = {name: frames.read(file, dialect=dialects[name]) for name, file in files.items()}
+    else:
+        files = {}
+        opened, others = open_tables(path, claim.tables)
     if rules is not None:
         _check_released(opened, claim, rules)
     verdict = _judge(claim, opened, others)
-    conditions, failures = [], []
-    for name, file in files.items():
-        condition = f"{name}: the file is the one that the manifest describes"
-        conditions.append(condition)
-        if manifest.sha256(file) != described.get(name, {}).get("sha256"):
-            failures.append(Failure(condition))
-    return replace(verdict, conditions=(*verdict.conditions, *conditions), failures=(*verdict.failures, *failures))
-
-
-def _add_file(verdict: Verdict, path: Path, entries: Mapping[str, Any]) -> Verdict:
-    condition = "the file is the one that the manifest describes"
-    failures = () if manifest.sha256(path) == entries.get("sha256") else (Failure(condition),)
-    return replace(verdict, conditions=(*verdict.conditions, condition), failures=(*verdict.failures, *failures))
+    is_described = {
+        f"{name}: {_IS_DESCRIBED}": manifest.sha256(file) == described.get(name, {}).get("sha256")
+        for name, file in files.items()
+    }
+    if not path.is_dir():
+        is_described[_IS_DESCRIBED] = manifest.sha256(path) == entries.get("sha256")
+    return replace(
+        verdict,
+        conditions=(*verdict.conditions, *is_described),
+        failures=(*verdict.failures, *(Failure(words) for words, holds in is_described.items() if not holds)),
+    )
 
 
 def _check_agrees(claim: LinkedTables, rules: LinkedPolicy) -> None:
     """Raise PolicyError where a manifest claims something else than a policy asks."""
     asked = rules.claim()
-    lacking = [condition for condition in asked.conditions if condition not in claim.conditions]
-    if lacking or set(asked.columns) != set(claim.columns):
-        what = quote_names(lacking) if lacking else f"quasi-identifiers {quote_names(asked.columns)}"
-        raise PolicyError(
-            f"the policy asks for {what}, which the manifest of the release does not claim.",
+    if (set(asked.tables), asked.unit, asked.is_joined) != (set(claim.tables), claim.unit, claim.is_joined):
+        raise WeakerClaimError(
+            f"the policy asks for {quote_names(asked.conditions)}, which the manifest of the release does not claim.",
             hint="verify with the policy that the release was made by, or without one.",
         )
+    for name, table in claim.tables.items():
+        rules.policy_of(name).check_agrees(table)

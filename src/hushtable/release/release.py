@@ -777,8 +777,8 @@ class Release(StatesFacts, Generic[FrameT]):
             ``.csv``, ``.tsv`` or ``.parquet``; the manifest goes beside it.
         keep_order : bool
             Keep the order of the rows. Else they are shuffled with the operating
-            system's randomness, because an order can identify people. Refused where ``person`` was given,
-            unless a model judges linked records.
+            system's randomness, because an order can identify people. Refused where ``person`` or
+            ``household`` was given.
         external : bool
             Write the manifest that goes with a published file.
         policy : mapping, optional

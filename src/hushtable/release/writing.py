@@ -20,7 +20,6 @@ from hushtable._types import CodeArray
 from hushtable.claims import Claim, Verdict, open_release, select_for_claim, with_commas
 from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.io import Dialect, Frame, Writing, drafts, frames, program_of
-from hushtable.models import PrivacyModel
 from hushtable.release import manifest
 from hushtable.release.edition import Edition
 from hushtable.release.exposing import look_at_draft
@@ -198,7 +197,7 @@ class TableContent:
     def check(self, to: Destination) -> None:
         """Refuse an order that links records, and folders that cannot be."""
         if to.order == "kept":
-            check_order(self.claim.person, self.claim.models)
+            check_order(self.claim.person)
         if to.writing.by is not None:
             _check_folders_of(to.writing.by, to, self.edition)
 
@@ -417,16 +416,16 @@ def check_by(by: str, path: Path, columns: Sequence[str], pseudonyms: Pseudonyms
         )
 
 
-def check_order(person: str | None, models: Sequence[PrivacyModel]) -> None:
-    """Raise InputError where rows are to keep their order and nobody judges all records of a person together.
+def check_order(person: str | None) -> None:
+    """Raise InputError where rows are to keep their order and persons hide, with one record or with several.
 
-    Tables of persons are sorted by person, so that rows beside each other are one person's more often than not.
+    Tables of persons are sorted by person, so that rows beside each other are one person's more often than not. Where
+    their records are linked anyway, the order tells which of the persons alike has which number in the input.
     """
-    if person is not None and not any(model.needs.histories for model in models):
+    if person is not None:
         raise InputError(
-            f"the rows would keep the order of the input, which can link the records of a person ({person!r}).",
-            hint="leave the order to chance; or ask for linked-k-anonymity or km-anonymity, which judge "
-            "linked records.",
+            f"the rows would keep the order of the input, which can tell the persons of {person!r} apart.",
+            hint="leave the order to chance.",
         )
 
 
