@@ -51,7 +51,7 @@ def test_many_sets_are_shown_six_at_a_time(file):
 
 def test_json_is_the_comparison(file):
     found = json.loads(done("scores", file, "--columns", "age", "--truth", "age,sex", "--json").out)
-    assert (found.pop("file"), found.pop("n_records")) == (file, 6)
+    assert (found.pop("file"), found.pop("n_records"), found.pop("form")) == (file, 6, 1)
     assert found == compare_sets(PEOPLE, [["age"]], truth=["age", "sex"]).to_dict()
 
 

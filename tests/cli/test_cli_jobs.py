@@ -173,10 +173,9 @@ def test_names_of_any_bytes() -> None:
     with open(folder + b"/in.csv", "wb") as file:
         file.write(Path("people.csv").read_bytes())
     script = "import sys; from hushtable import cli; cli.command()"
-    for extra in ([], ["--json"]):
-        shown = subprocess.run(
-            [sys.executable, "-c", script, "anonymize", folder + b"/in.csv", "-p", "policy.yaml", "-o",
-             folder + b"/\xff" + (b"1" if extra else b"2") + b".csv", "--log", folder + b"/job.log", *extra],
-            capture_output=True, check=False,
-        )  # fmt: skip
-        assert shown.returncode == 0, shown.stderr
+    shown = subprocess.run(
+        [sys.executable, "-c", script, "anonymize", folder + b"/in.csv", "-p", "policy.yaml", "-o",
+         folder + b"/\xff.csv", "--log", folder + b"/job.log", "--json"],
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert shown.returncode == 0, shown.stderr

@@ -111,7 +111,7 @@ def test_no_mutated_claim_holds_beyond_what_was_judged(written: Path, tmp_path: 
         assert code or "newer" not in what.partition(") ")[2]
         is_by_column = any(each in what for each in ("hierarchies", "origins", "kinds", "spellings"))
         assert code or is_by_column or not what.endswith(("joined", "renamed")), what
-    assert len(passed) < 0.1 * sum(1 for _ in draw(entries, "claim", share)), passed
+    assert len(passed) < 0.2 * sum(1 for _ in draw(entries, "claim", share)), passed
 
 
 @pytest.mark.parametrize("share", [29, pytest.param(2, marks=pytest.mark.slow)])

@@ -30,7 +30,7 @@ import typer
 
 from hushtable.cli.groups import flatten_groups
 from hushtable.cli.joblog import open_log, record, record_end
-from hushtable.cli.terminal import print_error, print_json, print_to_stderr
+from hushtable.cli.terminal import begin_output, print_error, print_json, print_json_if_none, print_to_stderr
 from hushtable.errors import HushError, InputError
 from hushtable.io import check_secrets, is_full
 from hushtable.wording import LANGUAGES, current_language, set_language, translate, use_language
@@ -201,7 +201,7 @@ def _leave_at_once(code: object) -> NoReturn:
 def main() -> None:
     """Run the command; every error becomes one message and its exit code."""
     # A second call starts with the language of the environment again, not with the one chosen here.
-    with use_language(current_language()):
+    with use_language(current_language()), begin_output():
         _run()
 
 
@@ -269,7 +269,7 @@ def _tell_end(arguments: Sequence[str], kind: str, code: int, message: str, *, h
     if "--json" in arguments:
         # Whoever read the output may have gone.
         with suppress(typer.Exit):
-            print_json(
+            print_json_if_none(
                 {"passed": False, "error": error, "kind": kind, "exit_code": code, "message": message, "hint": hint}
             )
 

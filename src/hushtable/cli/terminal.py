@@ -10,7 +10,8 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import typer
 
@@ -42,10 +43,30 @@ def join_some(names: Sequence[str], limit: int = 12) -> str:
     return f"{', '.join(names[:limit])}{more}"
 
 
+_HAS_PRINTED_JSON: Final[ContextVar[bool]] = ContextVar("has printed JSON", default=False)
+
+
+def print_json_if_none(entries: Mapping[str, object]) -> None:
+    """Print JSON unless a result was printed before: the standard output holds one document."""
+    if not _HAS_PRINTED_JSON.get():
+        print_json(entries)
+
+
 def print_json(entries: Mapping[str, Any]) -> None:
     """Print a result as JSON, which has no word for NaN (null here) nor for infinity ("inf", "-inf")."""
+    _HAS_PRINTED_JSON.set(True)
     values = to_json_values({FORM: FORMS["JSON output"], **entries})
     print_lines(Laid(escape_json_controls(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))))
+
+
+@contextmanager
+def begin_output() -> Iterator[None]:
+    """Begin the output of a command: nothing has been printed."""
+    token = _HAS_PRINTED_JSON.set(False)
+    try:
+        yield
+    finally:
+        _HAS_PRINTED_JSON.reset(token)
 
 
 def leave() -> NoReturn:
