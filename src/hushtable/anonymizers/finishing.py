@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,17 +51,10 @@ def release_of(
     # A suppressed row that stays in the table would still tell how many records a person has.
     has_histories = any(model.needs.histories for model in request.models)
     drops = n_suppressed > 0 and (leaves_out or has_histories or not judge.take_rows(suppressed).passes_as_one_class())
+    claim_of = partial(_build_claim, prepared, request, recoding, n_suppressed, leaves_out=leaves_out)
     release = Release(
         source=prepared.source,
-        claim=_build_claim(
-            prepared,
-            request,
-            recoding,
-            n_suppressed,
-            drops=drops,
-            leaves_out=leaves_out,
-            combinations=result.combinations,
-        ),
+        claim=claim_of(drops=drops, combinations=result.combinations),
         partition=partition,
         recoding=recoding,
         loss=request.loss.measure_rows(recoding, partition.labels, judge.table)
@@ -81,8 +75,7 @@ def release_of(
     failures = _judge_persons(release) if request.hides_person else ()
     if failures and n_suppressed and not drops:
         # Stars do not show that the suppressed rows belong to enough persons.
-        claim = _build_claim(prepared, request, recoding, n_suppressed, drops=True, leaves_out=leaves_out)
-        release = replace(release, claim=claim, drops_suppressed=True)
+        release = replace(release, claim=claim_of(drops=True), drops_suppressed=True)
         failures = _judge_persons(release)
     if failures:
         raise InputError(

@@ -51,7 +51,7 @@ from hushtable.cli.terminal import exit_with_code, print_json, print_lines, prin
 from hushtable.errors import InputError, VerificationError
 
 if TYPE_CHECKING:
-    from hushtable.claims import Claim, Verdict
+    from hushtable.claims import Claim, Linkage, Verdict
     from hushtable.engines import Files, Lazy
     from hushtable.io import Dialect, Frame
     from hushtable.policy import Policy
@@ -520,14 +520,28 @@ def _verify_table(
     is_judged = verdict.complete if judging.strict else verdict.complete_for_receiver
     with exit_with_code(0 if verdict.passed and is_judged and not is_found else 1):
         signed = None if judging.no_manifest else _read_sign_off(file)
-        if as_json:
-            told_of = {"linkage": None if linkage is None else linkage.to_dict()} if is_linked else {}
-            told_of |= {} if signed is None else {"signed": signed.to_dict()}
-            print_json({**verdict.to_dict(), **told_of})
-            return
-        lines = [] if signed is None else summary.describe_sign_off(signed)
-        lines += summary.describe_linkage(claim, linkage) if is_linked else []
-        print_lines(*summary.describe_verdict(file, verdict), *lines)
+        _print_verdict(file, verdict, claim, signed, (linkage,) if is_linked else (), as_json=as_json)
+
+
+def _print_verdict(
+    file: Path,
+    verdict: Verdict,
+    claim: Claim,
+    signed: SignOff | None,
+    linkages: tuple[Linkage | None, ...],
+    *,
+    as_json: bool,
+) -> None:
+    """Print a verdict, who signed, and, where it was asked for, whom linked records find."""
+    if as_json:
+        told_of = {"linkage": None if each is None else each.to_dict() for each in linkages}
+        told_of |= {} if signed is None else {"signed": signed.to_dict()}
+        print_json({**verdict.to_dict(), **told_of})
+        return
+    lines = [] if signed is None else summary.describe_sign_off(signed)
+    for each in linkages:
+        lines += summary.describe_linkage(claim, each)
+    print_lines(*summary.describe_verdict(file, verdict), *lines)
 
 
 def _is_of_linked_tables(file: Path, judging: Judging) -> bool:

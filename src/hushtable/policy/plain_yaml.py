@@ -165,3 +165,21 @@ class _Loader(yaml.SafeLoader):
         if len(mapping) < len(node.value):
             self.refuse(node.start_mark, "keys that are one number, as 16 and 0x10 are")
         return mapping
+
+
+def set_entry(values: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
+    """Set an entry at a location; a method or loss of another name replaces the old one."""
+    *above, last = steps
+    if above[:1] == ["columns"] and len(steps) > 2:
+        role = values["columns"].get(steps[1])
+        values["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
+    for step, following in zip(above, steps[1:], strict=True):
+        inner = values.get(step)
+        inner = {inner: {}} if isinstance(inner, str) else {} if inner is None else inner
+        if not isinstance(inner, dict):
+            raise PolicyError(f"{'.'.join(steps)}: {step} has no entries of its own.", hint=f"set {step} as a whole.")
+        if step in ("method", "loss"):
+            inner = {following: inner.get(following) or {}}
+        values[step] = inner
+        values = inner
+    values[last] = entry

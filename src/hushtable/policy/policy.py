@@ -30,11 +30,11 @@ from hushtable.claims import (
 )
 from hushtable.columns import ROLES, ColumnSpec, Role, bound_names
 from hushtable.engines import EngineChoice
-from hushtable.errors import InputError, PolicyError, WeakerClaimError, check_columns, quote_names
+from hushtable.errors import InputError, PolicyError, check_columns, quote_names
 from hushtable.hierarchy import PROPOSED, Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import entries, model_to_dict, plugins
-from hushtable.policy import plain_yaml
+from hushtable.policy import agreeing, plain_yaml
 from hushtable.policy.fitting import check_entries
 from hushtable.policy.sections import (
     ASK,
@@ -486,7 +486,7 @@ class Policy(Record):
             self.quasi_identifiers,
             self.models,
             sensitive=self.with_role("sensitive"),
-            specs=self._release_specs(),
+            specs=agreeing.specs_of_release(self),
             origins=self._input_specs(),
             hierarchies=self._read_hierarchies(),
             rounded=self.rounding,
@@ -546,32 +546,11 @@ class Policy(Record):
 
     def check_agrees(self, claimed: Claim) -> None:
         """Raise PolicyError where the claim in a manifest is not what the policy asks."""
-        asked, told = self.claim(), claimed.conditions
-        # A release without suppressed records claims no limit of them; the policy's is judged from the file.
-        limits = asked.limits.suppression_in_words if isinstance(asked, Classes) else ""
-        lacking = [condition for condition in asked.conditions if condition not in (*told, limits)]
-        if lacking or set(claimed.columns) != set(self.quasi_identifiers):
-            what = quote_names(lacking) if lacking else f"quasi-identifiers {quote_names(self.quasi_identifiers)}"
-            raise WeakerClaimError(
-                f"the policy asks for {what}, which the manifest of the release does not claim.",
-                hint="verify with the policy that the release was made by, or without one.",
-            )
+        agreeing.check_agrees(self, claimed)
 
     def check_release(self, columns: Sequence[str], claim: Claim | None = None) -> None:
-        """Raise PolicyError where a released table holds a column that the policy removes or does not know.
-
-        Columns that a claim judges as bounds of others are known by these; tables have what they claim.
-        """
-        if claim is not None and claim.kind in KINDS_OF_TABLES:
-            return
-        bounds = claim.bound_columns if isinstance(claim, (Classes, Combinations, Matchings)) else ()
-        released = [name for name in columns if name not in bounds]
-        stray = [name for name in released if name not in self.columns or name in self.removed]
-        if stray:
-            raise PolicyError(
-                f"the table holds columns {quote_names(stray)}, which the policy does not release.",
-                hint="verify the file that anonymize wrote with this policy.",
-            )
+        """Raise PolicyError where a released table holds a column that the policy removes or does not know."""
+        agreeing.check_release(self, columns, claim)
 
     def check_covers(self, columns: Sequence[str]) -> None:
         """Raise PolicyError where a column has no role: what is not declared is not released."""
@@ -644,7 +623,7 @@ class Policy(Record):
         """
         changed = self.to_dict()
         for place, entry in given.items():
-            _set_entry(changed, place.split(".") if isinstance(place, str) else place, entry)
+            plain_yaml.set_entry(changed, place.split(".") if isinstance(place, str) else place, entry)
         return self.make(changed, folder=self._folder)
 
     def to_dict(self) -> dict[str, Any]:
@@ -669,19 +648,6 @@ class Policy(Record):
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
         return plain_yaml.dump(self.to_dict())
-
-    def _release_specs(self) -> dict[str, ColumnSpec]:
-        """Return how a release is typed: quasi-identifiers as it is written, other judged columns as in the input."""
-        specs = self.specs
-        persons = () if self.person is None else (self.person,)
-        for name in (*self.with_role("sensitive"), *self.rounding, *persons):
-            specs[name] = specs.get(name, ColumnSpec()).with_defaults_from(self.read_as.dialect.spec)
-        for name in self.quasi_identifiers:
-            kind, order = self.columns[name].kind, self.columns[name].order
-            holds_numbers = kind in (None, "integer", "decimal") and order is None
-            decimal = "," if self.writing.decimal == "," and holds_numbers else None
-            specs[name] = ColumnSpec(None if name in self.with_action(*DATE_ACTIONS) else kind, order, decimal=decimal)
-        return specs
 
     def _read_population(self) -> Frame | None:
         if self.population is None:
@@ -725,21 +691,3 @@ class Policy(Record):
         if key is not None and self.release is not None:
             key = derive_key(key, self.release)
         return Pseudonyms(self.pseudonymized, key if self.pseudonymized else None, self.fresh)
-
-
-def _set_entry(values: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
-    """Set an entry at a location; a method or loss of another name replaces the old one."""
-    *above, last = steps
-    if above[:1] == ["columns"] and len(steps) > 2:
-        role = values["columns"].get(steps[1])
-        values["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
-    for step, following in zip(above, steps[1:], strict=True):
-        inner = values.get(step)
-        inner = {inner: {}} if isinstance(inner, str) else {} if inner is None else inner
-        if not isinstance(inner, dict):
-            raise PolicyError(f"{'.'.join(steps)}: {step} has no entries of its own.", hint=f"set {step} as a whole.")
-        if step in ("method", "loss"):
-            inner = {following: inner.get(following) or {}}
-        values[step] = inner
-        values = inner
-    values[last] = entry
