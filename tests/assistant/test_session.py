@@ -269,3 +269,9 @@ def test_a_given_policy_says_whose_rows_and_hides_its_sensitive_columns(table, t
     assert ask(session, "values", id="c04")["code"] == "NO_VALUES"
     told = run("assist", table, "-p", tmp_path / "policy.yaml", "--one-record", "--state", tmp_path / "s")
     assert "write `person: COLUMN` into the policy" in told.err
+
+
+@pytest.mark.parametrize("name", ["none.csv", ".", "-"])
+def test_what_is_no_file_is_refused(name, tmp_path):
+    told = run("assist", tmp_path / name, "--one-record", "--state", tmp_path / "s")
+    assert (told.code, "the table is no file" in told.err) == (2, True)

@@ -113,6 +113,8 @@ def _with_two_values(roles: Roles) -> Roles:
 
 def read_source(path: Path, policy: Policy | None) -> AssistantSource:
     """Read a table as a policy says, and propose roles."""
+    if not path.is_file():
+        raise InputError("the table is no file.", hint="name one CSV, Parquet or Excel file that exists.")
     snapshot = Snapshot.from_paths([path])
     frame = frames.read(path) if policy is None else frames.read(path, dialect=policy.read_as.dialect)
     typed_frame, odd = frame.without_odd_cells()
