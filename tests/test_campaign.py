@@ -46,6 +46,7 @@ PARTS = {
     "canaries": 1,
     "trackers": 1,
     "neighbours": 1,
+    "linked_tables": 1,
 }
 CASES = {
     "releases": 80,
@@ -85,6 +86,7 @@ CASES = {
     "canaries": 4,
     "trackers": 2,
     "neighbours": 1,
+    "linked_tables": 20,
 }
 
 

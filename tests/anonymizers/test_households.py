@@ -201,3 +201,26 @@ def test_a_policy_carries_households_through_the_command(tmp_path):
         policy.with_entries({"household": "region"})
     streamed = run("anonymize", tmp_path / "survey.csv", "-o", tmp_path / "parts", *asked, "--engine", "stream")
     assert (streamed.code, "takes the rows in memory" in streamed.err) == (2, True)
+
+
+def test_histories_is_the_method_where_nobody_gave_one():
+    text = """
+    columns: {home: {role: identifier, action: fresh}, pid: identifier, region: quasi-identifier}
+    models: [linked-k-anonymity: 3]
+    """
+    rules = Policy.parse(text).with_entries({"household": "home"})
+    assert rules.method == ht.Histories() == Policy.parse(f"{text}\n    household: home").method
+    assert Policy.make(rules.to_dict()) == rules
+    with pytest.raises(InputError, match="with method 'mondrian'"):
+        rules.with_entries({"method": "mondrian"}).protect(survey().select("home", "pid", "region"))
+    frame = survey().select("home", "region")
+    release = ht.anonymize(
+        frame,
+        quasi_identifiers=["region"],
+        models=[ht.LinkedKAnonymity(3)],
+        household="home",
+        pseudonyms=ht.Pseudonyms(("home",), KEY),
+        suppression_limit=0.2,
+        budget=ht.Budget(nodes=10),
+    )
+    assert isinstance(release.claim, HouseholdClaim)

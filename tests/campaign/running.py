@@ -55,6 +55,7 @@ KINDS = {
     "canaries": 6,
     "trackers": 4,
     "neighbours": 4,
+    "linked_tables": 4,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

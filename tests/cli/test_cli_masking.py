@@ -104,3 +104,14 @@ def test_a_table_that_is_not_independent_is_not_written(table, monkeypatch):
     assert outcome.code == 1
     assert "do not publish" in outcome.err
     assert tree(table.parent) == before
+
+
+def test_a_direct_identifier_needs_a_reason(table):
+    names = table.with_name("names.csv")
+    pl.read_csv(table)[:39].with_columns(surname=pl.Series(["Lang", "Kurz", "Bauer"] * 13)).write_csv(names)
+    asked = ("mask-dependence", *options(names), "--c", "surname")
+    refused = run(*asked)
+    assert refused.code == 2
+    assert "--accept 'surname=a reason'" in refused.err
+    assert not table.with_name("out.csv").exists()
+    assert "Accepted: surname (made up)." in done(*asked, "--accept", "surname=made up").out

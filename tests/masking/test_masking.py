@@ -698,3 +698,26 @@ def test_the_tradeoff_is_drawn_without_a_window():
     assert axes.get_xlabel() == "clusters"
     axes.figure.savefig(io.BytesIO())
     assert curve.plot(ax=axes.figure.add_subplot()) is not axes
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [
+        {"a": ["surname"], "b": ["age"]},
+        {"a": ["job"], "b": ["surname"], "c": []},
+        {"a": ["job"], "b": ["age"]},
+        {"a": ["job"], "b": ["age"], "c": ["surname"]},
+    ],
+)
+def test_a_direct_identifier_is_published_in_no_role_unless_it_is_accepted(roles):
+    people = pl.DataFrame(
+        {"surname": ["Lang", "Kurz", "Bauer"] * 8, "age": list(range(20, 44)), "job": ["cook", "clerk"] * 12}
+    )
+    with pytest.raises(ht.InputError, match=r"'surname' looks like a direct identifier \(.*\) and would be published"):
+        ht.mask_dependence(people, clusters=2, **roles)
+    masked = ht.mask_dependence(people, clusters=2, accept={"surname": "made up"}, **roles)
+    assert "Accepted: surname (made up)." in masked.facts
+    assert masked.to_dict()["accepted"] == {"surname": "made up"}
+    with pytest.raises(ht.InputError, match="gives no reason for 'surname'"):
+        ht.mask_dependence(people, clusters=2, accept={"surname": " "}, **roles)
+    assert len(ht.masking_tradeoff(people, clusters=[2], **roles).points) == 1

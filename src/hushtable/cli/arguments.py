@@ -341,3 +341,14 @@ def amounts_of(name: str, text: str) -> dict[str, str]:
 def place_of(file: Path) -> Path:
     """Return the file that a command reads and must not overwrite; the standard input may come from a file, too."""
     return Path("/dev/stdin") if file == _STREAM else file
+
+
+def reasons_of(entries: list[str]) -> dict[str, str]:
+    """Read which columns are accepted, and why."""
+    reasons = {}
+    for entry in entries:
+        name, sign, reason = entry.partition("=")
+        if not sign or not name or name in reasons:
+            raise InputError(f"--accept {entry!r}.", hint="write COLUMN=REASON, once for each column.")
+        reasons[name] = reason
+    return reasons

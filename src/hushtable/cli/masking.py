@@ -15,6 +15,7 @@ from hushtable.cli.arguments import (
     budget_of,
     names_of,
     place_of,
+    reasons_of,
 )
 from hushtable.cli.groups import field
 from hushtable.cli.report import note_written_release, report_outputs, write_report
@@ -24,7 +25,6 @@ from hushtable.errors import InputError
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
     from hushtable.columns import ColumnSpec
-    from hushtable.io import Frame
     from hushtable.masking import MaskedRelease
 
 
@@ -36,6 +36,11 @@ class PartsOptions:
     b: str = field(..., "Columns that they shall be independent of.", metavar="A,B")
     clusters: int = field(..., "Number of clusters of equal size that replace --b.")
     c: str | None = field(None, "Columns to keep. Default: all others.", metavar="A,B")
+    accept: list[str] | None = field(
+        None,
+        "Column to publish though it looks like a direct identifier, and why; repeat it for each column.",
+        metavar="COLUMN=REASON",
+    )
     missing: str = field("category", "How missing cells of --a count: category, or worst (always masked).")
     order: list[str] | None = field(
         None, "Values of an ordered column, from low to high; repeat it for each column.", metavar="COLUMN=LOW,...,HIGH"
@@ -86,8 +91,6 @@ def mask_dependence(
     a, b, c = names_of(parts.a), names_of(parts.b), None if parts.c is None else names_of(parts.c)
     with show_step("reading"):
         frame = reading.table(file)
-    if c is None:
-        _check_kept(frame, [name for name in frame.columns if name not in (*a, *b)])
     with show_step("masking"):
         release = mask(
             frame,
@@ -104,6 +107,7 @@ def mask_dependence(
             specs=_parse_orders(parts.order or []),
             seed=search.seed,
             budget=budget_of(search.seconds),
+            accept=reasons_of(parts.accept or []),
         )
     with show_step("writing and verifying"):
         verdict = release.write(output, values, keep_order=files.keep_order, overwrite=results.force)
@@ -112,19 +116,6 @@ def mask_dependence(
             write_report(release, results, file=output, inputs=[place_of(file)])
     finally:
         _print_masking(output, values, release, verdict, as_json=results.as_json)
-
-
-def _check_kept(frame: Frame, names: list[str]) -> None:
-    """Refuse to write a direct identifier as it is, because nobody named it."""
-    from hushtable.discover import find_identifiers
-
-    looks = find_identifiers(frame, names)
-    if looks:
-        name, reason = looks[0]
-        raise InputError(
-            f"column {name!r} looks like a direct identifier ({reason}) and would be written as it is.",
-            hint="name the other columns to write with --c.",
-        )
 
 
 def _parse_orders(entries: list[str]) -> dict[str, ColumnSpec]:

@@ -16,6 +16,7 @@ from hushtable.cli.arguments import (
     Results,
     names_of,
     place_of,
+    reasons_of,
 )
 from hushtable.cli.groups import field
 from hushtable.cli.report import note_written_release, report_outputs, write_report
@@ -123,21 +124,10 @@ def _perturb_table(
             method=method,
             by=names_of(options.by),
             keep=None if options.keep is None else names_of(options.keep),
-            accept=_read_reasons(options.accept or []),
+            accept=reasons_of(options.accept or []),
             precision=options.precision,
             seed=options.seed,
         )
-
-
-def _read_reasons(entries: list[str]) -> dict[str, str]:
-    """Read which columns are accepted, and why."""
-    reasons = {}
-    for entry in entries:
-        name, sign, reason = entry.partition("=")
-        if not sign or not name or name in reasons:
-            raise InputError(f"--accept {entry!r}.", hint="write COLUMN=REASON, once for each column.")
-        reasons[name] = reason
-    return reasons
 
 
 def _compare_methods(

@@ -27,6 +27,7 @@ from hushtable.masking.dealing import STAR, Dealing, Types, find_patterns
 from hushtable.masking.release import PUBLISHED, MaskedRelease, Publish, encode_evidence
 from hushtable.masking.search import METHODS, Masking, MaskingMethod, mask_types, settle_ties
 from hushtable.quality import check_weights
+from hushtable.release import check_accepted, refuse_identifiers
 from hushtable.search import Budget, Trace, check_budget, check_memory
 from hushtable.tables import Table, open_table
 
@@ -220,6 +221,7 @@ def mask_dependence(
     specs: Mapping[str, ColumnSpec] | None = None,
     budget: Budget | None = None,
     seed: int = 0,
+    accept: Mapping[str, str] | None = None,
 ) -> MaskedRelease:
     """Hide the correlation of A with B completely, with the fewest stars.
 
@@ -271,6 +273,9 @@ def mask_dependence(
         Where it ends, the best so far is released. Nodes are those of the integer programme.
     seed : int
         Of the random choices: which records are removed, how ties are broken, which of equal records is masked.
+    accept : mapping of column to str, optional
+        Columns that may be published though they look like direct identifiers, and why. Any other such column is an
+        error, a masked one too: some of its cells stay, and those of B are published apart.
 
     Returns
     -------
@@ -281,7 +286,8 @@ def mask_dependence(
     ColumnError
         A column does not exist or is in two of A, B and C.
     InputError
-        Too few or too many clusters, a constant B, a literal ``*`` in A, or an argument that is none of the allowed.
+        Too few or too many clusters, a constant B, a literal ``*`` in A, an argument that is none of the
+        allowed, or a published column that looks like a direct identifier.
 
     Notes
     -----
@@ -315,7 +321,10 @@ def mask_dependence(
     a, b = names_in(a, "a"), names_in(b, "b")
     source = open_table(data).with_row_per_record()
     names = source.names
+    unnamed = () if c is not None else tuple(name for name in names if name not in (*a, *b))
     c = _check_roles(a, b, c, names, label)
+    accepted = check_accepted(accept, (*a, *b, *c))
+    refuse_identifiers(source, (*a, *b, *c), accepted, unnamed=unnamed, keep="c")
     _check_arguments(a, method, missing, publish, weights or {}, optimise_ties, clustering)
     _check_no_sets(specs)
     table = Table.encode(source, (*a, *b), specs)
@@ -356,6 +365,7 @@ def mask_dependence(
         inputs=drafts.paths_among(data),
         amounts=amounts,
         clustered_as_text=tuple(each.name for each in b_table.columns if is_named and not each.is_ordered),
+        accepted=accepted,
     )
 
 

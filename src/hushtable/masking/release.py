@@ -66,6 +66,8 @@ class MaskedRelease(StatesFacts):
         The files it was made from, none of which `write` touches.
     amounts, clustered_as_text : tuple of str
         Columns of B: those whose texts were read as amounts, and those that were clustered as text.
+    accepted : mapping of column to str
+        Published columns that look like direct identifiers, or may, and why.
     """
 
     source: Frame | Table = field(repr=False)
@@ -86,6 +88,7 @@ class MaskedRelease(StatesFacts):
     inputs: tuple[Path, ...] = field(default=(), repr=False)
     amounts: tuple[str, ...] = ()
     clustered_as_text: tuple[str, ...] = ()
+    accepted: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.kept, self.stars):
@@ -295,6 +298,7 @@ class MaskedRelease(StatesFacts):
             "guesses": [guess.to_dict() for guess in self.guesses],
             "warnings": list(self.warnings),
             "notes": list(self.notes),
+            "accepted": dict(self.accepted),
             "trace": self.trace.to_dict(),
         }
 
@@ -309,6 +313,7 @@ class MaskedRelease(StatesFacts):
             f"{self.n_records:,} records; {len(self.removed):,} were left out to make clusters equal.",
             f"{self.n_stars:,} cells were masked ({proof}); {self.share_kept:.1%} of the cells were kept.",
             *(f"{note}." for note in self.notes),
+            *(f"Accepted: {name} ({reason})." for name, reason in self.accepted.items()),
         )
 
     def _rewrite_column(self, name: str, stars: BoolArray) -> Rewritten:

@@ -118,6 +118,7 @@ def masking_tradeoff(
     [2, 4]
     """
     source = open_table(data)
+    accepted = dict.fromkeys(source.names, "no table is published")
     points, notes = [], tuple[str, ...]()
     for n_clusters in clusters:
         release = mask_dependence(
@@ -134,6 +135,7 @@ def masking_tradeoff(
             specs=specs,
             budget=budget,
             seed=seed,
+            accept=accepted if c is None else {name: accepted[name] for name in (*a, *b, *c) if name in accepted},
         )
         notes = release.notes
         pairs = [pair for pair in release.pairs() if pair.kind == "BC"]

@@ -11,13 +11,12 @@ import numpy as np
 from hushtable._types import CodeArray, FloatArray
 from hushtable.claims import Certificate, build_triple_certificate
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, Kind, check_specs, value_text
-from hushtable.discover import find_identifiers, find_repeating_person
+from hushtable.discover import find_repeating_person
 from hushtable.errors import (
     ColumnError,
     InputError,
     check_choice,
     check_columns,
-    check_type,
     check_whole,
     names_in,
     quote_names,
@@ -37,7 +36,7 @@ from hushtable.perturbation.method import (
 )
 from hushtable.perturbation.microaggregation import Microaggregation, sum_of_squares
 from hushtable.perturbation.release import PerturbedRelease
-from hushtable.release import KeptColumns, Rewritten, find_shown_identifiers, find_undoing_columns
+from hushtable.release import KeptColumns, Rewritten, check_accepted, find_undoing_columns, refuse_identifiers
 from hushtable.search import Trace
 from hushtable.tables import Table, open_table
 
@@ -116,8 +115,8 @@ def perturb(
     columns, by = names_in(columns, "columns"), names_in(by, "by")
     source = open_table(data).with_row_per_record()
     kept = _check_roles(source, columns, by, keep, made)
-    accepted = _check_accepted(accept, (*columns, *by, *kept))
-    _check_identifiers(source, (*columns, *by, *kept), kept if keep is None else (), accepted)
+    accepted = check_accepted(accept, (*columns, *by, *kept))
+    refuse_identifiers(source, (*columns, *by, *kept), accepted, unnamed=kept if keep is None else (), keep="keep")
     table = Table.encode(source, (*columns, *by, *made.beside), specs)
     _check_cells(table, columns)
     cells = OriginalCells(table.select(columns), _label_strata(table, by), table.select(made.beside))
@@ -169,34 +168,6 @@ def _check_roles(
             hint="give every column one.",
         )
     return kept
-
-
-def _check_accepted(accept: Mapping[str, str] | None, published: tuple[str, ...]) -> dict[str, str]:
-    """Return the accepted columns with their reasons."""
-    check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
-    accepted = dict(accept or {})
-    check_columns(tuple(accepted), published, "accept")
-    for name, reason in accepted.items():
-        if not isinstance(reason, str) or not any(sign.isalnum() for sign in reason):
-            raise InputError(f"accept gives no reason for {name!r}.", hint="say in words why it may be published.")
-    return accepted
-
-
-def _check_identifiers(
-    source: Frame | Table, published: tuple[str, ...], unnamed: tuple[str, ...], accepted: Mapping[str, str]
-) -> None:
-    """Refuse to publish a direct identifier, perturbed or not; where nobody named a column, also by its counts."""
-    named = [name for name in published if name not in unnamed]
-    looks = [*find_shown_identifiers(source, named), *find_identifiers(source, list(unnamed))]
-    refused = [(name, reason) for name, reason in looks if name not in accepted]
-    if refused:
-        name, reason = refused[0]
-        raise InputError(
-            f"column {name!r} looks like a direct identifier ({reason}) and would be published.",
-            hint=f"leave {quote_names([name for name, _ in refused])} out: keep names the other columns to publish; "
-            f"or say why the cells may be published, as accept={{{name!r}: 'a reason'}} in Python, "
-            f"--accept '{name}=a reason' in the command.",
-        )
 
 
 def _describe_undoing(source: Frame | Table, columns: tuple[str, ...], kept: tuple[str, ...]) -> list[str]:

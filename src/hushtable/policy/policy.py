@@ -98,7 +98,7 @@ class Policy(Record):
         Every column of the table.
     models : tuple of PrivacyModel
     method : Method
-        Mondrian's recoding is ``"cut"`` when not given.
+        Mondrian when not given, whose recoding is then ``"cut"``; with ``household`` histories.
     loss : Loss
     importance : dict of str to int
         How many times the loss of a quasi-identifier counts, from 1, as where none is given, to 5.
@@ -169,6 +169,14 @@ class Policy(Record):
     plugins: Literal["none"] | tuple[str, ...] | None = None
 
     _folder: Path | None = PrivateAttr(default=None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_households_whole(cls, given: Any) -> Any:
+        """Choose the one method that keeps households whole where nobody gave any."""
+        if isinstance(given, Mapping) and given.get("household") is not None:
+            return {"method": "histories", **given}
+        return given
 
     @model_validator(mode="after")
     def _importance_fits_loss(self) -> Policy:
@@ -622,6 +630,8 @@ class Policy(Record):
             A method or loss of another name replaces the whole entry.
         """
         changed = self.to_dict()
+        if "method" not in self.model_fields_set:
+            del changed["method"]
         for place, entry in given.items():
             plain_yaml.set_entry(changed, place.split(".") if isinstance(place, str) else place, entry)
         return self.make(changed, folder=self._folder)

@@ -40,7 +40,7 @@ class AnonymizeOptions(TypedDict, total=False):
     quasi_identifiers: Sequence[str]
     models: Iterable[PrivacyModel]
     sensitive: Sequence[str]
-    method: str | Mapping[str, Any] | Method
+    method: str | Mapping[str, Any] | Method | None
     hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None
     unknown: Literal["error", "suppress"]
     loss: str | Mapping[str, Any] | Loss
@@ -97,7 +97,7 @@ def anonymize(
     quasi_identifiers: Sequence[str] = (),
     models: Iterable[PrivacyModel] = (),
     sensitive: Sequence[str] = (),
-    method: str | Mapping[str, Any] | Method = "mondrian",
+    method: str | Mapping[str, Any] | Method | None = None,
     hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     unknown: Literal["error", "suppress"] = "error",
     loss: str | Mapping[str, Any] | Loss = "ncp",
@@ -142,6 +142,7 @@ def anonymize(
         Sensitive columns besides those that a model judges: how diverse the classes are in them is reported.
     method : {"mondrian", "full_domain", "local_recoding", "suppress", "histories", "mingen", "genetic"}, or an object
         Any name in `hushtable.anonymizers.METHODS`, or ``{name: {option: value}}`` as a policy writes it.
+        Mondrian when not given; with ``household`` histories.
     hierarchies : mapping of column to Hierarchy, rule, path, "auto" or "units", or a path, optional
         See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
         Columns without one are cut where their values lie; full-domain recoding takes "auto" for them.
@@ -264,7 +265,7 @@ def anonymize(
         quasi_identifiers=quasi_identifiers,
         models=asked,
         sensitive=names_in(sensitive, "sensitive"),
-        method=METHODS.take(method, Method),
+        method=METHODS.take(_default_method(household) if method is None else method, Method),
         unknown=unknown,
         loss=with_importance(LOSSES.take(loss, Loss), importance or {}),
         suppression_limit=suppression_limit,
@@ -300,6 +301,12 @@ def anonymize(
 
 
 _EXAMPLE_OF_DATES: Final = "DateShift(columns, within, window, key) or SinceFirst(columns)"
+
+
+def _default_method(household: str | None) -> str:
+    """Return the method where nobody gave any; one alone keeps households whole."""
+    return "mondrian" if household is None else "histories"
+
 
 _DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anonymize).parameters.items()}
 

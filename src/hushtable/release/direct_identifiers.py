@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hushtable._types import CountArray
 from hushtable.columns import Column, cells
 from hushtable.discover import enough_rows, find_identifiers
-from hushtable.errors import ColumnError
+from hushtable.errors import ColumnError, InputError, check_columns, check_type, quote_names
 from hushtable.io import Frame
 from hushtable.recoding import Recoding
 from hushtable.tables import Table
@@ -61,6 +61,37 @@ def find_shown_identifiers(
         for name, reason in looks
         if recoding is None or name not in recoded or _publishes_values(recoding, recoded[name])
     )
+
+
+def check_accepted(accept: Mapping[str, str] | None, published: Sequence[str]) -> dict[str, str]:
+    """Return the accepted columns with their reasons."""
+    check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
+    accepted = dict(accept or {})
+    check_columns(tuple(accepted), published, "accept")
+    for name, reason in accepted.items():
+        if not isinstance(reason, str) or not any(sign.isalnum() for sign in reason):
+            raise InputError(f"accept gives no reason for {name!r}.", hint="say in words why it may be published.")
+    return accepted
+
+
+def refuse_identifiers(
+    source: Frame | Table, published: Sequence[str], accepted: Mapping[str, str], *, unnamed: Sequence[str], keep: str
+) -> None:
+    """Refuse to publish a direct identifier, changed or not; where nobody named a column, also by its counts.
+
+    ``keep`` is the argument that names the other columns to publish.
+    """
+    named = [name for name in published if name not in unnamed]
+    looks = [*find_shown_identifiers(source, named), *find_identifiers(source, list(unnamed))]
+    refused = [(name, reason) for name, reason in looks if name not in accepted]
+    if refused:
+        name, reason = refused[0]
+        raise InputError(
+            f"column {name!r} looks like a direct identifier ({reason}) and would be published.",
+            hint=f"leave {quote_names([name for name, _ in refused])} out: {keep} names the other columns to publish; "
+            f"or say why the cells may be published, as accept={{{name!r}: 'a reason'}} in Python, "
+            f"--accept '{name}=a reason' in the command.",
+        )
 
 
 def _take_rows(source: Frame | Table, rows: CountArray) -> Frame | Table:
