@@ -156,8 +156,8 @@ def is_prose(texts: Sequence[str], counts: CountArray) -> bool:
     """Tell whether the distinct cells of a column are free text, given some of them and the records of all.
 
     Prose has many distinct cells: 20 or more, and one for ten records or more. They have at least 25 characters and
-    four words on average. Three words in ten begin with a small letter: names of places and firms do not. Chinese has no
-    blanks between words, and no small letters: ten of its characters are four words.
+    four words on average. Three words in ten begin with a small letter: names of places and firms do not. Chinese has
+    no blanks between words, and no small letters: ten of its characters are four words.
     """
     if len(counts) < _MIN_DISTINCT_CELLS or len(counts) < _MIN_DISTINCT_SHARE * int(counts.sum()):
         return False
