@@ -60,7 +60,7 @@ class RoundedCells(HiddenCells):
             f"{self._ring}"
         )
 
-    def verify(self, data: Any, *, original: Any = None) -> Verdict:
+    def verify(self, data: Any, *, original: object = None) -> Verdict:
         """Judge a published table from the table alone; ``original`` plays no part."""
         del original
         frame = frames.read(data)

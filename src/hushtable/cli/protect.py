@@ -534,7 +534,7 @@ def _print_verdict(
 ) -> None:
     """Print a verdict, who signed, and, where it was asked for, whom linked records find."""
     if as_json:
-        told_of: dict[str, Any] = {}
+        told_of: dict[str, object] = {}
         for each in linkages:
             told_of["linkage"] = None if each is None else each.to_dict()
         told_of |= {} if signed is None else {"signed": signed.to_dict()}

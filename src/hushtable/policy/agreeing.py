@@ -28,6 +28,15 @@ def specs_of_release(policy: Policy) -> dict[str, ColumnSpec]:
     return specs
 
 
+def check_asks_for_records(policy: Policy) -> None:
+    """Raise PolicyError where the policy makes tables only."""
+    if not policy.models:
+        raise PolicyError(
+            "the policy has no models: it makes tables, and protects no records.",
+            hint="make tables with `hushtable tables`, or add `models: [k-anonymity: 5]`.",
+        )
+
+
 def check_agrees(policy: Policy, claimed: Claim) -> None:
     """Raise WeakerClaimError where the claim in a manifest is not what the policy asks."""
     asked, told = policy.claim(), claimed.conditions

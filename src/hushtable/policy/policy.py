@@ -417,7 +417,7 @@ class Policy(Record):
 
     def request(self, data: Any, *, key: bytes | None = None, progress: Progress | None = None) -> Request:
         """Return what the policy asks of a release of some data, its files read; parameters as of `protect`."""
-        self._check_asks_for_records()
+        agreeing.check_asks_for_records(self)
         budget = Budget() if self.budget is None else Budget(self.budget.seconds, self.budget.nodes)
         return Request(
             quasi_identifiers=self.quasi_identifiers,
@@ -449,14 +449,6 @@ class Policy(Record):
         columns = {name: each for name, each in self.columns.items() if name not in self.removed}
         return {name: each.label for name, each in columns.items() if each.label}
 
-    def _check_asks_for_records(self) -> None:
-        """Raise PolicyError where the policy makes tables only."""
-        if not self.models:
-            raise PolicyError(
-                "the policy has no models: it makes tables, and protects no records.",
-                hint="make tables with `hushtable tables`, or add `models: [k-anonymity: 5]`.",
-            )
-
     def check_decided(self) -> None:
         """Raise PolicyError where a role or a format is yet to be decided."""
         asked = self.with_role(ASK)
@@ -482,7 +474,7 @@ class Policy(Record):
             Of the release: without a manifest they say which quasi-identifiers have bounds beside them.
         """
         self.check_decided()
-        self._check_asks_for_records()
+        agreeing.check_asks_for_records(self)
         of_classes: dict[str, Any] = {}
         if not any(model.needs.original for model in self.models):
             unit, is_household = self.household or self.person, self.household is not None
