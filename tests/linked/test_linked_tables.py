@@ -344,6 +344,8 @@ def test_the_command_takes_a_folder_and_gives_one(tmp_path, monkeypatch):
         table.write_csv(tmp_path / "in" / f"{name}.csv")
     (tmp_path / "in" / "notes.csv").write_text("a\n1\n")
     (tmp_path / "policy.yaml").write_text(POLICY)
+    told = done("anonymize", "in", "-p", "policy.yaml", "-o", "short").out
+    assert all(f"{name}: a typical cell spans" in told for name in COLUMNS)
     told = done("anonymize", "in", "-p", "policy.yaml", "-o", "out", "--verbose").out
     assert "Wrote out: patients, stays, drugs, and one manifest." in told
     assert "Who knows the person's row and 1 record of all tables finds 0 of 60 persons" in told
