@@ -361,7 +361,7 @@ def test_the_command_takes_a_folder_and_gives_one(tmp_path, monkeypatch):
     assert done("verify", "out", "-p", "policy.yaml", "--no-manifest").out.startswith("out holds")
     for options, said in (
         (["--keep-order"], "the order links them"),
-        (["--k", "5"], "an option was given that linked tables do not take"),
+        (["--k", "5", "--set", "budget.nodes=9"], "--k, --set: linked tables do not take this"),
         ([], "exists"),
     ):
         ended = run("anonymize", "in", "-p", "policy.yaml", "-o", "out", *options)
