@@ -344,6 +344,8 @@ def test_the_command_takes_a_folder_and_gives_one(tmp_path, monkeypatch):
         table.write_csv(tmp_path / "in" / f"{name}.csv")
     (tmp_path / "in" / "notes.csv").write_text("a\n1\n")
     (tmp_path / "policy.yaml").write_text(POLICY)
+    told = done("anonymize", "in", "-p", "policy.yaml", "-o", "short").out
+    assert all(f"{name}: a typical cell spans" in told for name in COLUMNS)
     told = done("anonymize", "in", "-p", "policy.yaml", "-o", "out", "--verbose").out
     assert "Wrote out: patients, stays, drugs, and one manifest." in told
     assert "Who knows the person's row and 1 record of all tables finds 0 of 60 persons" in told
@@ -359,7 +361,7 @@ def test_the_command_takes_a_folder_and_gives_one(tmp_path, monkeypatch):
     assert done("verify", "out", "-p", "policy.yaml", "--no-manifest").out.startswith("out holds")
     for options, said in (
         (["--keep-order"], "the order links them"),
-        (["--k", "5"], "an option was given that linked tables do not take"),
+        (["--k", "5", "--set", "budget.nodes=9"], "--k, --set: linked tables do not take this"),
         ([], "exists"),
     ):
         ended = run("anonymize", "in", "-p", "policy.yaml", "-o", "out", *options)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hushtable.cli.arguments import Shown
 from hushtable.cli.requests import Changes, RequestOptions, SearchOptions
@@ -16,6 +16,10 @@ from hushtable.wording import current_language, set_language
 if TYPE_CHECKING:
     from hushtable.cli.protect import EngineOptions, Judging, ReleaseFiles
     from hushtable.linked import LinkedPolicy
+
+
+# Options of `anonymize` that linked tables take; they have no codebook, so that it makes no difference.
+_TAKEN: Final = ("policy", "external", "force", "codebook", "threads")
 
 
 def anonymize_linked_tables(
@@ -61,17 +65,15 @@ def _check_options(
             "--keep-order was given with linked tables: files are sorted by person, so that the order links them.",
             hint="leave it out: rows of every table are shuffled by themselves.",
         )
-    plain = type(written)(external=written.external, force=written.force)
-    is_plain = (
-        request == RequestOptions(request.policy)
-        and changes == Changes()
-        and search == SearchOptions()
-        and replace(written, codebook=plain.codebook) == plain
-        and machine == type(machine)(threads=machine.threads)
-    )
-    if not is_plain:
+    given = [
+        f"--{option.name.strip('_').replace('_', '-')}"
+        for group in (request, changes, search, written, machine)
+        for option in fields(group)
+        if option.name not in _TAKEN and getattr(group, option.name) != getattr(type(group)(), option.name)
+    ]
+    if given:
         raise InputError(
-            "an option was given that linked tables do not take.",
+            f"{', '.join(given)}: linked tables do not take this.",
             hint="they take --policy, --output, --external, --force, --verbose, --json and --threads; all else stands "
             "in the policy.",
         )

@@ -72,17 +72,19 @@ class LinkedRelease(StatesFacts):
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What is published, whom it protects from whom, and what each table lost."""
+        """What is published, what endangers it, what holds, what each table lost, and whom readers find."""
         verdict, names = self.verify(), [*self.releases]
         return (
             f"The release publishes {count_of(len(names), 'table')} of {count_of(self.rows.n_persons, 'person')}: "
             f"{join_names(names)}.",
             *self.rows.facts,
             *(careful(f"the tables do NOT hold what they claim: {each}.") for each in verdict.failures),
-            *(f"Verified: {condition}." for condition in verdict.held),
-            *self._describe_joint_readers(),
-            *(line for name in names for line in self._describe_table(name)),
+            *(line for name in names for line in self._describe_dangers(name)),
             *verdict.cautions,
+            *(f"Verified: {condition}." for condition in verdict.held),
+            *(self._describe_loss(name) for name in names),
+            *self._describe_joint_readers(),
+            *(line for name in names for line in self._describe_removed(name)),
             *self._describe_link(),
             *([f"Not in the policy, and not published: {join_names(self.others)}."] if self.others else []),
         )
@@ -105,20 +107,24 @@ class LinkedRelease(StatesFacts):
             for each in linkage.known
         ]
 
-    def _describe_table(self, name: str) -> list[str]:
+    def _describe_dangers(self, name: str) -> list[str]:
+        exposure = self.releases[name].exposure
+        return [] if exposure is None else [careful(f"{name}: {danger}.") for danger in exposure.describe_dangers()]
+
+    def _describe_removed(self, name: str) -> list[str]:
+        removed = [column for column in self.releases[name].removed if column != self.policy.unit.key]
+        return [f"{name}: left out: {join_names(removed)}."] if removed else []
+
+    def _describe_loss(self, name: str) -> str:
         release = self.releases[name]
         n_records, lost = release.source.n_records, release.quality.by_column
         share = f"{100 * release.n_suppressed / max(1, n_records):.1f}"
         most = max(lost, key=lambda column: lost[column])
-        dangers = [] if release.exposure is None else release.exposure.describe_dangers()
-        removed = [column for column in release.removed if column != self.policy.unit.key]
-        return [
+        return (
             f"{name}: a typical cell spans {100 * release.loss:.1f} % of its column (set-NCP {release.loss:.4f}), most "
             f"in {most} ({lost[most]:.4f}); {release.n_suppressed:,} of {n_records:,} records were left out "
-            f"({share} %).",
-            *([f"{name}: left out: {join_names(removed)}."] if removed else []),
-            *(careful(f"{name}: {danger}.") for danger in dangers),
-        ]
+            f"({share} %)."
+        )
 
     def _describe_link(self) -> list[str]:
         if not self.policy.is_joined:
@@ -212,5 +218,5 @@ class LinkedRelease(StatesFacts):
 
 
 def _facts_of(release: Release) -> dict[str, Any]:
-    """Return what is told of a table, without what only its source tells."""
-    return {name: fact for name, fact in release.to_dict().items() if name not in ("claim",)}
+    """Return what is told of a table, without its claim, which is part of the joint one."""
+    return {name: fact for name, fact in release.to_dict().items() if name != "claim"}

@@ -172,7 +172,7 @@ class Policy(Record):
 
     @model_validator(mode="before")
     @classmethod
-    def _keep_households_whole(cls, given: Any) -> Any:
+    def _keep_households_whole(cls, given: object) -> object:
         """Choose the one method that keeps households whole where nobody gave any."""
         if isinstance(given, Mapping) and given.get("household") is not None:
             return {"method": "histories", **given}

@@ -40,7 +40,7 @@ class AnonymizeOptions(TypedDict, total=False):
     quasi_identifiers: Sequence[str]
     models: Iterable[PrivacyModel]
     sensitive: Sequence[str]
-    method: str | Mapping[str, Any] | Method | None
+    method: str | Mapping[str, Any] | Method
     hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None
     unknown: Literal["error", "suppress"]
     loss: str | Mapping[str, Any] | Loss
@@ -97,7 +97,7 @@ def anonymize(
     quasi_identifiers: Sequence[str] = (),
     models: Iterable[PrivacyModel] = (),
     sensitive: Sequence[str] = (),
-    method: str | Mapping[str, Any] | Method | None = None,
+    method: str | Mapping[str, Any] | Method = "auto",
     hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     unknown: Literal["error", "suppress"] = "error",
     loss: str | Mapping[str, Any] | Loss = "ncp",
@@ -142,7 +142,7 @@ def anonymize(
         Sensitive columns besides those that a model judges: how diverse the classes are in them is reported.
     method : {"mondrian", "full_domain", "local_recoding", "suppress", "histories", "mingen", "genetic"}, or an object
         Any name in `hushtable.anonymizers.METHODS`, or ``{name: {option: value}}`` as a policy writes it.
-        Mondrian when not given; with ``household`` histories.
+        ``"auto"`` is Mondrian, and histories with ``household``.
     hierarchies : mapping of column to Hierarchy, rule, path, "auto" or "units", or a path, optional
         See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
         Columns without one are cut where their values lie; full-domain recoding takes "auto" for them.
@@ -265,7 +265,7 @@ def anonymize(
         quasi_identifiers=quasi_identifiers,
         models=asked,
         sensitive=names_in(sensitive, "sensitive"),
-        method=METHODS.take(_default_method(household) if method is None else method, Method),
+        method=METHODS.take(_default_method(household) if method == "auto" else method, Method),
         unknown=unknown,
         loss=with_importance(LOSSES.take(loss, Loss), importance or {}),
         suppression_limit=suppression_limit,

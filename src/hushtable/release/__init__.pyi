@@ -4,11 +4,7 @@ from .batch import Batch as Batch
 from .batches import Batches as Batches, decode_dictionaries as decode_dictionaries
 from .bounds import refuse_central as refuse_central
 from .codebook import Codebook as Codebook, codebook_paths as codebook_paths, render_copy as render_copy
-from .direct_identifiers import (
-    check_accepted as check_accepted,
-    find_shown_identifiers as find_shown_identifiers,
-    refuse_identifiers as refuse_identifiers,
-)
+from .direct_identifiers import check_accepted as check_accepted, refuse_identifiers as refuse_identifiers
 from .edition import Edition as Edition, Rewritten as Rewritten
 from .exposure import (
     Exposure as Exposure,
