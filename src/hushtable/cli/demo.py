@@ -58,8 +58,8 @@ def demo(
 
     print_lines(
         "",
-        "2. You check the proposed policy, because you know the data. Every role stands: colleagues may know the day of",
-        "   a visit. But an exact income or blood pressure finds nearly everyone, so you publish both rounded.",
+        "2. You check the proposed policy, because you know the data. Every role stands: colleagues may know the day",
+        "   of a visit. But an exact income or blood pressure finds nearly everyone, so you publish both rounded.",
     )
     path = folder / _POLICY
     policy = Policy.read(path).with_entries({f"columns.{name}.round": step for name, step in _STEPS.items()})

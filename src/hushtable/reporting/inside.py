@@ -113,11 +113,11 @@ def section_on_risk_after(released: Released, before: RiskAssessment | None, aft
 
 def _rows_on_further_knowledge(released: Released, n_tables: int) -> Iterator[tuple[CellContent, ...]]:
     """Return whom the reader finds who knows one column more: "0 alone" must not stand without it."""
-    exposure: Mapping[str, Any] = released.facts.get("exposure") or {}
-    for each in exposure.get("told", ())[:1]:
-        n_alone = Quantity(each["n_records"], "count")
-        unknown = [Quantity(None)] * (n_tables - 1)
-        yield row_of(f"records alone if a reader also knows {join_names(each['columns'])}", *unknown, n_alone)
+    if exposure := released.facts.get("exposure"):
+        for each in Exposure.from_dict(exposure).told[:1]:
+            unknown = [Quantity(None)] * (n_tables - 1)
+            n_alone = Quantity(each.n_records, "count")
+            yield row_of(f"records alone if a reader also knows {join_names(each.columns)}", *unknown, n_alone)
 
 
 def _table_on_verdict(released: Released) -> Table:
