@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _N_PEOPLE: Final = 30_000
 _K: Final = 5
-_STEPS: Final = {"income": 20_000, "blood_pressure": 10}
+_STEPS: Final = {"columns.income.round": 20_000, "columns.blood_pressure.round": 10}
 _OTHER_KS: Final = (2, 3, 5, 10, 20, 50)
 _TABLE: Final = "people.csv"
 _POLICY: Final = "policy.yaml"
@@ -62,7 +62,7 @@ def demo(
         "   of a visit. But an exact income or blood pressure finds nearly everyone, so you publish both rounded.",
     )
     path = folder / _POLICY
-    policy = Policy.read(path).with_entries({f"columns.{name}.round": step for name, step in _STEPS.items()})
+    policy = Policy.read(path).with_entries(_STEPS)
     path.write_text(policy.to_yaml(), encoding="utf-8")
 
     print_lines("", f"3. Make a release in which everyone looks like at least {_K - 1} others:")
