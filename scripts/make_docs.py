@@ -40,9 +40,12 @@ def main() -> int:
     """Put the pages together, build, and check every link; return the exit code."""
     shutil.rmtree(SITE, ignore_errors=True)
     shutil.copytree(ROOT / "docs", PAGES)
+    # Where hosts of repositories look for it; the site shows the same page.
+    shutil.copy(ROOT / "SECURITY.md", PAGES / "security.md")
     for page in PAGES.rglob("*.md"):
         # What lies above the docs is in the repository, and not on the site.
-        page.write_text(ABOVE.sub("](index.md)" if page.parent == PAGES else "](../index.md)", page.read_text()))
+        text = page.read_text(encoding="utf-8").replace("](../SECURITY.md)", "](security.md)")
+        page.write_text(ABOVE.sub("](index.md)" if page.parent == PAGES else "](../index.md)", text), encoding="utf-8")
     made = {"api.md": api(), "commands.md": commands(), "files.md": files()}
     (PAGES / "reference").mkdir()
     for name, text in made.items():
@@ -72,10 +75,14 @@ def commands() -> str:
     group = typer.main.get_command(build_app())
     parts = ["# Commands", "Every command with its options. `--help` shows the same."]
     context = group.make_context("hushtable", [], resilient_parsing=True)
-    for name in sorted(group.list_commands(context)):
+    heading = ""
+    for name in group.list_commands(context):
         command = group.get_command(context, name)
         first = (command.help or "").replace("\b", "").strip()
-        parts += [f"## {name}", first]
+        if command.rich_help_panel != heading:
+            heading = command.rich_help_panel
+            parts.append(f"## {heading}")
+        parts += [f"### {name}", first]
         rows = ["| option | what it is | default |", "|---|---|---|"]
         for parameter in command.params:
             if getattr(parameter, "hidden", False) or parameter.name == "help":

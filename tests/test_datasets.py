@@ -147,15 +147,15 @@ def test_postcodes_and_nationalities_are_skewed(table: pl.DataFrame) -> None:
     assert countries[0] > 0.7 * countries.sum()
 
 
-def test_literal_na_is_an_occupation_and_not_null(table: pl.DataFrame) -> None:
+def test_being_at_home_is_an_occupation_and_not_null(table: pl.DataFrame) -> None:
     assert table["occupation"].drop_nulls().n_unique() == 14
-    assert share(table, pl.col("occupation") == "NA") > 0.1
-    assert table["occupation"].null_count() < table.filter(pl.col("occupation") == "NA").height
+    assert share(table, pl.col("occupation") == "at home") > 0.1
+    assert table["occupation"].null_count() < table.filter(pl.col("occupation") == "at home").height
 
 
 def test_occupation_depends_on_age_and_education(with_age: pl.DataFrame) -> None:
     known = with_age.drop_nulls(["occupation", "education"])
-    not_working = pl.col("occupation") == "NA"
+    not_working = pl.col("occupation") == "at home"
     working_age = pl.col("age").is_between(25, 66)
     assert share(known.filter(pl.col("age") >= 67), not_working) > 0.8
     assert share(known.filter(pl.col("age") < 20), not_working) > 0.6
@@ -194,7 +194,7 @@ def test_income_increases_with_education(with_age: pl.DataFrame) -> None:
 
 def test_income_depends_on_occupation(table: pl.DataFrame) -> None:
     medians = dict(table.group_by("occupation").agg(pl.col("income").median()).iter_rows())
-    assert medians["NA"] < medians["cleaner"] < medians["clerk"] < medians["physician"]
+    assert medians["at home"] < medians["cleaner"] < medians["clerk"] < medians["physician"]
 
 
 def test_diagnoses_include_codes_that_look_like_numbers(table: pl.DataFrame) -> None:

@@ -32,6 +32,14 @@ def test_the_readme_is_short_has_a_picture_and_no_wide_table():
     assert tasks.count("\n| ") - 1 <= 10
 
 
+def test_the_figures_against_other_programs_are_those_of_the_benchmarks():
+    table = README.partition("## How it compares")[2].partition("\n[")[0]
+    measured = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    figures = re.findall(r"\d[\d.,]*(?<![.,])", table)
+    assert figures
+    assert [each for each in figures if not re.search(rf"(?<![\d.,]){re.escape(each)}(?![\d])", measured)] == []
+
+
 def test_every_link_of_the_docs_leads_somewhere():
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("**/*.md")]
     lost = [

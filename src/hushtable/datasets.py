@@ -86,8 +86,7 @@ _MARITAL_STATUS_BY_BAND = {
 _NOT_WORKING_BY_BAND = (0.75, 0.35, 0.08, 0.10, 0.93)
 
 # Weights among people whose schooling ended (before, at, after) upper secondary, then typical pay relative to the mean.
-# The text "NA" stands for "Not Applicable" (students, retired people); a reader that makes it null is wrong.
-_NOT_WORKING = "NA"
+_NOT_WORKING = "at home"  # students, retired people
 _OCCUPATIONS = {
     "cleaner": (16, 4, 0, 0.70),
     "warehouse worker": (18, 7, 1, 0.80),
@@ -178,8 +177,7 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
         postcode          String             5 digits, 120 codes in 12 regions (first two digits)
         education         Enum               7 levels from least to most; depends on age; some missing
         marital_status    String             depends on age
-        occupation        String             depends on education and age; "NA" means "Not Applicable", while
-                                             null means missing
+        occupation        String             depends on education and age; "at home" is no gap, null is one
         nationality       String             25 countries, three in four people from the first; some missing
         income            Int64              per year, to the nearest 100; depends on education, occupation
                                              and age; some missing

@@ -34,7 +34,7 @@ def test_a_fresh_folder_gets_all_files_and_ten_lines_tell_what_happened(tmp_path
     assert {each.name for each in folder.iterdir()} == FILES
     closing = printed[printed.index("\nBefore: ") + 1 :].splitlines()
     assert len(closing) <= 12
-    assert f"{folder / 'before_and_after.svg'}: the picture." in closing[6]
+    assert f"{folder / 'before_and_after.svg'}: the picture." in closing[7]
     assert "<svg" in (folder / "before_and_after.svg").read_text(encoding="utf-8")
 
     again = run("demo", folder)

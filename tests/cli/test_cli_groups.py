@@ -44,6 +44,21 @@ def test_a_verb_gets_its_records_and_says_what_was_given():
         assert CliRunner().invoke(app, wrong).exit_code == 2
 
 
+def test_help_lists_first_what_most_people_need_and_every_command_in_a_group(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = done("--help").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line.strip() for line in lines if line.startswith(" hushtable ")] == [
+        "hushtable scan people.csv -p policy.yaml",
+        "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
+        "hushtable verify release.parquet",
+    ]
+    headings = [line.strip("╭─╮ ") for line in lines if line.startswith("╭─")]
+    assert headings[:2] == ["Options", "Start here"]
+    assert "Commands" not in headings
+    assert lines.index(next(line for line in lines if "Start here" in line)) < 24
+
+
 def test_help_shows_groups_under_their_headings_in_the_order_of_need(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     lines = done("anonymize", "--help").out.splitlines()

@@ -105,41 +105,64 @@ _TRACEBACK: Final = "--traceback"
 _LOG: Final = "--log"
 _USAGE: Final = 2
 _SIGNALS: Final = 128  # an exit code above is 128 and the number of a signal
-# By command: its module and function, and an example.
-_EXAMPLES: Final = {
-    "demo.demo": "hushtable demo",
-    "open.open_": "hushtable open people.csv",
-    "assist.assist": "hushtable assist people.csv --one-record",
-    "scan.scan": "hushtable scan people.csv -p policy.yaml",
-    "assess.assess": "hushtable assess people.csv --qi age,sex,postcode --population-size 500000 --tolerance ema-0070",
-    "protect.anonymize": "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
-    "protect.verify": "hushtable verify release.parquet",
-    "batches.apply": "hushtable apply recoding.json new.csv -o new_release.csv",
-    "formats.convert": "hushtable convert project.deid -o project",
-    "formats.codebook": "hushtable codebook release.csv --as ddi",
-    "compare.compare": "hushtable compare people.csv -p policy.yaml --k 2,5,10 --suppression 0,0.01 --plot risk.svg",
-    "utility.utility": "hushtable utility people.csv release.parquet",
-    "report.report": "hushtable report release.csv --original people.csv -p policy.yaml -o report.html",
-    "tabulating.tables": "hushtable tables people.csv --by region,sex --threshold 10 -o table.csv",
-    "check.check": "hushtable check table.csv --by region,sex --value n --hidden x --total Total --threshold 10",
-    "risks.mpuccs": "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
-    "attackers.attack": (
-        "hushtable attack original.csv synthetic.csv --control control.csv --fail-above singling-out=0.1"
-    ),
-    "risks.uniques": "hushtable uniques people.csv --columns age,sex,postcode",
-    "attackers.attack_release": "hushtable attack-release release.csv --earlier last_year.csv --original people.csv",
-    "attackers.unicity": "hushtable unicity ratings.csv --person user --item movie --tolerance date=14D --known 2,4,8",
-    "attackers.link": "hushtable link release.csv voters.csv --on age,zip --truth name",
-    "attackers.join_risk": "hushtable join-risk first.csv second.csv --on age,zip",
-    "keys.keys": "hushtable keys people.csv --max-size 4",
-    "discover.scores": "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
-    "discover.select": "hushtable select people.csv --objective distinction=1,attribute_length_penalty=-0.5",
-    "run.run": "hushtable run pipeline.yaml --out results",
-    "formats.schema": "hushtable schema policy -o policy.schema.json",
-    "warm_up.warm_up": "hushtable warm-up --for anonymize,mpuccs",
-    "perturb.perturb": "hushtable perturb people.csv --columns age,income --set k=5 -o perturbed.csv",
-    "masking.mask_dependence": "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
+# By group of the help, those that most people need first; of each command its module and function, and an example.
+_GROUPS: Final = {
+    "Start here": {
+        "demo.demo": "hushtable demo",
+        "open.open_": "hushtable open people.csv",
+        "scan.scan": "hushtable scan people.csv -p policy.yaml",
+        "compare.compare": (
+            "hushtable compare people.csv -p policy.yaml --k 2,5,10 --suppression 0,0.01 --plot risk.svg"
+        ),
+        "protect.anonymize": "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
+        "protect.verify": "hushtable verify release.parquet",
+        "report.report": "hushtable report release.csv --original people.csv -p policy.yaml -o report.html",
+    },
+    "After a release": {
+        "utility.utility": "hushtable utility people.csv release.parquet",
+        "batches.apply": "hushtable apply recoding.json new.csv -o new_release.csv",
+        "formats.codebook": "hushtable codebook release.csv --as ddi",
+    },
+    "Measure who can be found": {
+        "assess.assess": (
+            "hushtable assess people.csv --qi age,sex,postcode --population-size 500000 --tolerance ema-0070"
+        ),
+        "risks.uniques": "hushtable uniques people.csv --columns age,sex,postcode",
+        "keys.keys": "hushtable keys people.csv --max-size 4",
+        "attackers.unicity": (
+            "hushtable unicity ratings.csv --person user --item movie --tolerance date=14D --known 2,4,8"
+        ),
+        "discover.scores": "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
+        "discover.select": "hushtable select people.csv --objective distinction=1,attribute_length_penalty=-0.5",
+    },
+    "Attack a release or a synthetic table": {
+        "attackers.attack_release": (
+            "hushtable attack-release release.csv --earlier last_year.csv --original people.csv"
+        ),
+        "attackers.link": "hushtable link release.csv voters.csv --on age,zip --truth name",
+        "attackers.join_risk": "hushtable join-risk first.csv second.csv --on age,zip",
+        "risks.mpuccs": "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
+        "attackers.attack": (
+            "hushtable attack original.csv synthetic.csv --control control.csv --fail-above singling-out=0.1"
+        ),
+    },
+    "Publish something else than records": {
+        "tabulating.tables": "hushtable tables people.csv --by region,sex --threshold 10 -o table.csv",
+        "check.check": "hushtable check table.csv --by region,sex --value n --hidden x --total Total --threshold 10",
+        "perturb.perturb": "hushtable perturb people.csv --columns age,income --set k=5 -o perturbed.csv",
+        "masking.mask_dependence": "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
+    },
+    "Whole experiments, assistants, files, and setup": {
+        "assist.assist": "hushtable assist people.csv --one-record",
+        "run.run": "hushtable run pipeline.yaml --out results",
+        "formats.convert": "hushtable convert project.deid -o project",
+        "formats.schema": "hushtable schema policy -o policy.schema.json",
+        "warm_up.warm_up": "hushtable warm-up --for anonymize,mpuccs",
+    },
 }
+_EXAMPLES: Final = {place: example for group in _GROUPS.values() for place, example in group.items()}
+_HEADINGS: Final = {place: heading for heading, group in _GROUPS.items() for place in group}
+_FIRST_STEPS: Final = ("scan.scan", "protect.anonymize", "protect.verify")
 _PLACES: Final = {place.partition(".")[2].strip("_").replace("_", "-"): place for place in _EXAMPLES}
 
 
@@ -147,7 +170,7 @@ def build_app(*wanted: str) -> typer.Typer:
     """Return the command with some verbs, or with all. Modules of other verbs are not loaded: loading takes a while."""
     app = typer.Typer(
         name="hushtable",
-        help=translate("Find what identifies people in a table, hide it with the least loss, prove it."),
+        help=_help_of_all(),
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -158,8 +181,16 @@ def build_app(*wanted: str) -> typer.Typer:
         verb = getattr(importlib.import_module(f"hushtable.cli.{module}"), function)
         # A line of its own for each: the help joins what is not a paragraph.
         epilog = f"{translate('Example')}: {_EXAMPLES[_PLACES[name]]}\n\n{translate(_EXIT_CODES)}"
-        app.command(name, epilog=epilog, help=_help_of(verb))(flatten_groups(verb))
+        heading = translate(_HEADINGS[_PLACES[name]])
+        app.command(name, epilog=epilog, help=_help_of(verb), rich_help_panel=heading)(flatten_groups(verb))
     return app
+
+
+def _help_of_all() -> str:
+    """Say what the command is for, and the three lines that most jobs need."""
+    steps = "\n".join(_EXAMPLES[place] for place in _FIRST_STEPS)
+    purpose = translate("Find what identifies people in a table, hide it with the least loss, prove it.")
+    return f"{purpose}\n\n\b\n{translate('Three commands make most releases:')}\n{steps}"
 
 
 def _help_of(verb: Callable[..., None]) -> str:
@@ -375,16 +406,15 @@ def _exit_on_signal(number: int, _: object) -> NoReturn:
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="With --version: list the plug-ins of other packages too, as JSON.")
+        bool,
+        typer.Option("--json", help="With --version: list the plug-ins of other packages too, as JSON.", hidden=True),
     ] = False,
     log: Annotated[
         Path | None,
-        typer.Option(
-            _LOG, metavar="FILE", help="Append what the job does to a file, as JSON lines: steps, warnings, errors."
-        ),
+        typer.Option(_LOG, metavar="FILE", help="Append what happens to a file, as JSON lines."),
     ] = None,
     traceback: Annotated[
-        bool, typer.Option(_TRACEBACK, help="Show where an error comes from. It may hold values of the data.")
+        bool, typer.Option(_TRACEBACK, help="Show where an error comes from; may show cells.")
     ] = False,
 ) -> None:
     if version:

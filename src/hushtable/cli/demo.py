@@ -15,13 +15,14 @@ import typer
 from hushtable.cli.arguments import Force
 from hushtable.cli.terminal import format_table, print_lines
 from hushtable.errors import InputError
-from hushtable.wording import count_of
+from hushtable.wording import count_of, join_names
 
 if TYPE_CHECKING:
     from hushtable.policy import Comparison
 
 _N_PEOPLE: Final = 30_000
 _K: Final = 5
+_STEPS: Final = {"columns.income.round": 20_000, "columns.blood_pressure.round": 10}
 _OTHER_KS: Final = (2, 3, 5, 10, 20, 50)
 _TABLE: Final = "people.csv"
 _POLICY: Final = "policy.yaml"
@@ -57,11 +58,11 @@ def demo(
 
     print_lines(
         "",
-        "2. You check the proposed policy, because you know the data. Here you know: nobody outside knows the day of a",
-        "   visit. So visit_date is kept as it is. hushtable tests that before it writes the file.",
+        "2. You check the proposed policy, because you know the data. Every role stands: colleagues may know the day",
+        "   of a visit. But an exact income or blood pressure finds nearly everyone, so you publish both rounded.",
     )
     path = folder / _POLICY
-    policy = Policy.read(path).with_entries({"columns.visit_date": "other"})
+    policy = Policy.read(path).with_entries(_STEPS)
     path.write_text(policy.to_yaml(), encoding="utf-8")
 
     print_lines("", f"3. Make a release in which everyone looks like at least {_K - 1} others:")
@@ -142,7 +143,7 @@ def _plot_before_and_after(people: Any, compared: Comparison, path: Path) -> int
     with style.hide_figures():
         figure = Figure(figsize=(9, 3.4), layout="constrained")
         left, right = figure.subplots(1, 2)
-        charts.class_sizes(bands, shares, title="How many records look like yours?", ax=left)
+        charts.class_sizes(bands, shares, title=f"How many records equal yours on {len(names)} columns?", ax=left)
         points = {row.k: np.array([row.loss, row.highest_risk]) for row in compared.rows}
         curve = {"smallest class k": np.array(list(points.values()))}
         title = "A larger k lowers the risk and costs more"
@@ -150,7 +151,7 @@ def _plot_before_and_after(people: Any, compared: Comparison, path: Path) -> int
             curve, points[_K], label="loss (set-NCP)", mark=f"this release, k = {_K}", title=title, ax=right
         )
         for k, (loss, risk) in points.items():
-            right.annotate(f"k = {k}", (loss, risk), (6, 5), textcoords="offset points", fontsize=8)
+            right.annotate(f"k = {k}", (loss, risk), (8, 5), textcoords="offset points", fontsize=8)
         figure.savefig(path, metadata={"Date": None})
     return before.class_sizes.get(1, 0)
 
@@ -158,15 +159,17 @@ def _plot_before_and_after(people: Any, compared: Comparison, path: Path) -> int
 def _describe_outcome(folder: Path, compared: Comparison, n_found: int) -> list[str]:
     """Describe in about ten lines what happened, for a reader who has seen nothing else."""
     manifest = json.loads((folder / f"{_RELEASE}.manifest.json").read_text(encoding="utf-8"))
-    unique_counts = {tuple(each["columns"]): each["n_records"] for each in manifest["exposure"]["told"]}
+    most_found = manifest["exposure"]["told"][0]
+    most_known = join_names(most_found["columns"])
     n_columns = len(compared.quasi_identifiers)
     return [
         f"Before: {n_found:,} of {_N_PEOPLE:,} people are unique on {n_columns} columns that others",
         "  may know, such as birth date, sex and postcode. Anyone who knows these columns finds them.",
-        f"After: everyone shares these columns with at least {_K - 1} others. A guess is right at most 1 time in {_K}.",
+        f"After: everyone shares these columns with at least {_K - 1} others. A guess which record is theirs is right",
+        f"  at most 1 time in {_K}. A guess of their diagnosis may be right more often.",
         f"Cost: a typical cell covers {manifest['loss']:.0%} of its column's range. Names and e-mails are left out.",
-        "Limit: this holds for a reader who knows these columns and no others. A reader who also knows the day of",
-        f"  the visit still finds {unique_counts['visit_date',]:,} people. You decide who may get the file.",
+        "Limit: this holds for a reader who knows these columns and no others. A reader who also knows",
+        f"  {most_known} still finds {most_found['n_records']:,} people. You decide who may get the file.",
         f"{folder / _PICTURE}: the picture. Who could be found, before and after; risk against loss.",
         f"{folder / _RELEASE}: the file to share. Its codebook says what each column and cell means.",
         f"{folder / _REPORT}: the report for those who decide. Open it in a browser.",

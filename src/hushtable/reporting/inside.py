@@ -22,6 +22,7 @@ from hushtable.quality import Utility, measure_utility, with_all_columns
 from hushtable.release import Exposure, manifest
 from hushtable.reporting.document import (
     Block,
+    CellContent,
     Chart,
     Code,
     Data,
@@ -46,6 +47,7 @@ from hushtable.reporting.risk import fewer_than, people_of, share_below
 from hushtable.risk import RiskAssessment, cumulative_shares, record_bands
 from hushtable.risk.assess import assess
 from hushtable.search import n_threads
+from hushtable.wording import join_names
 
 NO_ORIGINAL: Final = "The original was not given, or its rows hardly repeat: what it was like is not told."
 _SHOWN_PAIRS: Final = 5
@@ -98,6 +100,7 @@ def section_on_risk_after(released: Released, before: RiskAssessment | None, aft
             row_of("classes", *(Quantity(each.n_classes, "count") for each in risks.values())),
             row_of("smallest class", *(Quantity(each.smallest_class, "count") for each in risks.values())),
             row_of("records alone", *(Quantity(each.n_unique, "count") for each in risks.values())),
+            *_rows_on_further_knowledge(released, len(risks)),
             row_of("highest risk", *(Quantity(each.highest_risk, "share") for each in risks.values())),
             row_of("average risk", *(Quantity(each.average_risk, "share") for each in risks.values())),
         )
@@ -106,6 +109,15 @@ def section_on_risk_after(released: Released, before: RiskAssessment | None, aft
     elif released.is_counted and released.grouped.n_classes:
         blocks.append(_table_on_verdict(released))
     return Section("risk_after", "Who can still be found", tuple(blocks), CLAUSES["risk_after"])
+
+
+def _rows_on_further_knowledge(released: Released, n_tables: int) -> Iterator[tuple[CellContent, ...]]:
+    """Return whom the reader finds who knows one column more: "0 alone" must not stand without it."""
+    if exposure := released.facts.get("exposure"):
+        for each in Exposure.from_dict(exposure).told[:1]:
+            unknown = [Quantity(None)] * (n_tables - 1)
+            n_alone = Quantity(each.n_records, "count")
+            yield row_of(f"records alone if a reader also knows {join_names(each.columns)}", *unknown, n_alone)
 
 
 def _table_on_verdict(released: Released) -> Table:
@@ -134,7 +146,7 @@ def _charts_on_risk(risks: Mapping[str, RiskAssessment]) -> Iterator[Block]:
         else ""
     )
     now = (
-        f"every record shares its cells with at least {after.smallest_class - 1:,} others"
+        f"every record shares its quasi-identifiers with at least {after.smallest_class - 1:,} others"
         if after.smallest_class > 1
         else f"{format_share(after.n_unique / max(1, after.n_records))} of the records stand alone"
     )

@@ -146,8 +146,8 @@ def _describe_promise(released: Released) -> str:
     )
     return (
         f"At least {k} {whom} share each record's cells of {join_names(claim.columns)}: whoever knows these columns of "
-        f"{of}, and no other, is right in at most 1 of {k} guesses.{linked} In full, the table promises "
-        f"{claim.sentence}."
+        f"{of}, and no other, is right in at most 1 of {k} guesses which record is theirs.{linked} "
+        f"In full, the table promises {claim.sentence}."
     )
 
 
