@@ -101,7 +101,7 @@ def _try_exchange(
     source, target = int(classes.rows[row].label), int(classes.rows[neighbour].label)
     n_source, n_target = classes.slots[source].n_rows, classes.slots[target].n_rows
     before = n_source * classes.slots[source].share + n_target * classes.slots[target].share
-    best, partner, none = before + bar, int(np.int64(-2)), int(np.int64(-1))
+    best, partner, none = before + bar, -2, -1
     member = neighbour
     for turn in range(min(_N_SWAPS, n_target) + 1):
         candidate = member if turn > 0 else none
@@ -141,7 +141,7 @@ def _try_split(
     n_rows = int(classes.slots[label].n_rows)
     if n_rows < 2 * min_size or n_rows > _MAX_ROWS_TO_SPLIT or classes.free[0] == 0:
         return False
-    rows, none = classes.mixed[0], int(np.int64(-1))
+    rows, none = classes.mixed[0], -1
     before = n_rows * classes.slots[label].share
     far, farthest, member = 0, -1.0, row
     for i in range(n_rows):
@@ -206,7 +206,7 @@ def _try_dissolve(
     n_rows = int(classes.slots[label].n_rows)
     if n_rows > limits[0] + limits[0] // 3:
         return False
-    rows, none = classes.mixed[0], int(np.int64(-1))
+    rows, none = classes.mixed[0], -1
     change = -n_rows * classes.slots[label].share
     for i in range(n_rows):
         rows[i] = row
@@ -252,7 +252,7 @@ def adopt_rows(space: Space, classes: CostedClasses, check: Check, rows: CountAr
 
 @jit_bare
 def _adopt_rows(space: Space, classes: CostedClasses, checker: JudgedBlock | None, rows: CountArray) -> int:
-    none = int(np.int64(-1))
+    none = -1
     for i in range(rows.size):
         row = int(rows[i])
         best, home = np.inf, none

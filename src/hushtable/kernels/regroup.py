@@ -203,8 +203,7 @@ def _split_between_blocks(
     rows = blocks.mixed
     _append_row(blocks, int(rows[0]), pair[0])
     far, farthest = 1, -1.0
-    # Not a literal: the compiler would make a kernel for each.
-    none = int(np.int64(-1))
+    none = -1
     for i in range(1, 2 * n_rows):
         row = int(rows[i % n_rows])
         if i == n_rows:
@@ -273,7 +272,7 @@ def _try_regroup(
     else:
         _split_between_blocks(codes, costs, blocks, limits, n_rows, pair)
     delta = -(values[0] + values[1])
-    none, holds = int(np.int64(-1)), True
+    none, holds = -1, True
     for side in range(2):
         changed = pair[side]
         size = blocks.blocks[changed].n_rows
