@@ -60,11 +60,9 @@ def _draw_near_row(near: Near, row: int, state: CountArray) -> int:
 
 
 @jit_inner
-def _is_allowed(checker: JudgedBlock | None, classes: CostedClasses, label: int, row_out: int, row_in: int) -> bool:
+def _is_allowed(checker: JudgedBlock, classes: CostedClasses, label: int, row_out: int, row_in: int) -> bool:
     """Tell whether a class, one row removed and one added (-1: none), satisfies the rules besides its size."""
-    if checker is None:
-        return True
-    return _passes_rules(checker, classes, label, row_out, row_in)
+    return not checker.is_judged or _passes_rules(checker, classes, label, row_out, row_in)
 
 
 @jit_inner
@@ -92,7 +90,7 @@ def _try_exchange(
     space: Space,
     classes: CostedClasses,
     limits: tuple[int, int],
-    checker: JudgedBlock | None,
+    checker: JudgedBlock,
     pair: tuple[int, int],
     bar: float,
 ) -> bool:
@@ -134,7 +132,7 @@ def _try_exchange(
 
 @jit_inner
 def _try_split(
-    space: Space, classes: CostedClasses, limits: tuple[int, int], checker: JudgedBlock | None, row: int, bar: float
+    space: Space, classes: CostedClasses, limits: tuple[int, int], checker: JudgedBlock, row: int, bar: float
 ) -> bool:
     """Split a row's class around it and the row farthest from it, if the change of the cost is below the bar."""
     label, min_size = int(classes.rows[row].label), limits[0]
@@ -175,7 +173,7 @@ def _try_split(
         + classes.slots[new_label].n_rows * classes.slots[new_label].share
     )
     is_taken = after - before < bar
-    if is_taken and checker is not None:
+    if is_taken:
         is_taken = _is_allowed(checker, classes, label, none, none) and _is_allowed(
             checker, classes, new_label, none, none
         )
@@ -196,7 +194,7 @@ def _try_dissolve(
     classes: CostedClasses,
     near: Near,
     limits: tuple[int, int],
-    checker: JudgedBlock | None,
+    checker: JudgedBlock,
     row: int,
     bar: float,
     state: CountArray,
@@ -251,7 +249,7 @@ def adopt_rows(space: Space, classes: CostedClasses, check: Check, rows: CountAr
 
 
 @jit_bare
-def _adopt_rows(space: Space, classes: CostedClasses, checker: JudgedBlock | None, rows: CountArray) -> int:
+def _adopt_rows(space: Space, classes: CostedClasses, checker: JudgedBlock, rows: CountArray) -> int:
     none = -1
     for i in range(rows.size):
         row = int(rows[i])
@@ -286,7 +284,7 @@ def anneal_steps(
     classes: CostedClasses,
     near: Near,
     limits: tuple[int, int],
-    checker: JudgedBlock | None,
+    checker: JudgedBlock,
     schedule: Schedule,
     counts: CountArray,
 ) -> None:

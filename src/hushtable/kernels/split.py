@@ -21,13 +21,14 @@ from hushtable.kernels.class_profile import (
     share_of,
     sort_profile,
 )
-from hushtable.kernels.judge import Rules, passes
+from hushtable.kernels.judge import Rules, passes_inline
 from hushtable.kernels.rows import ByteArray, Rows as Rows, mark_sides, split_rows
 
 
 class JudgedCut(NamedTuple):
     """What rules look at besides the number of records, and scratch for it, left and right."""
 
+    is_judged: bool  # False where the number of records says all: nothing else is read then
     rules: Rules
     sensitive: CodeArray  # (n_sensitive, n_table_rows), shifted by one, in the table's order
     population: CountArray  # (n_table_rows,), its records, in the table's order; empty where no rule asks
@@ -70,7 +71,7 @@ def passes_on_both_sides(
     checker.n_moved[0] = until
     for side in range(2):
         size = node.size - n_left if side else n_left
-        if not passes(
+        if not passes_inline(
             checker.rules,
             size,
             checker.n_population[side],
@@ -187,7 +188,7 @@ class Options(NamedTuple):
 
 @jit_inner
 def best_by_gain(
-    rows: Rows, axes: Axes, checker: JudgedCut | None, options: Options, profile: Profile, choice: Choice, node: CutNode
+    rows: Rows, axes: Axes, checker: JudgedCut, options: Options, profile: Profile, choice: Choice, node: CutNode
 ) -> int:
     """Find the allowable cut that lowers the loss most; return its position in ``choice.cuts``, or -1."""
     n_cuts = rank_by_gain(rows, axes, checker, options, profile, choice, node)
@@ -196,7 +197,7 @@ def best_by_gain(
 
 @jit_inner
 def rank_by_gain(
-    rows: Rows, axes: Axes, checker: JudgedCut | None, options: Options, profile: Profile, choice: Choice, node: CutNode
+    rows: Rows, axes: Axes, checker: JudgedCut, options: Options, profile: Profile, choice: Choice, node: CutNode
 ) -> int:
     """Put the allowable cuts that gain most in their own column into ``choice.cuts``; return how many there are."""
     size, min_size, cuts = node.size, options.min_size, choice.cuts
@@ -247,12 +248,10 @@ def rank_by_gain(
                 is_tree and not may_cut(axes, j, profile.columns[j].level, entries, length)
             ):
                 continue
-            if checker is not None and not passes_on_both_sides(
-                rows, checker, entries, node, j, length, n_left, n_left
-            ):
+            if checker.is_judged and not passes_on_both_sides(rows, checker, entries, node, j, length, n_left, n_left):
                 continue
             _insert_cut(cuts, score, j, length, n_left, left_share, right_share)
-        if checker is not None:
+        if checker.is_judged:
             end_sweep(rows, checker, node)
     n_cuts = 0
     while n_cuts < cuts.size and cuts[n_cuts].score >= 0:
@@ -437,7 +436,7 @@ def _total_gain(axes: Axes, profile: Profile, spans: CountArray, cut: Any, cut_i
 def best_by_median(
     rows: Rows,
     axes: Axes,
-    checker: JudgedCut | None,
+    checker: JudgedCut,
     options: Options,
     profile: Profile,
     choice: Choice,
@@ -471,7 +470,7 @@ def best_by_median(
                 n_short += entries[length].records
                 length += 1
             is_allowed = True
-            if checker is not None:
+            if checker.is_judged:
                 is_allowed = passes_on_both_sides(rows, checker, entries, node, j, length, n_short, size // 2)
                 end_sweep(rows, checker, node)
             if is_allowed:
@@ -484,13 +483,11 @@ def best_by_median(
                 continue
             if is_tree and not may_cut(axes, j, profile.columns[j].level, entries, length):
                 continue
-            if checker is not None and not passes_on_both_sides(
-                rows, checker, entries, node, j, length, n_left, n_left
-            ):
+            if checker.is_judged and not passes_on_both_sides(rows, checker, entries, node, j, length, n_left, n_left):
                 continue
             nearest = off
             cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, 0, n_left
-        if checker is not None:
+        if checker.is_judged:
             end_sweep(rows, checker, node)
         if nearest < 2 * size:
             return 0
@@ -526,17 +523,16 @@ class Work(NamedTuple):
 def grow_tree(
     rows: Rows,
     axes: Axes,
-    checker: JudgedCut | None,
-    by_gain: bool | None,
-    deals_ties: bool | None,
+    checker: JudgedCut,
+    by_gain: bool,
+    deals_ties: bool,
     options: Options,
     work: Work,
     tree: SplitTree,
 ) -> int:
     """Cut classes until all are finished or it is time to pause; return DONE, PAUSED or NEEDS_ROOM.
 
-    None is not compiled: ``checker`` where records say all; one of ``by_gain`` (True is the gain rule) and
-    ``deals_ties``.
+    Cuts are chosen by the gain rule, or, where ``by_gain`` is False, by the median rule, which may deal ties.
     """
     cursor, stack, cuts, spare = tree.cursor, work.stack, work.choice.cuts, work.spare
     last = cursor[NODES] + options.n_nodes
@@ -553,9 +549,9 @@ def grow_tree(
         if size >= 2 * options.min_size and end - start > 1:
             profile_rows(rows, axes, work.profile, start, end, stack[top, 3:])
             node = CutNode(start, end, size)
-            if by_gain is not None:
+            if by_gain:
                 best = best_by_gain(rows, axes, checker, options, work.profile, work.choice, node)
-            if deals_ties is not None:
+            else:
                 best = best_by_median(rows, axes, checker, options, work.profile, work.choice, node, deals_ties)
         node_index = cursor[NODES]
         if best < 0:
