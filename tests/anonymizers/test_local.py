@@ -13,7 +13,7 @@ import pytest
 import hushtable as ht
 from hushtable.anonymizers import local_pricing, local_recoding
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels.regroup import Check
+from hushtable.kernels.regroup import Check, judge_nothing
 from hushtable.search import budget
 from hushtable.search.budget import Clock
 from kernels.test_local_kernels import NAMES, problem, rows_of
@@ -190,8 +190,8 @@ def test_rows_that_no_class_may_have_are_told():
     asked = problem(3, n_rows=6, k=2)
     priced = local_pricing.price_rows(asked)
     labels = np.array([0, 0, 0, 1, 1, -1], dtype=np.int32)
-    assert local_recoding.adopt_rows(priced, labels, Check(2, 2**40, None)) is not None
-    assert local_recoding.adopt_rows(priced, np.full(6, -1, dtype=np.int32), Check(2, 2**40, None)) is None
+    assert local_recoding.adopt_rows(priced, labels, Check(2, 2**40, judge_nothing())) is not None
+    assert local_recoding.adopt_rows(priced, np.full(6, -1, dtype=np.int32), Check(2, 2**40, judge_nothing())) is None
 
 
 def test_adult_along_the_hierarchies_of_arx(shared_file: Callable[[str], Path]):

@@ -131,15 +131,16 @@ def test_annealing_keeps_a_partition_and_its_costs(seed: int, is_diverse: bool) 
     secret = np.tile(np.array([1, 2, 0], dtype=np.int32), 10)[None, :]
     models = [KAnonymity(k), DistinctLDiversity(2, "secret")] if is_diverse else [KAnonymity(k)]
     rules = [model.rule({"secret": np.array([10, 10, 10])}) for model in models]
-    kinds, thresholds = np.array([rule.kind for rule in rules]), np.array([rule.threshold for rule in rules])
+    kinds, thresholds = np.array([rule.kind for rule in rules]), np.array([float(rule.threshold) for rule in rules])
     judged = regroup.JudgedBlock(
+        True,
         secret,
         judge.Rules(kinds, np.zeros(2, np.int64), thresholds),
         np.zeros((1, 3), np.int64),
         np.zeros(1, np.int64),
         np.empty(0),
     )
-    check = regroup.Check(k, 9, judged if is_diverse else None)
+    check = regroup.Check(k, 9, judged if is_diverse else regroup.judge_nothing())
     draws = regroup.DrawSchedule(np.array([seed + 1]), 3_000, 3.0, 0.01, 0.3)
     taken = regroup.anneal(places, costs, near, blocks, check, draws)
     assert taken[0] == 3_000
@@ -167,6 +168,6 @@ def test_blocks_larger_than_the_room_are_not_filled_beyond_it() -> None:
     values = np.array([size * slow_cost(places, np.flatnonzero(labels == b)) for b, size in enumerate((11, 7, 6))])
     blocks = regroup.new_blocks(labels, values, 11)
     draws = regroup.DrawSchedule(np.array([1]), 2_000, 3.0, 0.01, 0.5)
-    taken = regroup.anneal(places, costs, near, blocks, regroup.Check(2, 5, None), draws)
+    taken = regroup.anneal(places, costs, near, blocks, regroup.Check(2, 5, regroup.judge_nothing()), draws)
     assert taken[0] == 2_000
     assert blocks.blocks["n_rows"].sum() == n_rows

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numba
 import pytest
 
 from hushtable.kernels import _cache, group
@@ -77,3 +78,10 @@ def test_a_numba_of_other_private_names_loads_its_own_way(call):
 
 def test_kernels_of_the_package_are_kept_so():
     assert type(group.rows_by_class._cache) is _cache.KernelCache
+
+
+def test_constants_share_the_form_of_their_type():
+    add = _cache.ignore_literals(numba.njit(lambda pair, number: pair[0] + number))
+    add_thrice = numba.njit(lambda number: add((number, number), number) + add((number, 1), 2) + add((number, 3), 4))
+    assert add_thrice(10) == 20 + 12 + 14
+    assert len(add.signatures) == 1

@@ -270,8 +270,7 @@ class _Ranking:
         scratch = ThreadScratch(self.search, rows, len(rows.order))
         scratch.stack_rows(rows)
         self.work = scratch.work
-        by_gain = True if search.deals_ties is None else None
-        what = search.axes, scratch.judged, by_gain, search.deals_ties, search.options
+        what = search.axes, scratch.judged, search.deals_ties is None, bool(search.deals_ties), search.options
         self.n_cuts = counting.rank_cuts(rows, *what, self.work, self.work.stack[0, 3:])
 
     def list_cuts(self) -> list[_Cut]:

@@ -174,26 +174,26 @@ class Judge:
         ready, slow = [model for model in self.models if has_rule(model)], self.without_rule
         rules = [rule for model in ready for rule in self._rules_by_person(model.rule(stats.totals, stats.grounds))]
         rules += [Rule(RULE_OWN, None, i) for i in range(len(slow))]
-        by_numbers = judge.RULES_WITHOUT_HISTOGRAMS.issuperset(rule.kind for rule in rules)
+        own = {"own": self.own.kernel_address(slow, names, stats, self.person)} if slow else {}
         return judge.Rules(
-            own=self.own.kernel_address(slow, names, stats, self.person) if slow else None,
             kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
             columns=np.array([names.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),
-            thresholds=np.array([rule.threshold for rule in rules]),
-            seconds=np.array([rule.second for rule in rules]),
+            thresholds=np.array([rule.threshold for rule in rules], dtype=np.float64),
+            seconds=np.array([rule.second for rule in rules], dtype=np.float64),
             n_values=np.array([_n_occurring(reference, rule.sensitive) for rule in rules], dtype=np.int64),
-            tables=None if by_numbers else _stack_tables([rule.table for rule in rules]),
+            tables=_stack_tables([rule.table for rule in rules]),
+            **own,
         )
 
     def check_for_kernels(self, room: int) -> regroup.Check:
         """Build the check of blocks, of at most ``room`` rows, for the kernels that regroup rows."""
         room = max(room, self.min_size)
         if self.is_by_size or not (self.counted or self.without_rule):
-            return regroup.Check(self.min_size, room, None)
+            return regroup.Check(self.min_size, room, regroup.judge_nothing())
         codes, rules = self.codes_for_kernels(), self.rules_for_kernels()
         widest = max((self.table.column(name).n_values + 1 for name in self.counted), default=0)
         value_counts, n_held = np.zeros((len(codes), widest), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
-        block = regroup.JudgedBlock(codes, rules, value_counts, n_held, rules.allocate_nodes())
+        block = regroup.JudgedBlock(True, codes, rules, value_counts, n_held, rules.allocate_nodes())
         return regroup.Check(self.min_size, room, block)
 
     def _rules_by_person(self, rule: Rule) -> list[Rule]:
@@ -234,7 +234,7 @@ def _n_occurring(table: Table, sensitive: str | None) -> int:
 
 def _stack_tables(tables: Sequence[FloatArray]) -> FloatArray:
     """Stack tables of different shapes, with zeros where one is smaller."""
-    shape = np.max([table.shape for table in tables], axis=0)
+    shape = np.max([(0, 0), *(table.shape for table in tables)], axis=0)
     stacked = np.zeros((len(tables), *shape))
     for out, table in zip(stacked, tables, strict=True):
         out[: table.shape[0], : table.shape[1]] = table

@@ -138,7 +138,7 @@ def _group_by_cheapest_levels(
             return None
         of_columns = starts + np.array(levels)
         n_kept = rollup.roll_up(pool.nodes, of_columns, pool.counts, min_size, keys, group_sizes, slots)
-        if n_kept >= min_kept and requirement.check.checker is not None:
+        if n_kept >= min_kept and requirement.check.checker.is_judged:
             n_kept = rollup.empty_failing_groups(groups, requirement.check.checker, min_size)
         if n_kept >= min_kept:
             return np.where(group_sizes[slots] >= min_size, slots, -1).astype(np.int32)
@@ -403,7 +403,7 @@ def _build_check(pricing: Pricing) -> Check:
 
 def _reorder_check(check: Check, mates: Neighbours) -> Check:
     """Return the check with sensitive values in the neighbours' order of rows."""
-    if check.checker is None:
+    if not check.checker.is_judged:
         return check
     sensitive = np.ascontiguousarray(check.checker.sensitive[:, mates.order])
     return check._replace(checker=check.checker._replace(sensitive=sensitive))

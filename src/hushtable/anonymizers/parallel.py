@@ -112,8 +112,7 @@ def _grow_slice(
     """Grow a tree by some nodes; return the tree, maybe with more room, and why the kernel stopped."""
     search = scratch.search
     options = search.options._replace(n_nodes=n_nodes, n_rows=_CELLS_BETWEEN_LOOKS // len(search.axes.columns))
-    by_gain = True if search.deals_ties is None else None
-    what = search.axes, scratch.judged, by_gain, search.deals_ties, options
+    what = search.axes, scratch.judged, search.deals_ties is None, bool(search.deals_ties), options
     status = split.grow_tree(rows, *what, scratch.work, tree)
     if status == split.NEEDS_ROOM:
         if tree.cursor[split.STACKED] == len(scratch.work.stack):
@@ -142,9 +141,7 @@ class ThreadScratch(threading.local):
     def __init__(self, search: CutSearch, rows: split.Rows, max_rows: int) -> None:
         self.search, self.rows, self.max_rows = search, rows, max_rows
         self.work = _build_work(search, rows, max_rows)
-        # None if the number of records alone decides.
-        is_judged = len(search.sensitive) > 0 or len(search.population) > 0 or search.rules.own is not None
-        self.judged = _build_cut_judge(search, max_rows) if is_judged else None
+        self.judged = _build_cut_judge(search, max_rows)
 
     def grow_piece(self, run: tuple[int, int]) -> Piece:
         """Grow the tree of a run of rows, or cut it once."""
@@ -221,16 +218,18 @@ def _build_work(search: CutSearch, rows: split.Rows, max_rows: int) -> split.Wor
 
 def _build_cut_judge(search: CutSearch, max_rows: int) -> split.JudgedCut:
     n_sensitive = len(search.sensitive)
+    is_judged = n_sensitive > 0 or len(search.population) > 0 or len(search.rules.own) > 0
     # Room for all values of the whole: models compare with them, even if no row of a part has them.
     widest = max(int(search.sensitive.max(initial=0)) + 1, int(search.rules.n_values.max(initial=0)))
     return split.JudgedCut(
+        is_judged=is_judged,
         rules=search.rules,
         sensitive=search.sensitive,
         population=search.population,
         value_counts=np.zeros((2, n_sensitive, widest), dtype=np.int64),
         n_distinct=np.zeros((2, n_sensitive), dtype=np.int64),
         n_population=np.zeros(2, dtype=np.int64),
-        order=np.empty(max_rows, dtype=np.int32),
+        order=np.empty(max_rows if is_judged else 0, dtype=np.int32),
         position_of_code=np.empty(int(_count_places(search.axes).max()), dtype=np.int32),
         n_moved=np.full(1, -1, dtype=np.int64),
         nodes=search.rules.allocate_nodes(),

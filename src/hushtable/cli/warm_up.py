@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from hushtable.cli.arguments import names_of
@@ -57,12 +56,12 @@ def _protect_people(n_rows: int, columns: slice, *models: PrivacyModel, k: int =
     ht.anonymize(people, quasi_identifiers=names, models=[ht.KAnonymity(k), *models], roles="trust", **options).verify()
 
 
-def _run_mondrian(*models: str) -> None:
-    """Cut columns of more and of fewer than 256 values (two code types), by class sizes and by other models."""
+def _run_mondrian() -> None:
+    """Cut columns of more and of fewer than 256 values: two code types."""
     import hushtable as ht
 
     for columns in (slice(4), slice(1, 4)):
-        _protect_people(300, columns, *(getattr(ht, model)(2, "diagnosis") for model in models))
+        _protect_people(300, columns, ht.DistinctLDiversity(2, "diagnosis"))
 
 
 def _apply() -> None:
@@ -87,16 +86,14 @@ def _apply() -> None:
         ht.Recoding.read(path).apply(people[300:]).verify()
 
 
-def _run_other_cuts() -> None:
-    """Cut by other rules, along hierarchies too, and exchange rows afterwards."""
+def _recode_and_exchange() -> None:
+    """Publish what the cuts leave, along hierarchies too, and exchange rows after cutting."""
     import hushtable as ht
 
-    for method in (ht.Mondrian(recoding="cut"), ht.Mondrian(cut="median"), ht.Mondrian(exchange=True)):
+    for method in (ht.Mondrian(recoding="cut"), ht.Mondrian(exchange=True)):
         _protect_people(
             300, slice(4), ht.DistinctLDiversity(2, "diagnosis"), method=method, hierarchies={"education": "auto"}
         )
-    for models in ([], [ht.DistinctLDiversity(2, "diagnosis")]):
-        _protect_people(300, slice(1, 4), *models, method=ht.Mondrian(cut="median"))
 
 
 def _measure_exposure() -> None:
@@ -183,17 +180,15 @@ def _run_scan() -> None:
     ht.assess(people, quasi_identifiers=["birth_date", "sex", "postcode"], sensitive=["diagnosis"])
 
 
-_MONDRIAN_DRILL: Final = partial(_run_mondrian, "DistinctLDiversity")
-
 DRILLS: Final[Mapping[str, tuple[Callable[[], None], ...]]] = {
     "scan": (_run_scan,),
     "assess": (_run_scan,),
-    "anonymize": (_MONDRIAN_DRILL, _measure_exposure),
-    "verify": (_MONDRIAN_DRILL,),
-    "apply": (_MONDRIAN_DRILL, _measure_exposure, _apply),
+    "anonymize": (_run_mondrian, _measure_exposure),
+    "verify": (_run_mondrian,),
+    "apply": (_run_mondrian, _measure_exposure, _apply),
     "keys": (_run_scan, _single_out),
     "uniques": (_single_out,),
-    "mondrian": (_MONDRIAN_DRILL, partial(_run_mondrian), partial(_run_mondrian, "EntropyLDiversity"), _run_other_cuts),
+    "mondrian": (_run_mondrian, _recode_and_exchange),
     "mingen": (_generalize_minimally,),
     "local-recoding": (_recode_locally,),
     "mpuccs": (_single_out,),

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from numba import config
+from numba import config, types
 
 _LOGGER = logging.getLogger("hushtable.kernels")
 
@@ -58,7 +58,7 @@ else:
                         return True
             return False
 
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
+        def load_overload(self, sig: object, target_context: Any) -> Any:
             rtsys.initialize(target_context)
             compiled = None
             key = self._index_key(sig, target_context.codegen())
@@ -72,7 +72,7 @@ else:
             target_context.refresh()  # for the compiler, which is needed now
             return None
 
-        def save_overload(self, sig: Any, data: Any) -> None:
+        def save_overload(self, sig: object, data: object) -> None:
             with suppress(OSError):
                 try:
                     super().save_overload(sig, data)
@@ -102,3 +102,20 @@ def cache_on_disk(compiled: Any) -> Any:
         with suppress(RuntimeError):  # nothing can be written anywhere
             compiled.enable_caching()
     return compiled
+
+
+def ignore_literals(compiled: Any) -> Any:
+    """Let kernels that call this one with a constant share the form for its type: numba compiles one per constant."""
+    if hasattr(compiled, "get_call_template"):
+        resolve = compiled.get_call_template
+
+        def resolve_types(args: tuple[object, ...], kws: dict[str, object]) -> object:
+            return resolve([*map(_type_of_literal, args)], {name: _type_of_literal(kws[name]) for name in kws})
+
+        compiled.get_call_template = resolve_types
+    return compiled
+
+
+def _type_of_literal(kind: object) -> object:
+    """Return the type of a constant, or of a tuple with constants; other types as they are."""
+    return types.Tuple([*map(types.unliteral, kind)]) if isinstance(kind, types.Tuple) else types.unliteral(kind)

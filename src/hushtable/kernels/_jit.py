@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar, cast
 import numba
 import numpy as np
 
-from hushtable.kernels._cache import cache_on_disk
+from hushtable.kernels._cache import cache_on_disk, ignore_literals
 
 # The option has an underscore, and numba's own kernels use it; its authors name it for this purpose (issue 2345).
 _BARE: Final = {"nogil": True, "_nrt": False, "error_model": "numpy"}
@@ -24,7 +24,7 @@ KernelT = TypeVar("KernelT", bound=Callable[..., Any])
 
 def jit(kernel: KernelT) -> KernelT:
     """Compile a kernel on first use."""
-    return cast("KernelT", cache_on_disk(_njit(nogil=True)(kernel)))
+    return cast("KernelT", cache_on_disk(ignore_literals(_njit(nogil=True)(kernel))))
 
 
 def jit_bare(kernel: KernelT) -> KernelT:
@@ -32,12 +32,12 @@ def jit_bare(kernel: KernelT) -> KernelT:
 
     Counting all arrays of a call's records up and down, atomically, is most of the time of small kernels.
     """
-    return cast("KernelT", cache_on_disk(_njit(**_BARE)(kernel)))
+    return cast("KernelT", cache_on_disk(ignore_literals(_njit(**_BARE)(kernel))))
 
 
 def jit_inner(kernel: KernelT) -> KernelT:
     """Compile a kernel as `jit_bare` does, for other kernels only: Python cannot call it, and compiling is faster."""
-    return cast("KernelT", _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_BARE)(kernel))
+    return cast("KernelT", ignore_literals(_njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_BARE)(kernel)))
 
 
 def jit_inline(kernel: KernelT) -> KernelT:

@@ -60,11 +60,9 @@ def _draw_near_row(near: Near, row: int, state: CountArray) -> int:
 
 
 @jit_inner
-def _is_allowed(checker: JudgedBlock | None, classes: CostedClasses, label: int, row_out: int, row_in: int) -> bool:
+def _is_allowed(checker: JudgedBlock, classes: CostedClasses, label: int, row_out: int, row_in: int) -> bool:
     """Tell whether a class, one row removed and one added (-1: none), satisfies the rules besides its size."""
-    if checker is None:
-        return True
-    return _passes_rules(checker, classes, label, row_out, row_in)
+    return not checker.is_judged or _passes_rules(checker, classes, label, row_out, row_in)
 
 
 @jit_inner
@@ -92,7 +90,7 @@ def _try_exchange(
     space: Space,
     classes: CostedClasses,
     limits: tuple[int, int],
-    checker: JudgedBlock | None,
+    checker: JudgedBlock,
     pair: tuple[int, int],
     bar: float,
 ) -> bool:
@@ -101,7 +99,7 @@ def _try_exchange(
     source, target = int(classes.rows[row].label), int(classes.rows[neighbour].label)
     n_source, n_target = classes.slots[source].n_rows, classes.slots[target].n_rows
     before = n_source * classes.slots[source].share + n_target * classes.slots[target].share
-    best, partner, none = before + bar, int(np.int64(-2)), int(np.int64(-1))
+    best, partner, none = before + bar, -2, -1
     member = neighbour
     for turn in range(min(_N_SWAPS, n_target) + 1):
         candidate = member if turn > 0 else none
@@ -134,14 +132,14 @@ def _try_exchange(
 
 @jit_inner
 def _try_split(
-    space: Space, classes: CostedClasses, limits: tuple[int, int], checker: JudgedBlock | None, row: int, bar: float
+    space: Space, classes: CostedClasses, limits: tuple[int, int], checker: JudgedBlock, row: int, bar: float
 ) -> bool:
     """Split a row's class around it and the row farthest from it, if the change of the cost is below the bar."""
     label, min_size = int(classes.rows[row].label), limits[0]
     n_rows = int(classes.slots[label].n_rows)
     if n_rows < 2 * min_size or n_rows > _MAX_ROWS_TO_SPLIT or classes.free[0] == 0:
         return False
-    rows, none = classes.mixed[0], int(np.int64(-1))
+    rows, none = classes.mixed[0], -1
     before = n_rows * classes.slots[label].share
     far, farthest, member = 0, -1.0, row
     for i in range(n_rows):
@@ -175,7 +173,7 @@ def _try_split(
         + classes.slots[new_label].n_rows * classes.slots[new_label].share
     )
     is_taken = after - before < bar
-    if is_taken and checker is not None:
+    if is_taken:
         is_taken = _is_allowed(checker, classes, label, none, none) and _is_allowed(
             checker, classes, new_label, none, none
         )
@@ -196,7 +194,7 @@ def _try_dissolve(
     classes: CostedClasses,
     near: Near,
     limits: tuple[int, int],
-    checker: JudgedBlock | None,
+    checker: JudgedBlock,
     row: int,
     bar: float,
     state: CountArray,
@@ -206,7 +204,7 @@ def _try_dissolve(
     n_rows = int(classes.slots[label].n_rows)
     if n_rows > limits[0] + limits[0] // 3:
         return False
-    rows, none = classes.mixed[0], int(np.int64(-1))
+    rows, none = classes.mixed[0], -1
     change = -n_rows * classes.slots[label].share
     for i in range(n_rows):
         rows[i] = row
@@ -251,8 +249,8 @@ def adopt_rows(space: Space, classes: CostedClasses, check: Check, rows: CountAr
 
 
 @jit_bare
-def _adopt_rows(space: Space, classes: CostedClasses, checker: JudgedBlock | None, rows: CountArray) -> int:
-    none = int(np.int64(-1))
+def _adopt_rows(space: Space, classes: CostedClasses, checker: JudgedBlock, rows: CountArray) -> int:
+    none = -1
     for i in range(rows.size):
         row = int(rows[i])
         best, home = np.inf, none
@@ -286,7 +284,7 @@ def anneal_steps(
     classes: CostedClasses,
     near: Near,
     limits: tuple[int, int],
-    checker: JudgedBlock | None,
+    checker: JudgedBlock,
     schedule: Schedule,
     counts: CountArray,
 ) -> None:

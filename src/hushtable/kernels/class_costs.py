@@ -214,7 +214,7 @@ def recompute_class(space: Space, classes: CostedClasses, label: int) -> None:
     for _ in range(classes.slots[label].n_rows):
         _widen_class(space, classes, label, row)
         row = classes.rows[row].after
-    none = int(np.int64(-1))
+    none = -1
     classes.slots[label].share = share_after_change(space, classes, label, none, none, np.inf)
 
 

@@ -454,9 +454,8 @@ def _price_profile(axes: Axes, profile: Profile, j: int) -> None:
     sort_profile(axes, profile, j)
     begin, n_codes = axes.columns[j].begin, profile.columns[j].n_codes
     entries = profile.entries[begin : begin + n_codes]
-    for way in range(2):
-        # Not the literals True and False: the compiler would make a kernel for each.
-        price_prefixes(axes, j, entries, way == 1)
+    price_prefixes(axes, j, entries, False)
+    price_prefixes(axes, j, entries, True)
     profile.columns[j].share = entries[n_codes - 1].left
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,26 +24,26 @@ from hushtable._types import (
     CountArray,
     FloatArray,
 )
-from hushtable.kernels._jit import call_own_model, jit_bare, jit_inner
-
-RULES_WITHOUT_HISTOGRAMS: Final = frozenset({RULE_SIZE, RULE_DISTINCT, RULE_POPULATION, RULE_PRESENCE, RULE_OWN})
-"""Rules that need no compiled code for the records of each value in a class."""
+from hushtable.kernels._jit import call_own_model, jit_bare, jit_inline, jit_inner
 
 
 class Rules(NamedTuple):
-    """The rules of all models, one entry each; what follows ``thresholds`` may be left out where no rule reads it."""
+    """The rules of all models, one entry each; what follows ``thresholds`` may be left out where no rule reads it.
+
+    What is left out is empty, not None: kernels are compiled once for all rules.
+    """
 
     kinds: CountArray  # the RULE constants
     columns: CountArray  # the row of the sensitive counts; 0 where a rule needs none
     thresholds: FloatArray
     seconds: FloatArray = np.empty(0)  # the other parameter
     n_values: CountArray = np.empty(0, dtype=np.int64)  # no value from this entry on occurs in the whole
-    tables: FloatArray | None = None  # (n_rules, n_table_rows, widest); None, not compiled: no single counts
-    own: CountArray | None = None  # (1,), the address of a function that judges by models without a rule
+    tables: FloatArray = np.empty((0, 0, 0))  # (n_rules, n_table_rows, widest)
+    own: CountArray = np.empty(0, dtype=np.int64)  # (1,), the address of a function for models without a rule
 
     def allocate_nodes(self) -> FloatArray:
         """Return scratch for the nodes of a level."""
-        return np.empty(0 if self.tables is None else self.tables.shape[2])
+        return np.empty(self.tables.shape[2])
 
 
 @jit_bare
@@ -51,6 +51,14 @@ def passes(
     rules: Rules, size: int, population: int, counts: CountArray, n_distinct: CountArray, nodes: FloatArray
 ) -> bool:
     """Tell whether a class of ``size`` records, at least 1, satisfies every rule; ``counts`` are by code + 1."""
+    return passes_inline(rules, size, population, counts, n_distinct, nodes)
+
+
+@jit_inline
+def passes_inline(
+    rules: Rules, size: int, population: int, counts: CountArray, n_distinct: CountArray, nodes: FloatArray
+) -> bool:
+    """Judge as `passes` does, without a call: handing over the arrays of the rules may take longer than the rules."""
     for i in range(rules.kinds.size):
         kind, threshold = rules.kinds[i], rules.thresholds[i]
         if kind == RULE_SIZE:
@@ -69,27 +77,16 @@ def passes(
             if share < threshold - TOLERANCE or share > rules.seconds[i] + TOLERANCE:
                 return False
         elif kind == RULE_OWN:
-            if not _passes_own(rules.own, int(threshold), size, population, counts):
+            if not call_own_model(rules.own[0], int(threshold), size, population, counts):
                 return False
-        elif not _passes_by_counts(
-            rules, rules.tables, i, size, counts[rules.columns[i]], n_distinct[rules.columns[i]], nodes
-        ):
+        elif not _passes_by_counts(rules, i, size, counts[rules.columns[i]], n_distinct[rules.columns[i]], nodes):
             return False
     return True
 
 
 @jit_inner
-def _passes_own(own: CountArray | None, model: int, size: int, population: int, counts: CountArray) -> bool:
-    return own is not None and call_own_model(own[0], model, size, population, counts)
-
-
-@jit_inner
-def _passes_by_counts(
-    rules: Rules, tables: FloatArray | None, i: int, size: int, counts: CountArray, n_distinct: int, nodes: FloatArray
-) -> bool:
+def _passes_by_counts(rules: Rules, i: int, size: int, counts: CountArray, n_distinct: int, nodes: FloatArray) -> bool:
     """Judge by the counts of one sensitive column."""
-    if tables is None:
-        return False
     kind, threshold, second = rules.kinds[i], rules.thresholds[i], rules.seconds[i]
     counts = counts[: rules.n_values[i]]
     if kind == RULE_SHARE:
@@ -98,7 +95,7 @@ def _passes_by_counts(
         return bool(_entropy(counts) >= threshold - TOLERANCE)
     if kind == RULE_RECURSIVE:
         return bool(n_distinct >= second and _recursive_ratio(counts, int(second)) < threshold - TOLERANCE)
-    table = tables[i]
+    table = rules.tables[i]
     if kind == RULE_ORDERED:
         return bool(_cumulative_distance(table[0], size, counts) / second <= threshold + TOLERANCE)
     if kind == RULE_LEVELS:

@@ -183,7 +183,7 @@ def _try_move(groups: PointGroups, k: int, row: int, label: int, temperature: fl
     n_own, n_other = int(groups.sizes[own]), int(groups.sizes[label])
     to_own = _distance_between(points[row], means[own])
     to_other = _distance_between(points[row], means[label])
-    best, partner = np.inf, int(np.int64(-1))
+    best, partner = np.inf, -1
     if n_own > k and n_other < 2 * k - 1:
         best = to_other * n_other / (n_other + 1) - to_own * n_own / (n_own - 1)
     first = draw_number(groups.state) % n_other
@@ -216,7 +216,7 @@ def _try_dissolving(
         moved[place] = groups.members[label, place]
     for place in range(size):
         row = int(moved[place])
-        best, target = np.inf, int(np.int64(-1))
+        best, target = np.inf, -1
         for turn in range(near.shape[1]):
             home = int(groups.labels[near[row, turn]])
             n_home = int(groups.sizes[home])

@@ -31,9 +31,9 @@ from hushtable.kernels.split import (
 def rank_cuts(
     rows: Rows,
     axes: Axes,
-    checker: JudgedCut | None,
-    by_gain: bool | None,
-    deals_ties: bool | None,
+    checker: JudgedCut,
+    by_gain: bool,
+    deals_ties: bool,
     options: Options,
     work: Work,
     bounds: CountArray,
@@ -49,11 +49,9 @@ def rank_cuts(
         return 0
     node = CutNode(0, rows.order.size, size)
     profile_rows(rows, axes, work.profile, 0, rows.order.size, bounds)
-    if by_gain is not None:
+    if by_gain:
         return rank_by_gain(rows, axes, checker, options, work.profile, work.choice, node)
-    if deals_ties is not None:
-        return 1 + best_by_median(rows, axes, checker, options, work.profile, work.choice, node, deals_ties)
-    return 0
+    return 1 + best_by_median(rows, axes, checker, options, work.profile, work.choice, node, deals_ties)
 
 
 @jit_bare

@@ -42,6 +42,7 @@ class Blocks(NamedTuple):
 class JudgedBlock(NamedTuple):
     """What rules look at besides the number of rows, and scratch for it, as `judge.passes` takes it."""
 
+    is_judged: bool  # False where the size says all: nothing else is read then
     sensitive: CodeArray  # (n_sensitive, n_rows), codes + 1
     rules: judge.Rules
     value_counts: CountArray
@@ -49,12 +50,19 @@ class JudgedBlock(NamedTuple):
     nodes: FloatArray
 
 
+def judge_nothing() -> JudgedBlock:
+    """Return what blocks are judged by where their size says all."""
+    sensitive, value_counts = np.empty((0, 0), dtype=np.int32), np.empty((0, 0), dtype=np.int64)
+    counts, numbers = np.empty(0, dtype=np.int64), np.empty(0)
+    return JudgedBlock(False, sensitive, judge.Rules(counts, counts, numbers), value_counts, counts, numbers)
+
+
 class Check(NamedTuple):
     """What every block satisfies."""
 
     min_size: int  # the least size
     room: int  # the largest size
-    checker: JudgedBlock | None  # what else, None where the size decides
+    checker: JudgedBlock  # what else
 
 
 class DrawSchedule(NamedTuple):
@@ -111,14 +119,14 @@ def _append_row(blocks: Blocks, row: int, block: int) -> None:
 
 @jit_inner
 def _is_allowed(
-    limits: tuple[int, int], checker: JudgedBlock | None, members: CodeArray, n_members: int, without: int, extra: int
+    limits: tuple[int, int], checker: JudgedBlock, members: CodeArray, n_members: int, without: int, extra: int
 ) -> bool:
     """Tell whether a block, changed as in `_cost_of`, satisfies the models."""
     min_size, room = limits
     size = n_members - int(without >= 0) + int(extra >= 0)
     if size < min_size or size > room:
         return False
-    if checker is not None:
+    if checker.is_judged:
         return _passes_rules(checker, members, n_members, without, extra)
     return True
 
@@ -153,7 +161,7 @@ def _try_exchange(
     costs: Costs,
     blocks: Blocks,
     limits: tuple[int, int],
-    checker: JudgedBlock | None,
+    checker: JudgedBlock,
     change: tuple[int, int, int],
     temperature: float,
     state: CountArray,
@@ -203,8 +211,7 @@ def _split_between_blocks(
     rows = blocks.mixed
     _append_row(blocks, int(rows[0]), pair[0])
     far, farthest = 1, -1.0
-    # Not a literal: the compiler would make a kernel for each.
-    none = int(np.int64(-1))
+    none = -1
     for i in range(1, 2 * n_rows):
         row = int(rows[i % n_rows])
         if i == n_rows:
@@ -238,7 +245,7 @@ def _try_regroup(
     costs: Costs,
     blocks: Blocks,
     limits: tuple[int, int],
-    checker: JudgedBlock | None,
+    checker: JudgedBlock,
     change: tuple[int, int],
     temperature: float,
     state: CountArray,
@@ -273,7 +280,7 @@ def _try_regroup(
     else:
         _split_between_blocks(codes, costs, blocks, limits, n_rows, pair)
     delta = -(values[0] + values[1])
-    none, holds = int(np.int64(-1)), True
+    none, holds = -1, True
     for side in range(2):
         changed = pair[side]
         size = blocks.blocks[changed].n_rows
@@ -302,7 +309,7 @@ def anneal(
 ) -> CountArray:
     """Change a partition step by step until it has looked at enough; return steps, moves, swaps, merges and splits."""
     counts = np.zeros(_N_COUNTS, dtype=np.int64)
-    if check.checker is not None:
+    if check.checker.is_judged:
         draws = draws._replace(idle=draws.idle + check.checker.value_counts.size)
     _anneal(codes, costs, near, blocks, (check.min_size, check.room), check.checker, draws, counts)
     return counts
@@ -315,7 +322,7 @@ def _anneal(
     near: CodeArray,
     blocks: Blocks,
     limits: tuple[int, int],
-    checker: JudgedBlock | None,
+    checker: JudgedBlock,
     draws: DrawSchedule,
     counts: CountArray,
 ) -> None:

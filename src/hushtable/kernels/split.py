@@ -21,13 +21,14 @@ from hushtable.kernels.class_profile import (
     share_of,
     sort_profile,
 )
-from hushtable.kernels.judge import Rules, passes
+from hushtable.kernels.judge import Rules, passes_inline
 from hushtable.kernels.rows import ByteArray, Rows as Rows, mark_sides, split_rows
 
 
 class JudgedCut(NamedTuple):
     """What rules look at besides the number of records, and scratch for it, left and right."""
 
+    is_judged: bool  # False where the number of records says all: nothing else is read then
     rules: Rules
     sensitive: CodeArray  # (n_sensitive, n_table_rows), shifted by one, in the table's order
     population: CountArray  # (n_table_rows,), its records, in the table's order; empty where no rule asks
@@ -66,12 +67,11 @@ def passes_on_both_sides(
     if length > 0:
         until += entries[length - 1].key
     for i in range(checker.n_moved[0], until):
-        _add_to_side(rows, checker, checker.order[i], 1, -1)
-        _add_to_side(rows, checker, checker.order[i], 0, 1)
+        _move_left(rows, checker, checker.order[i])
     checker.n_moved[0] = until
     for side in range(2):
         size = node.size - n_left if side else n_left
-        if not passes(
+        if not passes_inline(
             checker.rules,
             size,
             checker.n_population[side],
@@ -93,7 +93,7 @@ def _start_sweep(rows: Rows, checker: JudgedCut, entries: NDArray[Any], node: Cu
         position = checker.position_of_code[rows.codes[i, j]]
         if position + 1 < entries.size:
             entries[position + 1].key += 1
-        _add_to_side(rows, checker, i, 1, 1)
+        _add_to_right(rows, checker, i)
     for position in range(1, entries.size):
         entries[position].key += entries[position - 1].key
     for i in range(node.start, node.end):
@@ -120,19 +120,36 @@ def end_sweep(rows: Rows, checker: JudgedCut, node: CutNode) -> None:
 
 
 @jit_inner
-def _add_to_side(rows: Rows, checker: JudgedCut, i: int, side: int, sign: int) -> None:
-    """Add a row's sensitive values and population to one side, or take them away."""
+def _add_to_right(rows: Rows, checker: JudgedCut, i: int) -> None:
+    """Add a row's sensitive values and population to the right side."""
     row = rows.order[i]
     count = rows.words[i, rows.words.shape[1] - 1] if rows.is_weighted else 1
     if checker.population.size > 0:
-        checker.n_population[side] += sign * checker.population[row]
+        checker.n_population[1] += checker.population[row]
     for s in range(checker.n_distinct.shape[1]):
         value = checker.sensitive[s, row]
-        before = checker.value_counts[side, s, value]
-        after = before + sign * count
-        checker.value_counts[side, s, value] = after
+        before = checker.value_counts[1, s, value]
+        checker.value_counts[1, s, value] = before + count
         if value > 0:
-            checker.n_distinct[side, s] += int(after > 0) - int(before > 0)
+            checker.n_distinct[1, s] += int(before + count > 0) - int(before > 0)
+
+
+@jit_inner
+def _move_left(rows: Rows, checker: JudgedCut, i: int) -> None:
+    """Move a row's sensitive values and population from the right side to the left."""
+    row = rows.order[i]
+    count = rows.words[i, rows.words.shape[1] - 1] if rows.is_weighted else 1
+    if checker.population.size > 0:
+        checker.n_population[0] += checker.population[row]
+        checker.n_population[1] -= checker.population[row]
+    for s in range(checker.n_distinct.shape[1]):
+        value = checker.sensitive[s, row]
+        left, right = checker.value_counts[0, s, value], checker.value_counts[1, s, value]
+        checker.value_counts[0, s, value] = left + count
+        checker.value_counts[1, s, value] = right - count
+        if value > 0:
+            checker.n_distinct[0, s] += int(left + count > 0) - int(left > 0)
+            checker.n_distinct[1, s] += int(right > count) - int(right > 0)
 
 
 _ABOVE_ALL_CODES = 2**31 - 1
@@ -171,7 +188,7 @@ class Options(NamedTuple):
 
 @jit_inner
 def best_by_gain(
-    rows: Rows, axes: Axes, checker: JudgedCut | None, options: Options, profile: Profile, choice: Choice, node: CutNode
+    rows: Rows, axes: Axes, checker: JudgedCut, options: Options, profile: Profile, choice: Choice, node: CutNode
 ) -> int:
     """Find the allowable cut that lowers the loss most; return its position in ``choice.cuts``, or -1."""
     n_cuts = rank_by_gain(rows, axes, checker, options, profile, choice, node)
@@ -180,7 +197,7 @@ def best_by_gain(
 
 @jit_inner
 def rank_by_gain(
-    rows: Rows, axes: Axes, checker: JudgedCut | None, options: Options, profile: Profile, choice: Choice, node: CutNode
+    rows: Rows, axes: Axes, checker: JudgedCut, options: Options, profile: Profile, choice: Choice, node: CutNode
 ) -> int:
     """Put the allowable cuts that gain most in their own column into ``choice.cuts``; return how many there are."""
     size, min_size, cuts = node.size, options.min_size, choice.cuts
@@ -231,12 +248,10 @@ def rank_by_gain(
                 is_tree and not may_cut(axes, j, profile.columns[j].level, entries, length)
             ):
                 continue
-            if checker is not None and not passes_on_both_sides(
-                rows, checker, entries, node, j, length, n_left, n_left
-            ):
+            if checker.is_judged and not passes_on_both_sides(rows, checker, entries, node, j, length, n_left, n_left):
                 continue
             _insert_cut(cuts, score, j, length, n_left, left_share, right_share)
-        if checker is not None:
+        if checker.is_judged:
             end_sweep(rows, checker, node)
     n_cuts = 0
     while n_cuts < cuts.size and cuts[n_cuts].score >= 0:
@@ -421,7 +436,7 @@ def _total_gain(axes: Axes, profile: Profile, spans: CountArray, cut: Any, cut_i
 def best_by_median(
     rows: Rows,
     axes: Axes,
-    checker: JudgedCut | None,
+    checker: JudgedCut,
     options: Options,
     profile: Profile,
     choice: Choice,
@@ -455,7 +470,7 @@ def best_by_median(
                 n_short += entries[length].records
                 length += 1
             is_allowed = True
-            if checker is not None:
+            if checker.is_judged:
                 is_allowed = passes_on_both_sides(rows, checker, entries, node, j, length, n_short, size // 2)
                 end_sweep(rows, checker, node)
             if is_allowed:
@@ -468,13 +483,11 @@ def best_by_median(
                 continue
             if is_tree and not may_cut(axes, j, profile.columns[j].level, entries, length):
                 continue
-            if checker is not None and not passes_on_both_sides(
-                rows, checker, entries, node, j, length, n_left, n_left
-            ):
+            if checker.is_judged and not passes_on_both_sides(rows, checker, entries, node, j, length, n_left, n_left):
                 continue
             nearest = off
             cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, 0, n_left
-        if checker is not None:
+        if checker.is_judged:
             end_sweep(rows, checker, node)
         if nearest < 2 * size:
             return 0
@@ -510,17 +523,16 @@ class Work(NamedTuple):
 def grow_tree(
     rows: Rows,
     axes: Axes,
-    checker: JudgedCut | None,
-    by_gain: bool | None,
-    deals_ties: bool | None,
+    checker: JudgedCut,
+    by_gain: bool,
+    deals_ties: bool,
     options: Options,
     work: Work,
     tree: SplitTree,
 ) -> int:
     """Cut classes until all are finished or it is time to pause; return DONE, PAUSED or NEEDS_ROOM.
 
-    None is not compiled: ``checker`` where records say all; one of ``by_gain`` (True is the gain rule) and
-    ``deals_ties``.
+    Cuts are chosen by the gain rule, or, where ``by_gain`` is False, by the median rule, which may deal ties.
     """
     cursor, stack, cuts, spare = tree.cursor, work.stack, work.choice.cuts, work.spare
     last = cursor[NODES] + options.n_nodes
@@ -537,9 +549,9 @@ def grow_tree(
         if size >= 2 * options.min_size and end - start > 1:
             profile_rows(rows, axes, work.profile, start, end, stack[top, 3:])
             node = CutNode(start, end, size)
-            if by_gain is not None:
+            if by_gain:
                 best = best_by_gain(rows, axes, checker, options, work.profile, work.choice, node)
-            if deals_ties is not None:
+            else:
                 best = best_by_median(rows, axes, checker, options, work.profile, work.choice, node, deals_ties)
         node_index = cursor[NODES]
         if best < 0:
