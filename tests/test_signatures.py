@@ -14,6 +14,7 @@ MOST = 8
 MANY_PARAMETERS = {
     *("masking/independence.py: mask_dependence", "masking/tradeoff.py: masking_tradeoff"),
     *("claims/verifying.py: verify", "policy/protecting.py: anonymize", "release/release.py: Release.write"),
+    "perturbation/perturbing.py: perturb",
     "policy/comparing.py: compare",
     *("risk/assess.py: assess", "risk/keys.py: minimal_keys", "risk/mpuccs.py: mpuccs"),
     *("risk/attacks/few_records.py: unicity", "risk/attacks/guesses.py: inference", "risk/attacks/linking.py: link"),

@@ -368,7 +368,8 @@ def test_an_external_manifest_tells_no_path_no_hash_no_count_and_no_distribution
     here: Path, write: Any
 ) -> None:
     if write is masked:
-        ht.mask_dependence("in.csv", a=["illness"], b=["age"], clusters=5).write(
+        accept = dict.fromkeys(["name", "visit"], "made up")
+        ht.mask_dependence("in.csv", a=["illness"], b=["age"], clusters=5, accept=accept).write(
             "out.csv", "clusters.csv", external=True
         )
     else:

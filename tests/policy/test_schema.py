@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any, ClassVar
 
 import jsonschema
 import pytest
@@ -18,11 +19,20 @@ FENCES = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEAD = "columns: {age: quasi-identifier, pay: sensitive, job: {role: other, kind: category}}\n"
 
 
+class EditorLoader(yaml.SafeLoader):
+    """Reads dates as text, as editors do (YAML 1.2), and as hushtable does."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {
+        sign: [each for each in resolvers if each[0] != "tag:yaml.org,2002:timestamp"]
+        for sign, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
 def files_of(*entries: str) -> list[tuple[str, dict]]:
     found = []
     for page in PAGES:
         for text in FENCES.findall(page.read_text(encoding="utf-8")) if page.is_file() else ():
-            given = yaml.safe_load(text)
+            given = yaml.load(text, EditorLoader)
             if isinstance(given, dict) and {*entries} <= {*given}:
                 found.append((page.name, given))
     return found

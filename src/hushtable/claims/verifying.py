@@ -99,7 +99,6 @@ def claim_from_models(
     hierarchies: Mapping[str, Any] | None = None,
     origins: Mapping[str, ColumnSpec] | None = None,
     rounded: Mapping[str, KeptRounding] | None = None,
-    is_household: bool = False,
     **of_classes: Any,
 ) -> Combinations | Classes | Matchings:
     """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked.
@@ -119,7 +118,7 @@ def claim_from_models(
     if "combinations" in of_classes:
         return Combinations(tuple(columns), tuple(models), **shared, **of_classes)
     kind = HistoryClaim if any(model.needs.histories for model in models) else Classes
-    if is_household:
+    if of_classes.pop("is_household", False):
         # Few releases hold households, and a command loads what it runs.
         from hushtable.claims.households import HouseholdClaim
 
