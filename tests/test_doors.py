@@ -90,7 +90,7 @@ FILES_LOADED = {
     "--help": 43,
     "verify out.csv": 74,
     "assess people.csv --qi age": 89,
-    "anonymize people.csv -p policy.yaml -o out.csv --force": 166,
+    "anonymize people.csv -p policy.yaml -o out.csv --force": 167,
     "scan people.csv": 158,
 }
 
