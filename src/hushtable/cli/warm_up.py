@@ -136,7 +136,7 @@ def _single_out() -> None:
 def _run_masking() -> None:
     import hushtable as ht
 
-    people = ht.datasets.people(n=120, seed=0)
+    people = ht.datasets.people(n=120, seed=0).select("education", "birth_date")
     ht.mask_dependence(people, a=["education"], b=["birth_date"], clusters=4)
 
 
