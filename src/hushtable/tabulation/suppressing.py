@@ -233,7 +233,7 @@ class _PatternSearch:
         return moves
 
     def clean(self, is_hidden: BoolArray, moves: list[CountArray], effort: MoveEffort) -> BoolArray:
-        """Show secondary cells again, the dearest first, where moves of others, or of cheaper ones, meet every demand."""
+        """Show secondary cells again, the dearest first, where moves of others or of cheaper ones do."""
         demands = self.list_demands()
         meets = np.array([self.moves.meets(demands, move) for move in moves]).reshape(len(moves), len(demands))
         secondary = np.flatnonzero(is_hidden & ~self.is_primary)

@@ -32,7 +32,6 @@ _LARGE: Final = 2_000  # open cells, from which on programmes of all of them are
 _MOVES: Final = (
     MoveEffort(may_grow=False, by_programme=False),
     MoveEffort(may_grow=False, by_programme=True, near=600),
-    MoveEffort(may_grow=False, by_programme=True, near=1_500),
 )
 
 MoveDirection = Literal[1, -1]
@@ -128,18 +127,20 @@ class WitnessSearch:
         idle, is_large = 0, len(self.cells) > _LARGE
         for _ in range(_BUNDLES):
             pending = self._pending()
-            if len(pending) < 2 or self.clock.is_over() or (is_large and self.witnesses):
+            if len(pending) < 2 or self.clock.is_over():
                 break
             objective = np.zeros(len(self.cells))
             for cell, directions in pending:
                 objective[np.searchsorted(self.cells, cell)] = draw.choice(directions) * (0.5 + draw.random())
             before = int(self.is_met.sum())
             self._try(objective)
+            base = self.witnesses[-1:]
+            for effort in _MOVES if is_large else ():
+                self._move_singly(base, effort)
             idle = idle + 1 if int(self.is_met.sum()) == before else 0
             if idle > _MAX_IDLE_BUNDLES:
                 break
-        for effort in _MOVES if is_large else _MOVES[:1]:
-            self._move_singly(effort)
+        self._move_singly(self.witnesses[:1], _MOVES[0])
         while one_by_one and (pending := self._pending()) and not self.clock.is_over():
             cell, directions = pending[0]
             self.push(cell, directions[0])
@@ -162,13 +163,13 @@ class WitnessSearch:
             directions.append(-1)
         return directions
 
-    def _move_singly(self, effort: MoveEffort) -> None:
-        """Move single cells of the first witness: of thousands of hidden cells most move by a few others."""
-        if not self.system.is_integer or not self.witnesses or not self._pending():
+    def _move_singly(self, bases: Sequence[WitnessTable], effort: MoveEffort) -> None:
+        """Move single cells of a witness, if there is one: of thousands of hidden cells most move by a few others."""
+        if not self.system.is_integer or not bases or not self._pending():
             return
         levels, n_cells = self.levels, self.system.n_cells
         base, room_down, may_move = self.deduction.low.copy(), np.zeros(n_cells), np.zeros(n_cells, dtype=np.bool_)
-        base[self.cells] = self.witnesses[0].values
+        base[self.cells] = bases[0].values
         may_move[self.cells] = True
         room_down[self.cells] = base[self.cells] - self._bounds[0]
         moves = MoveSearch(self.system, self.cells, self._matrix, np.ones(n_cells), room_down)
