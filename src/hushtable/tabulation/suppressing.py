@@ -342,4 +342,5 @@ def _search_optimum(search: _PatternSearch) -> tuple[BoolArray, bool]:
             return pattern, True
         if not master.add_cuts(chosen, unmet):
             break
-    return search.pattern_of(master.chosen), False
+    # What meets the near cuts of a large table serves whole moves badly: to begin without it costs less.
+    return search.pattern_of(master.chosen) if is_small else search.is_primary, False
