@@ -114,7 +114,25 @@ def _check(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, 
         failures.append(Failure(f"{_AGREES}: it is about other cells than those that the tables hide"))
         unchecked = {_COVERS: "witnesses of the cells that the tables hide"}
         return replace(_build_verdict(failures, cells, keys), unchecked=unchecked), tuple(cells.shown.values())
+    ranges, wrong = _find_ranges(entries, keys, cells)
+    failures += wrong
+    unit = 10 ** int(entries["decimals"])
+    n_missed = sum(not _is_covered(ranges.get(keys[ask["cell"]]), ask, unit) for ask in entries["asked"])
+    if n_missed:
+        failures.append(Failure(f"{_COVERS}: {n_missed} cells are not shown to be protected"))
+    silent = (cells.marked & set(keys)) - {keys[ask["cell"]] for ask in entries["asked"]}
+    n_silent = len(silent)
+    if silent and entries["asks_all"]:
+        failures.append(Failure(f"{_COVERS}: of {n_silent} hidden cells nothing is asked"))
+    return _build_verdict(failures, cells, keys, n_asked=len(entries["asked"])), tuple(cells.shown.values())
+
+
+def _find_ranges(
+    entries: WitnessEntries, keys: Sequence[LabelKey], cells: _TableCells
+) -> tuple[dict[LabelKey, tuple[Fraction, Fraction]], list[Failure]]:
+    """Return the lowest and highest value of each cell in the witnesses that agree, and which ones do not."""
     ranges: dict[LabelKey, tuple[Fraction, Fraction]] = {}
+    failures: list[Failure] = []
     sums_of: dict[LabelKey, list[int]] = {key: [] for key in keys}
     for number, (total, parts) in enumerate(cells.sums):
         for key in {total, *parts} & cells.hidden.keys():
@@ -131,15 +149,7 @@ def _check(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, 
         for key, value in changes.items():
             low, high = ranges.get(key, (value, value))
             ranges[key] = min(low, value), max(high, value)
-    unit = 10 ** int(entries["decimals"])
-    n_missed = sum(not _is_covered(ranges.get(keys[ask["cell"]]), ask, unit) for ask in entries["asked"])
-    if n_missed:
-        failures.append(Failure(f"{_COVERS}: {n_missed} cells are not shown to be protected"))
-    silent = (cells.marked & set(keys)) - {keys[ask["cell"]] for ask in entries["asked"]}
-    n_silent = len(silent)
-    if silent and entries["asks_all"]:
-        failures.append(Failure(f"{_COVERS}: of {n_silent} hidden cells nothing is asked"))
-    return _build_verdict(failures, cells, keys, n_asked=len(entries["asked"])), tuple(cells.shown.values())
+    return ranges, failures
 
 
 def _build_verdict(
