@@ -33,6 +33,10 @@ _MOVES: Final = (
     MoveEffort(may_grow=False, by_programme=False),
     MoveEffort(may_grow=False, by_programme=True, near=600),
 )
+_LAST_MOVES: Final = (
+    MoveEffort(may_grow=False, by_programme=True, near=1_500),
+    MoveEffort(may_grow=False, by_programme=True, nodes=1),
+)
 
 MoveDirection = Literal[1, -1]
 
@@ -140,7 +144,8 @@ class WitnessSearch:
             idle = idle + 1 if int(self.is_met.sum()) == before else 0
             if idle > _MAX_IDLE_BUNDLES:
                 break
-        self._move_singly(self.witnesses[:1], _MOVES[0])
+        for effort in _LAST_MOVES if is_large else _MOVES[:1]:
+            self._move_singly(self.witnesses[:1], effort)
         while one_by_one and (pending := self._pending()) and not self.clock.is_over():
             cell, directions = pending[0]
             self.push(cell, directions[0])
