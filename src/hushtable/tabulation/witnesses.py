@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -35,7 +36,7 @@ _MOVES: Final = (
 )
 _LAST_MOVES: Final = (
     MoveEffort(may_grow=False, by_programme=True, near=1_500),
-    MoveEffort(may_grow=False, by_programme=True, nodes=1),
+    MoveEffort(may_grow=False, by_programme=True),
 )
 
 MoveDirection = Literal[1, -1]
@@ -129,6 +130,7 @@ class WitnessSearch:
         """
         draw = np.random.default_rng(self.seed)
         idle, is_large = 0, len(self.cells) > _LARGE
+        bases: list[WitnessTable] = []
         for _ in range(_BUNDLES):
             pending = self._pending()
             if len(pending) < 2 or self.clock.is_over():
@@ -138,14 +140,17 @@ class WitnessSearch:
                 objective[np.searchsorted(self.cells, cell)] = draw.choice(directions) * (0.5 + draw.random())
             before = int(self.is_met.sum())
             self._try(objective)
-            base = self.witnesses[-1:]
+            bases += self.witnesses[-1:]
             for effort in _MOVES if is_large else ():
-                self._move_singly(base, effort)
+                self._move_singly(bases[-1:], effort)
             idle = idle + 1 if int(self.is_met.sum()) == before else 0
             if idle > _MAX_IDLE_BUNDLES:
                 break
-        for effort in _LAST_MOVES if is_large else _MOVES[:1]:
-            self._move_singly(self.witnesses[:1], effort)
+        if not is_large:
+            self._move_singly(self.witnesses[:1], _MOVES[0])
+        # What one of them leaves no room to move has some in another one.
+        for base, effort in product(bases if is_large else (), _LAST_MOVES):
+            self._move_singly([base], effort)
         while one_by_one and (pending := self._pending()) and not self.clock.is_over():
             cell, directions = pending[0]
             self.push(cell, directions[0])
