@@ -68,6 +68,15 @@ def adult(seconds: float) -> None:
             began = process_time()
             outcomes = Counter(cell.outcome for cell in audit(system, ask_of_hidden(system)).cells)
             print(f"  all judged in {process_time() - began:.2f} s: {dict(outcomes)}")
+            began = process_time()
+            rules = ht.CellRules(level="exact", singletons=False)
+            made = ht.tabulate(people, by=by, rules=rules, budget=ht.Budget(seconds=seconds))
+            pattern, spent, began = made.pattern, process_time() - began, process_time()
+            print(
+                f"  {made.n_secondary:,} more hidden: cost {pattern.cost:,.0f}, bound {pattern.bound:,.0f}, gap "
+                f"{pattern.gap:.1%}, {dict(Counter(cell.outcome for cell in pattern.audit.cells))}, {spent:.0f} CPU s; "
+                f"the file's own claim holds: {made.verify().passed}, {process_time() - began:.0f} CPU s"
+            )
 
 
 def linked(seconds: float) -> None:

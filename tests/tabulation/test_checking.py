@@ -350,11 +350,22 @@ def test_a_forged_witness_is_refused():
         "every witness agrees with what the tables show, if totals are g=Total, h=Total, hidden values are whole "
         "numbers of at least 0, and a cell without a row is 0"
     )
-    for change in ("value", "cell", "least", "spread"):
+    for change in ("value", "later value", "cell", "cells twice", "least", "spread"):
         forged = json.loads(json.dumps(entries))
         del forged["sha256"]
         if change == "value":
             forged["base"]["values"][0] += 1
+        elif change == "later value":
+            forged["changes"][0]["values"][0] += 1
+        elif change == "cells twice":
+            # The second of each is like the first witness, and adds up.
+            values = forged["base"]["values"]
+            forged["changes"] = [
+                {"denominator": 1, "cells": [*range(len(values))], "values": [each + move for each in values]}
+                for move in (1, -1)
+            ]
+            forged["cells"] *= 2
+            forged["base"]["values"] = values * 2
         elif change == "cell":
             forged["cells"][0] = [["g", "c"], ["h", "x"]]
         elif change == "least":

@@ -11,11 +11,12 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.search import solver
 from hushtable.tabulation.cells import CellSystem
-from hushtable.tabulation.cutting import ReachDemand
 from hushtable.tabulation.swaps import SwapSearch
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from hushtable.tabulation.cutting import ReachDemand
 
 _TIMES: Final = (1, 2, 3, 4, 6)  # a move in fractions is a whole one some times over
 _MOVE_GAP: Final = 0.05
@@ -27,6 +28,7 @@ _DEAREST: Final = 1e5  # what a unit of the dearest cell costs in a bundle; othe
 _REWARD: Final = 4e5  # of a demand that is met
 _NEARLY_FREE: Final = 1e-3
 _ROOM: Final = 1e4  # levels that a cell moves at most in a bundle
+_TIES: Final = (0.5e-3, 1.5e-3)  # drawn prices of cells that are hidden already, so that few optima are fractions
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,14 @@ class MoveEffort:
         Whether a programme looks for more than swaps.
     nodes : int
         Of a programme of whole numbers; 0: none is tried. Seconds would let the result depend on the load.
+    near : int
+        How many cells a programme looks at, those in a part of the table around the cell; 0: all.
     """
 
     may_grow: bool
     by_programme: bool
     nodes: int = 0
+    near: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -58,9 +63,11 @@ class MoveSearch:
     weights: FloatArray  # by cell
     room_down: FloatArray  # by cell, in units
     swaps: SwapSearch = field(init=False)
+    ties: FloatArray = field(init=False)  # by cell
 
     def __post_init__(self) -> None:
         self.swaps = SwapSearch(self.system)
+        self.ties = np.random.default_rng(0).uniform(*_TIES, self.system.n_cells)
 
     def find(self, is_hidden: BoolArray, demand: ReachDemand, effort: MoveEffort) -> CountArray | None:
         """Return a cheap move, in units, that meets one demand; None if none is found."""
@@ -68,12 +75,32 @@ class MoveSearch:
         may_move = is_hidden.copy()
         if effort.may_grow:
             may_move[self.columns] = True
-        costs = self._costs(is_hidden, np.arange(self.system.n_cells))
-        move = self.swaps.find(cell, direction * round(level), costs, self.room_down, may_move)
-        if move is not None or not effort.by_programme:
+        prices = np.where(is_hidden, self.ties, self.weights) if effort.near else self._costs(is_hidden)
+        asked = cell, direction * round(level), prices, self.room_down
+        move = self.swaps.find(*asked, may_move)
+        if not effort.by_programme:
             return move
+        if not effort.near:
+            return move if move is not None else self._find_by_programmes(is_hidden, demand, may_move, prices, effort)
+        most = np.inf if move is None else self.pay(is_hidden, move)
+        if most == 0:
+            return move
+        # No cheaper move has a cell that costs more than all that the swap hides.
+        may_move &= is_hidden | (self.weights < most)
+        around = self.swaps.look_around(*asked, may_move, effort.near)
+        cheaper = self._find_by_programmes(is_hidden, demand, around, prices, effort) if around[cell] else None
+        return cheaper if cheaper is not None and self.pay(is_hidden, cheaper) < most else move
+
+    def pay(self, is_hidden: BoolArray, move: CountArray) -> float:
+        """Return what the cells cost that a move hides."""
+        return float(self.weights[(move != 0) & ~is_hidden].sum())
+
+    def _find_by_programmes(
+        self, is_hidden: BoolArray, demand: ReachDemand, may_move: BoolArray, prices: FloatArray, effort: MoveEffort
+    ) -> CountArray | None:
+        """Return a move that meets one demand: of whole parts of fractions, or found in whole numbers."""
         chosen = np.flatnonzero(may_move[self.columns])
-        amounts = self._solve(is_hidden, demand, chosen)
+        amounts = self._solve(demand, chosen, prices)
         if amounts is None:
             return None
         move = self._keep_whole_parts(amounts)
@@ -82,9 +109,9 @@ class MoveSearch:
         if not self.system.is_integer or not effort.nodes:
             return None
         # Where it moves in fractions, or may move for nothing, whole numbers are looked for first.
-        near = np.flatnonzero((np.abs(amounts) > _TOLERANCE) | is_hidden[self.columns])
+        near = np.flatnonzero((np.abs(amounts) > _TOLERANCE) | (is_hidden & may_move)[self.columns])
         for columns in (near, chosen) if len(near) < len(chosen) else (chosen,):
-            amounts = self._solve(is_hidden, demand, columns, nodes=effort.nodes)
+            amounts = self._solve(demand, columns, prices, nodes=effort.nodes)
             if amounts is not None:
                 return self._keep_whole_parts(amounts)
         return None
@@ -162,10 +189,9 @@ class MoveSearch:
         amounts: FloatArray = (answer.x[:n] - answer.x[n : 2 * n]) * unit
         return amounts
 
-    def _costs(self, is_hidden: BoolArray, cells: CountArray) -> FloatArray:
+    def _costs(self, is_hidden: BoolArray) -> FloatArray:
         """Return what a unit of each cell's move costs: next to nothing where it is hidden already."""
-        weights = self.weights[cells]
-        costs: FloatArray = np.where(is_hidden[cells], _TINY * weights, weights) + _TINY
+        costs: FloatArray = np.where(is_hidden, _TINY * self.weights, self.weights) + _TINY
         return costs
 
     def _keep_whole_parts(self, amounts: FloatArray) -> CountArray:
@@ -193,7 +219,7 @@ class MoveSearch:
         return move
 
     def _solve(
-        self, is_hidden: BoolArray, demand: ReachDemand, chosen: CountArray, *, nodes: int = 0
+        self, demand: ReachDemand, chosen: CountArray, prices: FloatArray, *, nodes: int = 0
     ) -> FloatArray | None:
         """Return how far every cell moves, in units; whole numbers are looked for if so many nodes are given."""
         from scipy.optimize import Bounds, LinearConstraint
@@ -201,7 +227,8 @@ class MoveSearch:
 
         cell, direction, level = demand
         unit, n, matrix = self.system.unit, len(chosen), self.matrix[:, chosen]
-        costs = self._costs(is_hidden, self.columns[chosen])
+        matrix = matrix[np.flatnonzero(np.diff(matrix.indptr))]
+        costs = prices[self.columns[chosen]]
         low, up = np.zeros(2 * n), np.concatenate([np.full(n, np.inf), self.room_down[self.columns[chosen]] / unit])
         place = int(np.searchsorted(self.columns[chosen], cell))
         forward, back = (place, n + place) if direction > 0 else (n + place, place)

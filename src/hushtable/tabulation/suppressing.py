@@ -41,6 +41,18 @@ _CLEANINGS: Final = (
     MoveEffort(may_grow=False, by_programme=False),
     MoveEffort(may_grow=False, by_programme=True, nodes=10),
 )
+# Programmes of all cells take a second or more in large tables, those of a part of it milliseconds.
+_LARGE_EFFORTS: Final = (
+    MoveEffort(may_grow=False, by_programme=False),
+    MoveEffort(may_grow=False, by_programme=True, near=600),
+    MoveEffort(may_grow=False, by_programme=True, near=1_500),
+    MoveEffort(may_grow=True, by_programme=True, nodes=1, near=1_500),
+    MoveEffort(may_grow=True, by_programme=True, nodes=100),
+)
+_LARGE_CLEANINGS: Final = (
+    MoveEffort(may_grow=False, by_programme=False),
+    MoveEffort(may_grow=True, by_programme=True, near=600),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +121,11 @@ class _PatternSearch:
         )
         self.moves = MoveSearch(self.system, self.columns, self.matrix, self.weights, room)
 
+    @property
+    def is_small(self) -> bool:
+        """Whether programmes of all cells are solved soon."""
+        return len(self.columns) <= _MAX_EXACT_CELLS
+
     def judge(self, is_hidden: BoolArray, moves: list[CountArray]) -> CellAudit:
         """Judge the primary cells under a pattern, with moves that are known to be possible."""
         values = self.system.values
@@ -158,13 +175,13 @@ class _PatternSearch:
         is_hidden = is_hidden.copy()
         pending = self.moves.filter_unmet(self.list_demands(), moves)
         self.moves.hide_by_bundles(is_hidden, pending)
-        if len(self.columns) <= _MAX_EXACT_CELLS:
+        if self.is_small:
             # Whole numbers for many cells at once take minutes in large tables; those for one take a second.
             found = self._find_free_moves(is_hidden, pending)
             moves += found
             pending = self.moves.filter_unmet(pending, found)
         # Whole numbers may need more than fractions do; what is not met soon is met by moves of others.
-        for effort in _EFFORTS:
+        for effort in _EFFORTS if self.is_small else _LARGE_EFFORTS:
             pending = self._meet(pending, is_hidden, moves, effort)
         for demand in pending:
             self._drop(demand)
@@ -216,7 +233,7 @@ class _PatternSearch:
         return moves
 
     def clean(self, is_hidden: BoolArray, moves: list[CountArray], effort: MoveEffort) -> BoolArray:
-        """Show secondary cells again, the dearest first, where moves of the others meet every demand."""
+        """Show secondary cells again, the dearest first, where moves of others or of cheaper ones do."""
         demands = self.list_demands()
         meets = np.array([self.moves.meets(demands, move) for move in moves]).reshape(len(moves), len(demands))
         secondary = np.flatnonzero(is_hidden & ~self.is_primary)
@@ -228,11 +245,14 @@ class _PatternSearch:
             stays = np.array([not move[cell] for move in moves], dtype=np.bool_)
             lacking = np.flatnonzero(~meets[stays].any(axis=0))
             new: list[CountArray] = []
+            paid = 0.0
             while len(lacking) and not self.clock.is_over():
                 move = self.moves.find(fewer, demands[lacking[0]], effort)
-                if move is None:
+                # What other cells cost that are hidden instead must be less.
+                if move is None or (paid := paid + self.moves.pay(fewer, move)) >= self.weights[cell]:
                     break
                 new.append(move)
+                fewer |= move != 0
                 lacking = lacking[~self.moves.meets([demands[place] for place in lacking], move)]
             if not len(lacking):
                 is_hidden = fewer
@@ -272,7 +292,7 @@ def suppress(
     if not is_done:
         search.clock = clock
         pattern = search.complete(pattern, moves)
-        for effort in _CLEANINGS:
+        for effort in _CLEANINGS if search.is_small else _LARGE_CLEANINGS:
             pattern = search.clean(pattern, moves, effort)
     search.clock = Clock()
     master = search.master
@@ -308,7 +328,7 @@ def _drop_impossible(system: CellSystem, is_primary: BoolArray, levels: Protecti
 def _search_optimum(search: _PatternSearch) -> tuple[BoolArray, bool]:
     """Let the master and the reader take turns; return the last pattern, and whether it protects."""
     master, demands = search.master, search.list_demands()
-    is_small = len(search.columns) <= _MAX_EXACT_CELLS
+    is_small = search.is_small
     # Where all cells can be judged by few programmes, each cut is worth a look at all sums.
     for steps in () if is_small else _NEAR:
         master.add_near_cuts(demands, steps)
@@ -322,4 +342,5 @@ def _search_optimum(search: _PatternSearch) -> tuple[BoolArray, bool]:
             return pattern, True
         if not master.add_cuts(chosen, unmet):
             break
-    return search.pattern_of(master.chosen), False
+    # What meets the near cuts of a large table serves whole moves badly: to begin without it costs less.
+    return search.pattern_of(master.chosen) if is_small else search.is_primary, False

@@ -20,6 +20,7 @@ from hushtable.tabulation.cells import CellSystem, Dimension
 _MAX_PATHS: Final = 4_000  # of a dimension; one of more has no swaps
 _MAX_PRODUCTS: Final = 2_000_000  # of the paths through one cell
 _NEVER: Final = 1e12  # the price of a cell that must not move
+_CHEAPEST: Final = 2_000  # swaps whose labels make the part of a table around a cell
 
 
 @dataclass(slots=True, eq=False)
@@ -54,8 +55,55 @@ class SwapSearch:
             Which cells may move.
         """
         number = int(self.table_of[cell])
-        if number < 0:
+        through, price = self._price(cell, amount, prices, room_down, may_move)
+        best = int(np.argmin(price)) if price.size else 0
+        if not price.size or price.flat[best] >= _NEVER:
             return None
+        signs = np.ones(())
+        for paths, chosen in zip(through, np.unravel_index(best, price.shape), strict=True):
+            signs = np.multiply.outer(signs, paths[chosen])
+        move = np.zeros(self.system.n_cells, dtype=np.int64)
+        move[self.system.grids[number][1].ravel()] = np.rint(signs.ravel() * amount).astype(np.int64)
+        return move if self._keeps_sums(number, move) else None
+
+    def look_around(
+        self, cell: int, amount: int, prices: FloatArray, room_down: FloatArray, may_move: BoolArray, size: int
+    ) -> BoolArray:
+        """Return the cells that may move in a part of a table, which has so many of them.
+
+        The labels of the part are those of the swaps that lack least, which a programme may mend. The parameters are
+        those of `find`; no cell is in the part where there are no swaps.
+        """
+        around = np.zeros(self.system.n_cells, dtype=np.bool_)
+        through, price = self._price(cell, amount, prices, room_down, may_move)
+        if not price.size:
+            return around
+        cells = self.system.grids[int(self.table_of[cell])][1]
+        is_inside = [np.zeros(length, dtype=np.bool_) for length in cells.shape]
+        order = np.argsort(price, axis=None, kind="stable")[:_CHEAPEST]
+        for places in zip(*np.unravel_index(order, price.shape), strict=True):
+            labels = [paths[place] != 0 for paths, place in zip(through, places, strict=True)]
+            if all(inside[new].all() for inside, new in zip(is_inside, labels, strict=True)):
+                continue
+            for inside, new in zip(is_inside, labels, strict=True):
+                inside |= new
+            part = cells[np.ix_(*is_inside)]
+            if may_move[part].sum() >= size:
+                break
+        around[cells[np.ix_(*is_inside)]] = True
+        return around & may_move
+
+    def _price(
+        self, cell: int, amount: int, prices: FloatArray, room_down: FloatArray, may_move: BoolArray
+    ) -> tuple[list[FloatArray], FloatArray]:
+        """Return the paths through a cell, and the price of each product of them; none where there are too many.
+
+        Each cell that must not move, or not so far, adds what no others cost together.
+        """
+        number = int(self.table_of[cell])
+        nothing: list[FloatArray] = []
+        if number < 0:
+            return nothing, np.zeros(0)
         cells = self.system.grids[number][1]
         position = np.argwhere(cells == cell)[0]
         through = [
@@ -63,23 +111,14 @@ class SwapSearch:
             for each, place in zip(self.paths[number], position, strict=True)
         ]
         if np.prod([float(len(paths)) for paths in through]) > _MAX_PRODUCTS:
-            return None
+            return nothing, np.zeros(0)
         lines = [np.abs(paths) for paths in through]
         # The sign of an amount times that of a path is that of its cell's move.
         is_stuck = (room_down < abs(amount)).astype(np.float64)[cells]
         both, signed = _multiply(is_stuck, lines), _multiply(is_stuck, through)
         n_stuck = (both - np.sign(amount) * signed) / 2
-        price = _multiply(np.where(may_move, prices, _NEVER)[cells], lines)
-        price[n_stuck > 0.5] = np.inf
-        best = int(np.argmin(price))
-        if not price.size or price.flat[best] >= _NEVER:
-            return None
-        signs = np.ones(())
-        for paths, chosen in zip(through, np.unravel_index(best, price.shape), strict=True):
-            signs = np.multiply.outer(signs, paths[chosen])
-        move = np.zeros(self.system.n_cells, dtype=np.int64)
-        move[cells.ravel()] = np.rint(signs.ravel() * amount).astype(np.int64)
-        return move if self._keeps_sums(number, move) else None
+        price = _multiply(np.where(may_move, prices, _NEVER)[cells], lines) + _NEVER * np.rint(n_stuck)
+        return through, price
 
     def _keeps_sums(self, number: int, move: CountArray) -> bool:
         """Whether a move of one table keeps the sums of all."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.search import Clock, solver
 from hushtable.tabulation.cells import CellSystem
 from hushtable.tabulation.deducing import Deduction
-from hushtable.tabulation.swaps import SwapSearch
+from hushtable.tabulation.moves import MoveEffort, MoveSearch
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -28,6 +29,15 @@ _NODES: Final = 10_000  # of an integer programme: seconds would let a verdict d
 _NODES_OF_BUNDLE: Final = 10
 _ROOM: Final = 1000.0  # above the largest number that is shown
 _GAP: Final = 0.05  # of an integer programme whose optimum nobody asks for
+_LARGE: Final = 2_000  # open cells, from which on programmes of all of them are few
+_MOVES: Final = (
+    MoveEffort(may_grow=False, by_programme=False),
+    MoveEffort(may_grow=False, by_programme=True, near=600),
+)
+_LAST_MOVES: Final = (
+    MoveEffort(may_grow=False, by_programme=True, near=1_500),
+    MoveEffort(may_grow=False, by_programme=True),
+)
 
 MoveDirection = Literal[1, -1]
 
@@ -119,7 +129,8 @@ class WitnessSearch:
             Whether cells that no objective for many of them moved are asked each by itself.
         """
         draw = np.random.default_rng(self.seed)
-        idle = 0
+        idle, is_large = 0, len(self.cells) > _LARGE
+        bases: list[WitnessTable] = []
         for _ in range(_BUNDLES):
             pending = self._pending()
             if len(pending) < 2 or self.clock.is_over():
@@ -129,10 +140,17 @@ class WitnessSearch:
                 objective[np.searchsorted(self.cells, cell)] = draw.choice(directions) * (0.5 + draw.random())
             before = int(self.is_met.sum())
             self._try(objective)
+            bases += self.witnesses[-1:]
+            for effort in _MOVES if is_large else ():
+                self._move_singly(bases[-1:], effort)
             idle = idle + 1 if int(self.is_met.sum()) == before else 0
             if idle > _MAX_IDLE_BUNDLES:
                 break
-        self._swap()
+        if not is_large:
+            self._move_singly(self.witnesses[:1], _MOVES[0])
+        # What one of them leaves no room to move has some in another one.
+        for base, effort in product(bases if is_large else (), _LAST_MOVES):
+            self._move_singly([base], effort)
         while one_by_one and (pending := self._pending()) and not self.clock.is_over():
             cell, directions = pending[0]
             self.push(cell, directions[0])
@@ -155,24 +173,24 @@ class WitnessSearch:
             directions.append(-1)
         return directions
 
-    def _swap(self) -> None:
-        """Move single cells of the first witness by swaps: of thousands of hidden cells most have one."""
-        if not self.system.is_integer or not self.witnesses or not self._pending():
+    def _move_singly(self, bases: Sequence[WitnessTable], effort: MoveEffort) -> None:
+        """Move single cells of a witness, if there is one: of thousands of hidden cells most move by a few others."""
+        if not self.system.is_integer or not bases or not self._pending():
             return
-        swaps, levels, n_cells = SwapSearch(self.system), self.levels, self.system.n_cells
+        levels, n_cells = self.levels, self.system.n_cells
         base, room_down, may_move = self.deduction.low.copy(), np.zeros(n_cells), np.zeros(n_cells, dtype=np.bool_)
-        base[self.cells] = self.witnesses[0].values
+        base[self.cells] = bases[0].values
         may_move[self.cells] = True
         room_down[self.cells] = base[self.cells] - self._bounds[0]
-        prices = np.ones(n_cells)
+        moves = MoveSearch(self.system, self.cells, self._matrix, np.ones(n_cells), room_down)
         for cell in self.cells[~self.is_met[self.cells]].tolist():
             for direction in self._directions(cell):
                 if self.clock.is_over():
                     return
                 spread, low, high = levels.spread[cell], self.low[cell], self.high[cell]
                 up, down = max(levels.reach_up[cell], low + spread), min(levels.reach_down[cell], high - spread)
-                amount = max(up - base[cell], 1.0) if direction > 0 else min(down - base[cell], -1.0)
-                move = swaps.find(cell, int(amount), prices, room_down, may_move)
+                amount = max(up - base[cell], 1.0) if direction > 0 else max(base[cell] - down, 1.0)
+                move = moves.find(may_move, (cell, direction, float(int(amount))), effort)
                 if move is not None and self.keep((base + move)[self.cells]) and self.is_met[cell]:
                     break
 

@@ -7,7 +7,7 @@ builds their sums from the labels alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -114,16 +114,8 @@ def _check(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, 
         failures.append(Failure(f"{_AGREES}: it is about other cells than those that the tables hide"))
         unchecked = {_COVERS: "witnesses of the cells that the tables hide"}
         return replace(_build_verdict(failures, cells, keys), unchecked=unchecked), tuple(cells.shown.values())
-    ranges: dict[LabelKey, tuple[Fraction, Fraction]] = {}
-    for number, witness in enumerate(_expand(entries, len(keys))):
-        values = dict(zip(keys, witness, strict=True))
-        wrong = _find_disagreement(values, cells, entries["reader"])
-        if wrong:
-            failures.append(Failure(f"{_AGREES}: witness {number + 1}: {wrong}"))
-            continue
-        for key, value in values.items():
-            low, high = ranges.get(key, (value, value))
-            ranges[key] = min(low, value), max(high, value)
+    ranges, wrong = _find_ranges(entries, keys, cells)
+    failures += wrong
     unit = 10 ** int(entries["decimals"])
     n_missed = sum(not _is_covered(ranges.get(keys[ask["cell"]]), ask, unit) for ask in entries["asked"])
     if n_missed:
@@ -135,6 +127,31 @@ def _check(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, 
     return _build_verdict(failures, cells, keys, n_asked=len(entries["asked"])), tuple(cells.shown.values())
 
 
+def _find_ranges(
+    entries: WitnessEntries, keys: Sequence[LabelKey], cells: _TableCells
+) -> tuple[dict[LabelKey, tuple[Fraction, Fraction]], list[Failure]]:
+    """Return the lowest and highest value of each cell in the witnesses that agree, and which ones do not."""
+    ranges: dict[LabelKey, tuple[Fraction, Fraction]] = {}
+    failures: list[Failure] = []
+    sums_of: dict[LabelKey, list[int]] = {key: [] for key in keys}
+    for number, (total, parts) in enumerate(cells.sums):
+        for key in {total, *parts} & cells.hidden.keys():
+            sums_of[key].append(number)
+    for number, (changed, witness) in enumerate(_expand(entries, len(keys))):
+        values = dict(zip(keys, witness, strict=True))
+        # Where a later witness is like the first, it agrees if that one does.
+        changes = {keys[cell]: values[keys[cell]] for cell in changed}
+        touched = sorted({place for key in changes for place in sums_of[key]}) if number else range(len(cells.sums))
+        wrong = _find_disagreement(values, changes, touched, cells, entries["reader"])
+        if wrong:
+            failures.append(Failure(f"{_AGREES}: witness {number + 1}: {wrong}"))
+            continue
+        for key, value in changes.items():
+            low, high = ranges.get(key, (value, value))
+            ranges[key] = min(low, value), max(high, value)
+    return ranges, failures
+
+
 def _build_verdict(
     failures: Sequence[Failure], cells: _TableCells, keys: Sequence[LabelKey], n_asked: int = 0
 ) -> Verdict:
@@ -143,18 +160,19 @@ def _build_verdict(
     return Verdict(CONDITIONS, tuple(failures), names, len(cells.shown) + len(keys), figures=figures)
 
 
-def _expand(entries: WitnessEntries, n_cells: int) -> Iterator[list[Fraction]]:
-    """Yield the values of every witness: the first is whole, each other one differs from it in some cells."""
+def _expand(entries: WitnessEntries, n_cells: int) -> Iterator[tuple[Sequence[int], list[Fraction]]]:
+    """Yield every witness: the cells in which it differs from the first one, all of that itself, and its values."""
     unit = 10 ** int(entries["decimals"])
     base = [Fraction(int(value), int(entries["base"]["denominator"]) * unit) for value in entries["base"]["values"]]
     if len(base) != n_cells:
         raise ValueError
-    yield base
+    yield range(n_cells), base
     for change in entries["changes"]:
         values = list(base)
-        for cell, value in zip(change["cells"], change["values"], strict=True):
-            values[int(cell)] = Fraction(int(value), int(change["denominator"]) * unit)
-        yield values
+        changed = [int(cell) for cell in change["cells"]]
+        for cell, value in zip(changed, change["values"], strict=True):
+            values[cell] = Fraction(int(value), int(change["denominator"]) * unit)
+        yield changed, values
 
 
 def _is_covered(reached: tuple[Fraction, Fraction] | None, ask: WitnessEntries, unit: int) -> bool:
@@ -168,15 +186,22 @@ def _is_covered(reached: tuple[Fraction, Fraction] | None, ask: WitnessEntries, 
     )
 
 
-def _find_disagreement(values: Mapping[LabelKey, Fraction], cells: _TableCells, reader: WitnessEntries) -> str:
-    """Return what a witness contradicts; empty if nothing."""
-    if reader["content"] == "counts" and any(value.denominator != 1 for value in values.values()):
+def _find_disagreement(
+    values: Mapping[LabelKey, Fraction],
+    changes: Mapping[LabelKey, Fraction],
+    touched: Iterable[int],
+    cells: _TableCells,
+    reader: WitnessEntries,
+) -> str:
+    """Return what the values that a witness changes contradict, and the sums that they touch; empty if nothing."""
+    if reader["content"] == "counts" and any(value.denominator != 1 for value in changes.values()):
         return "a count is no whole number"
-    for key, value in values.items():
+    for key, value in changes.items():
         least, most = cells.hidden[key]
         if (least is not None and value < least) or (most is not None and value > most):
             return "a cell is beyond what a reader knows of it"
-    for number, (total, parts) in enumerate(cells.sums):
+    for number in touched:
+        total, parts = cells.sums[number]
         whole = cells.shown[total] if total in cells.shown else values[total]
         if whole != sum(cells.shown[part] if part in cells.shown else values[part] for part in parts):
             return f"sum {number + 1} of {len(cells.sums)} does not hold"
