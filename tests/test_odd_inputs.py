@@ -452,6 +452,6 @@ def test_json_that_is_too_deep_is_wrong_input(sidecar, tmp_path, monkeypatch):
 
 
 def test_every_command_is_called():
-    # What serves a page goes on until somebody ends it: tests/cli/test_cli_open.py.
-    takes_no_file = {"warm-up", "demo", "open", "schema"}
+    # What serves a page or an assistant goes on until somebody ends it: tests/cli/test_cli_open.py, tests/assistant.
+    takes_no_file = {"warm-up", "demo", "open", "assist", "schema"}
     assert set(COMMANDS) == {each.name for each in cli.build_app().registered_commands} - takes_no_file

@@ -131,6 +131,8 @@ OTHERWISE = {
     "report",
     # Cells alone, judged by nobody.
     "Recoding.recode",
+    # Earlier tables are read by their manifest, cell by cell.
+    "tabulate",
 }
 
 

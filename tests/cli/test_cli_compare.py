@@ -50,7 +50,7 @@ def test_json_is_the_comparison(table):
     for rows in (told["rows"], compared["rows"]):
         for row in rows:
             del row["seconds"]
-    assert told == {"file": "people.csv", "facts": facts, **compared}
+    assert told == {"form": 1, "file": "people.csv", "facts": facts, **compared}
     assert told["internal"] == INTERNAL
 
 

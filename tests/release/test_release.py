@@ -396,11 +396,11 @@ def test_sensitive_columns_are_text_where_stars_are_published(kind: Any) -> None
 
 DOORS: dict[str, Any] = {
     "release": lambda data, path, **options: protect(data).write(path, **options),
-    "masked": lambda data, path, **options: ht.mask_dependence(data, a=["sex"], b=["age"], clusters=2).write(
+    "masked": lambda data, path, **options: ht.mask_dependence(data, a=["sex"], b=["age"], c=[], clusters=2).write(
         path, path.with_name("values.csv"), **options
     ),
     "the clusters' values": lambda data, path, **options: ht.mask_dependence(
-        data, a=["sex"], b=["age"], clusters=2
+        data, a=["sex"], b=["age"], c=[], clusters=2
     ).write(path.with_name("out.csv"), path, **options),
 }
 

@@ -208,7 +208,7 @@ def test_a_file_has_a_row_for_every_record(
     assert frames.read(path).native.rows() == expected.rows()
     beside = [each.read_text() for each in tmp_path.iterdir() if each.suffix == ".json"]
     assert beside
-    assert all('"n"' not in text and "counts" not in text for text in beside)
+    assert all('"n"' not in text and '"counts"' not in text for text in beside)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-8-sig", "latin-1"])

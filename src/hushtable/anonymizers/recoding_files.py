@@ -183,8 +183,9 @@ def _check_read_as_written(contents: Mapping[str, Any], parts: Mapping[str, Any]
     check_specs(request.specs)
     for name, sides in zip(parts["routes"].columns, parts["routes"].sides, strict=True):
         edges = [side.edge for side in sides if isinstance(side, Below) and side.edge is not None]
-        if parts["kinds"][name] not in ("category", "ordered"):
-            from_texts(name, with_first_days(edges), parts["kinds"][name])
+        kind = parts["kinds"][name]
+        if kind not in ("category", "ordered"):
+            from_texts(name, with_first_days(edges) if kind in ("date", "datetime") else edges, kind)
     if any(again.get(name) != entry for name, entry in contents.items() if name not in others):
         raise ValueError
 

@@ -23,7 +23,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not (self.suppression is None or _is_share(self.suppression)):
-            raise InputError(f"suppression = {self.suppression!r}.", hint="a share of the records, from 0 to 1.")
+            raise InputError(f"suppression_limit = {self.suppression!r}.", hint="a share of the records, from 0 to 1.")
         for name in ("highest_risk", "average_risk"):
             limit = getattr(self, name)
             if not (limit is None or (_is_share(limit) and limit > 0)):

@@ -298,7 +298,8 @@ class MaskedRelease(StatesFacts):
             "guesses": [guess.to_dict() for guess in self.guesses],
             "warnings": list(self.warnings),
             "notes": list(self.notes),
-            "accepted": dict(self.accepted),
+            "accepted": list(self.accepted),  # what goes with a published file; the reasons do not
+            "acceptances": dict(self.accepted),
             "trace": self.trace.to_dict(),
         }
 

@@ -117,6 +117,11 @@ limits:
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         _PERSON: "whose record a row is, where a person has several: classes count persons",
+        "household: COLUMN": "who belongs together: households are published whole, and classes count them",
+        "dates: {within: 26W, window: [2020-01-01, 2024-12-31]}": "how far dates are shifted, with action: shift of a "
+        "column",
+        "release: second": "other pseudonyms than those of earlier releases under the same key",
+        "tabulations: {by: [[COLUMN]], threshold: 10}": "tables of counts, for hushtable tables",
         "population: people.csv": "the people among whom the records are, for k-map and delta-presence",
         "domains: domains.txt": "hierarchies of several columns, a line `column/node: value, value` each",
         "write: {encoding: cp1252, language: en}": "of the release, UTF-8 as now; decimal: ',' writes numbers with a "
