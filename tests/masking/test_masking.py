@@ -718,7 +718,7 @@ def test_a_direct_identifier_is_published_in_no_role_unless_it_is_accepted(roles
     masked = ht.mask_dependence(people, clusters=2, accept={"surname": "made up"}, **roles)
     assert "Accepted: surname (made up)." in masked.facts
     assert masked.to_dict()["accepted"] == ["surname"]
-        assert masked.to_dict()["acceptances"] == {"surname": "made up"}
+    assert masked.to_dict()["acceptances"] == {"surname": "made up"}
     with pytest.raises(ht.InputError, match="gives no reason for 'surname'"):
         ht.mask_dependence(people, clusters=2, accept={"surname": " "}, **roles)
     assert len(ht.masking_tradeoff(people, clusters=[2], **roles).points) == 1

@@ -20,8 +20,9 @@ class HouseholdFigures:
 
     Examples
     --------
-    >>> HouseholdFigures.measure(np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1]), np.ones(4, dtype=np.int64))
-    HouseholdFigures(n_households=2, n_alone=0, smallest_class=2, mean_risk=0.5, mean_product=0.4375)
+    >>> figures = HouseholdFigures.measure(np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1]), np.ones(4, dtype=np.int64))
+    >>> figures.n_households, figures.smallest_class, figures.mean_risk, round(figures.mean_product, 4)
+    (2, 2, 0.5, 0.4375)
     """
 
     n_households: int
