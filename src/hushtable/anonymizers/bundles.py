@@ -19,8 +19,8 @@ from hushtable.tables import Partition
 
 _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 15_000
-_STEPS_PER_PERSON_OF_TABLES: Final = 100  # where persons have several tables
-_MOST_STEPS_OF_TABLES: Final = 100_000
+_STEPS_PER_PERSON_OF_TABLES: Final = 200  # where persons have several tables
+_MOST_STEPS_OF_TABLES: Final = 400_000
 # How much the number of records in a table counts beside a column, where persons have several tables: unequal numbers
 # are what leaves records out.
 _COUNT_WEIGHTS: Final = (5.0, 10.0, 20.0)
