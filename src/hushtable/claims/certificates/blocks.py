@@ -6,7 +6,7 @@ If no block costs less than its rows' prices, no partition does; of cheaper ones
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -26,6 +26,8 @@ from hushtable.search import milp
 
 KIND: Final = "blocks"
 
+FloorEntries = Mapping[str, Any]
+
 _LOSS_TOLERANCE: Final = 1e-6  # of the loss, or of one cell's cost
 _CELLS_PER_STEP: Final = 2_000_000  # cells that are looked at in one step
 _MAX_CELLS_SEARCHED: Final = 2_000_000_000  # cells, until the search for blocks is given up
@@ -36,6 +38,7 @@ _IS_INPUT: Final = "the input is as stated"
 _IS_RELEASE: Final = "the classes are as stated"
 _IS_FLOOR: Final = "no block costs less than its rows' prices"
 _IS_BEST: Final = "no partition into blocks costs less"
+_CONDITIONS: Final = (_IS_INPUT, _IS_RELEASE, _IS_FLOOR, _IS_BEST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,33 +105,85 @@ def _node_costs(hierarchy: Hierarchy, level: int, loss: str, options: Mapping[st
     return np.asarray(np.where(is_star, 1.0, costs))
 
 
-def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
+def check(data: Any, entries: FloorEntries, reading: Reading) -> Verdict:
     """Check that the classes cost what is stated, and that no others cost less than the floor.
 
     Blocks of k-anonymity hold at most 2 k - 1 rows: parts of larger ones cost no more. The search is exponential in k.
     """
+    return check_floor(
+        data, entries, reading, _StatedBlocks.from_entries, (_IS_INPUT, _IS_RELEASE, _IS_FLOOR, _IS_BEST)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatedFloor:
+    """What a certificate says: what a release loses, and what every other one loses at least."""
+
+    prices: FloatArray = field(repr=False)
+    stated: int  # records
+    value: float
+    bound: float
+    unit: float  # what the dearest cell costs
+
+    @property
+    def slack(self) -> float:
+        """By how much rounding may change a loss."""
+        return _LOSS_TOLERANCE * max(self.unit, abs(self.value))
+
+    def judge(self) -> tuple[list[Failure], dict[str, str]]:
+        """Return the failures, and why some conditions could not be judged."""
+        raise NotImplementedError
+
+    def find_wrong_losses(self, cost: float, condition: str) -> Iterator[Failure]:
+        """Yield failures of a release that costs so much: it is not what is stated, or below the floor."""
+        if abs(cost - self.value) > self.slack:
+            yield Failure(f"{condition}: they lose {cost!r}")
+        if self.bound > self.value + self.slack:
+            yield Failure(f"{condition}: they lose less than the floor")
+
+
+def read_floor(entries: FloorEntries, unit: float) -> tuple[FloatArray, int, float, float, float]:
+    """Return the fields of a `StatedFloor`."""
+    prices, value, bound = (
+        np.array(list(map(float, entries["prices"]))),
+        float(entries["value"]),
+        float(entries["bound"]),
+    )
+    if not np.isfinite([*prices, value, bound]).all():
+        raise InputError("a certificate with numbers that are none.", hint="make it anew.")
+    return prices, int(entries["n_records"]), value, bound, unit
+
+
+def check_floor(
+    data: object,
+    entries: FloorEntries,
+    reading: Reading,
+    read_stated: Callable[[ReadColumns, FloorEntries], StatedFloor],
+    conditions: tuple[str, str, str, str],
+) -> Verdict:
+    """Check a stated release and floor; the last condition says that nothing costs less."""
     with complete_entries():
         read = ReadColumns.from_entries(data, entries, reading)
         if read.failures:
             return reading.verdict_of_failures(read.failures, read.columns, read.frame.n_rows)
-        checked = _StatedBlocks.from_entries(read, entries)
-        failures, unchecked = checked.judge()
+        stated = read_stated(read, entries)
+        failures, unchecked = stated.judge()
     figures = {
-        "value": checked.value,
-        "bound": checked.bound,
-        "optimal": checked.bound >= checked.value - checked.slack,
+        "value": stated.value,
+        "bound": stated.bound,
+        "optimal": stated.bound >= stated.value - stated.slack,
         "readings": dict(read.readings),
         "hierarchies_of_certificate": [name for name in entries["hierarchies"] if name not in reading.hierarchies],
         **{name: entries[name] for name in ("models", "loss")},
     }
-    searched = describe_search(figures, "no record")
-    conditions = (_IS_INPUT, _IS_RELEASE, _IS_FLOOR, f"{_IS_BEST} than {checked.bound:.6g} {searched}")
-    open_ = {conditions[[_IS_FLOOR, _IS_BEST].index(name) + 2]: why for name, why in unchecked.items()}
-    return Verdict(conditions, tuple(failures), read.columns, checked.n_rows, open_, figures)
+    *others, is_best = conditions
+    best = f"{is_best} than {stated.bound:.6g} {describe_search(figures, 'no record')}"
+    open_ = {best if name == is_best else name: why for name, why in unchecked.items()}
+    return Verdict((*others, best), tuple(failures), read.columns, read.frame.n_rows, open_, figures)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _StatedBlocks:
+class _StatedBlocks(StatedFloor):
     """What a certificate says, and the rows of the input in the order of their codes."""
 
     models: tuple[PrivacyModel, ...]
@@ -136,14 +191,9 @@ class _StatedBlocks:
     judged_codes: Mapping[str, CodeArray] = field(repr=False)
     reference: ClassStats = field(repr=False)
     labels: CountArray = field(repr=False)
-    prices: FloatArray = field(repr=False)
-    stated: int
-    value: float
-    bound: float
-    unit: float
 
     @classmethod
-    def from_entries(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _StatedBlocks:
+    def from_entries(cls, read: ReadColumns, entries: FloorEntries) -> _StatedBlocks:
         if entries["person"] is not None or not read.models:
             raise InputError("a certificate of blocks with persons, or without models.", hint="none is made.")
         if read.frame.counts is not None:
@@ -166,30 +216,12 @@ class _StatedBlocks:
         judged_codes = {name: read.encoded[name][1][order] for name in read.judged_columns}
         reference = read.reference_stats(judged_codes, None, entries["hierarchies"])
         labels = np.array(entries["classes"], dtype=np.int64)
-        prices = np.array([float(price) for price in entries["prices"]])
-        if not np.isfinite([*prices, float(entries["value"]), float(entries["bound"])]).all():
-            raise InputError("a certificate with numbers that are none.", hint="make it anew.")
-        return cls(
-            read.models,
-            tuple(columns),
-            judged_codes,
-            reference,
-            labels,
-            prices,
-            int(entries["n_records"]),
-            float(entries["value"]),
-            float(entries["bound"]),
-            max(weights) * factor,
-        )
+        floor = read_floor(entries, max(weights) * factor)
+        return cls(*floor, read.models, tuple(columns), judged_codes, reference, labels)
 
     @property
     def n_rows(self) -> int:
         return len(self.columns[0].positions)
-
-    @property
-    def slack(self) -> float:
-        """By how much rounding may change a loss."""
-        return _LOSS_TOLERANCE * max(self.unit, abs(self.value))
 
     @property
     def k(self) -> int:
@@ -241,10 +273,7 @@ class _StatedBlocks:
             for rows in members
             for cells in self.columns
         )
-        if abs(cost - self.value) > self.slack:
-            yield Failure(f"{_IS_RELEASE}: they lose {cost!r}")
-        if self.bound > self.value + self.slack:
-            yield Failure(f"{_IS_RELEASE}: they lose less than the floor")
+        yield from self.find_wrong_losses(cost, _IS_RELEASE)
 
     def _passes(self, blocks: Sequence[tuple[int, ...]]) -> BoolArray:
         """Tell which sets of rows satisfy the models."""

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.claims.certificates.lattice import ReadColumns, complete_entries, describe_search, weights_in
+from hushtable.claims.certificates.blocks import FloorEntries, StatedFloor, check_floor, read_floor
+from hushtable.claims.certificates.lattice import ReadColumns, weights_in
 from hushtable.claims.certificates.record import Reading
 from hushtable.claims.grouping import count_records, label_rows
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.errors import InputError
 from hushtable.models import KAnonymity
 from hushtable.search import milp
-
-BlankEntries = Mapping[str, Any]
 
 _TOLERANCE: Final = 1e-6
 _INFEASIBLE: Final = 2  # as SciPy reports it
@@ -34,32 +33,20 @@ _IS_INPUT: Final = "the input is as stated"
 _IS_RELEASE: Final = "what records keep is as stated"
 _IS_FLOOR: Final = "no k records cost less than their prices"
 _IS_BEST: Final = "no blanks cost less"
+_CONDITIONS: Final = (_IS_INPUT, _IS_RELEASE, _IS_FLOOR, _IS_BEST)
 
 
-def check(data: object, entries: BlankEntries, reading: Reading) -> Verdict:
+def check(data: object, entries: FloorEntries, reading: Reading) -> Verdict:
     """Check that the stated blanks cost what is stated, and that no others cost less than the floor."""
-    with complete_entries():
-        read = ReadColumns.from_entries(data, entries, reading)
-        if read.failures:
-            return reading.verdict_of_failures(read.failures, read.columns, read.frame.n_rows)
-        stated = _StatedBlanks.from_entries(read, entries)
-        failures, unchecked = stated.judge()
-    figures = {
-        "value": stated.value,
-        "bound": stated.bound,
-        "optimal": stated.bound >= stated.value - stated.slack,
-        "readings": dict(read.readings),
-        "hierarchies_of_certificate": [],
-        **{name: entries[name] for name in ("models", "loss")},
-    }
-    best = f"{_IS_BEST} than {stated.bound:.6g} {describe_search(figures, 'no record')}"
-    conditions = (_IS_INPUT, _IS_RELEASE, _IS_FLOOR, best)
-    open_ = {best if name == _IS_BEST else name: why for name, why in unchecked.items()}
-    return Verdict(conditions, tuple(failures), read.columns, read.frame.n_rows, open_, figures)
+    # A blank is one along every hierarchy.
+    entries = {**entries, "hierarchies": {}}
+    return check_floor(
+        data, entries, reading, _StatedBlanks.from_entries, (_IS_INPUT, _IS_RELEASE, _IS_FLOOR, _IS_BEST)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _StatedBlanks:
+class _StatedBlanks(StatedFloor):
     """What a certificate says, and the distinct rows of the input in the order of their codes."""
 
     codes: CodeArray = field(repr=False)  # (n_columns, n_rows)
@@ -67,14 +54,10 @@ class _StatedBlanks:
     weights: FloatArray
     scale: float  # from the sum of weighted blanks to the loss
     k: int
-    prices: FloatArray = field(repr=False)
     kept: CountArray = field(repr=False)  # (n, 3): a row, the columns as bits, records
-    stated: int
-    value: float
-    bound: float
 
     @classmethod
-    def from_entries(cls, read: ReadColumns, entries: BlankEntries) -> _StatedBlanks:
+    def from_entries(cls, read: ReadColumns, entries: FloorEntries) -> _StatedBlanks:
         ((loss, options),) = entries["loss"].items()
         if loss not in ("ncp", "certainty", "minimal_distortion"):
             raise InputError(f"a certificate of blanks by the loss {loss!r}.", hint="no checker knows it.")
@@ -87,27 +70,16 @@ class _StatedBlanks:
         order = np.lexsort(tuple(codes[::-1, first]))
         weights = np.array(weights_in(options, read.columns))
         n = int(counts.sum())
-        prices = np.array([float(price) for price in entries["prices"]])
-        numbers = [*prices.tolist(), float(entries["value"]), float(entries["bound"])]
-        if not np.isfinite(numbers).all():
-            raise InputError("a certificate with numbers that are none.", hint="make it anew.")
+        scale = 1 / max(1e-300, n * math.fsum(weights)) if loss == "ncp" else 1.0
         return cls(
+            *read_floor(entries, scale * float(weights.max())),
             codes[:, first][:, order],
             counts[order],
             weights,
-            1 / max(1e-300, n * math.fsum(weights)) if loss == "ncp" else 1.0,
+            scale,
             max(model.min_size for model in read.models),
-            prices,
             np.array(entries["kept"], dtype=np.int64).reshape(-1, 3),
-            int(entries["n_records"]),
-            float(entries["value"]),
-            float(entries["bound"]),
         )
-
-    @property
-    def slack(self) -> float:
-        """By how much rounding may change a loss."""
-        return _TOLERANCE * max(self.scale * float(self.weights.max()), abs(self.value))
 
     def judge(self) -> tuple[list[Failure], dict[str, str]]:
         """Return the failures, and why some conditions could not be judged."""
@@ -151,10 +123,7 @@ class _StatedBlanks:
         if count_records(labels, len(first), n_records).min() < self.k:
             yield Failure(f"{_IS_RELEASE}: fewer than {self.k} records publish the same cells")
         cost = self.scale * float(self.weights @ (~is_kept @ n_records))
-        if abs(cost - self.value) > self.slack:
-            yield Failure(f"{_IS_RELEASE}: they lose {cost!r}")
-        if self.bound > self.value + self.slack:
-            yield Failure(f"{_IS_RELEASE}: they lose less than the floor")
+        yield from self.find_wrong_losses(cost, _IS_RELEASE)
 
 
 class _NearSets:
