@@ -9,15 +9,13 @@ from fractions import Fraction
 from typing import Any, ClassVar, Final
 
 from hushtable.claims.certificates import witnesses
-from hushtable.claims.certificates.witnesses import WitnessEntries, format_cell, parse_number
+from hushtable.claims.certificates.witnesses import WitnessEntries, format_cells, parse_number
 from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
 from hushtable.errors import InputError, check_choice, check_whole
-from hushtable.io import frames
+from hushtable.io import Frame, frames
 from hushtable.wording import join_names
 
 _MAX_DECIMALS: Final = 15
-
-
 _RING: Final = "; that all tables are sums of one finer table is not used, and who uses it may know more"
 
 
@@ -67,7 +65,7 @@ class HiddenCells(SpeaksOfNobody):
             check_whole("decimals", self.witnesses["decimals"], 0, _MAX_DECIMALS)
             if len({(table["value"], table["across"]) for table in self.witnesses["tables"]}) > 1:
                 raise InputError("tables of one file have several columns of values.", hint="write it anew.")
-            self._list_asked(1)
+            self._list_demands(1)
             if not all(isinstance(name, str) for name in (*self.columns, *self.trees)):
                 raise TypeError
 
@@ -103,11 +101,15 @@ class HiddenCells(SpeaksOfNobody):
     @property
     def _shows_tables(self) -> str:
         """How the file is read, as far as it does not say it itself."""
-        reader, trees = self.witnesses["reader"], tuple(self.trees)
+        trees = tuple(self.trees)
         sums = f" and the sums in {join_names(trees)} that the manifest lists" if trees else ""
-        zeros = ", zeros hidden" if reader["zeros"] == "hidden" else ""
-        tables = "tables of counts" if reader["content"] == "counts" else "tables of sums"
+        zeros = ", zeros hidden" if self._hides_zeros else ""
+        tables = "tables of counts" if self.witnesses["reader"]["content"] == "counts" else "tables of sums"
         return f"the file shows {tables} with their totals{sums}{zeros}, and nothing else"
+
+    @property
+    def _hides_zeros(self) -> bool:
+        return bool(self.witnesses["reader"]["zeros"] == "hidden")
 
     @property
     def _nothing_small(self) -> str:
@@ -137,16 +139,21 @@ class HiddenCells(SpeaksOfNobody):
         del original
         frame = frames.read(data)
         with witnesses.refuse_unreadable():
-            cells = {name: [format_cell(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
+            cells = format_cells(frame)
             strange = tuple(self._find_strange_rows(cells))
             if strange:
                 what, *others = self.conditions
                 unchecked = dict.fromkeys(others, f"a file of which this holds: {what}")
                 return Verdict(self.conditions, strange, self._dimensions, frame.n_rows, unchecked)
-            verdict, shown = witnesses.judge([frame] * len(self.tables), self._complete_witnesses(cells))
+            verdict = self._judge_witnesses(frame, self._complete_witnesses(cells))
+        return replace(verdict, conditions=self.conditions)
+
+    def _judge_witnesses(self, frame: Frame, entries: WitnessEntries) -> Verdict:
+        """Judge the witnesses, and what the cells themselves show."""
+        verdict, shown = witnesses.judge([frame] * len(self.tables), entries)
         n_small = sum(0 < value < (self.threshold or 0) for value in shown)
         small = (Failure(f"{self._nothing_small}: {n_small} are"),) if n_small else ()
-        return replace(verdict, conditions=self.conditions, failures=(*small, *verdict.failures))
+        return replace(verdict, failures=(*small, *verdict.failures))
 
     def _find_strange_rows(self, cells: Mapping[str, list[str]]) -> Iterator[Failure]:
         """Yield what of the file no table reads, or reads otherwise than people do."""
@@ -173,7 +180,7 @@ class HiddenCells(SpeaksOfNobody):
         n_unknown = sum(value is None and text != self.mark for text, value in zip(texts, values, strict=True))
         if n_unknown:
             yield Failure(f"{self._shows_tables}: {n_unknown} cells are neither a number nor {self.mark}")
-        if self.witnesses["reader"]["zeros"] == "hidden" and 0 in values:
+        if self._hides_zeros and 0 in values:
             yield Failure(f"{self._shows_tables}: zeros are said to be hidden, and one is shown")
 
     def _complete_witnesses(self, cells: Mapping[str, list[str]]) -> WitnessEntries:
@@ -194,10 +201,10 @@ class HiddenCells(SpeaksOfNobody):
         shown_decimals = max((len(text.partition(".")[2]) for text in cells[self._value]), default=0)
         step = Fraction(unit, 10**shown_decimals)
         reader = {**given["reader"], "absent": "zero", "negative": False}
-        asked = self._list_asked(step)
+        asked = self._list_demands(step)
         return {**given, "tables": tables, "reader": reader, "asks_all": True, "asked": asked}
 
-    def _list_asked(self, step: Fraction | int) -> list[WitnessEntries]:
+    def _list_demands(self, step: Fraction | int) -> list[WitnessEntries]:
         """Return what the witnesses must reach in each cell: the claim says it, and not they."""
         up = None if self.threshold is None else self.threshold * 10 ** int(self.witnesses["decimals"])
         return [

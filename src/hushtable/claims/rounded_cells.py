@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from hushtable.claims.certificates import witnesses
-from hushtable.claims.certificates.witnesses import WitnessEntries, format_cell, parse_number
+from hushtable.claims.certificates.witnesses import WitnessEntries, format_cells, parse_number
 from hushtable.claims.hidden_cells import HiddenCells
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.errors import check_whole
@@ -41,10 +41,8 @@ class RoundedCells(HiddenCells):
         return (self._shows_tables, self._are_multiples, *witnesses.CONDITIONS)
 
     @property
-    def _shows_tables(self) -> str:
-        """How the file is read; zeros are shown as other counts are."""
-        reader = {**self.witnesses["reader"], "zeros": "shown"}
-        return HiddenCells(None, {**self.witnesses, "reader": reader})._shows_tables
+    def _hides_zeros(self) -> bool:
+        return False  # they are shown as other counts are
 
     @property
     def _are_multiples(self) -> str:
@@ -60,23 +58,13 @@ class RoundedCells(HiddenCells):
             f"{self._ring}"
         )
 
-    def verify(self, data: Any, *, original: object = None) -> Verdict:
-        """Judge a published table from the table alone; ``original`` plays no part."""
-        del original
-        frame = frames.read(data)
-        with witnesses.refuse_unreadable():
-            cells = {name: [format_cell(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
-            strange = tuple(self._find_strange_rows(cells))
-            if strange:
-                what, *others = self.conditions
-                unchecked = dict.fromkeys(others, f"a file of which this holds: {what}")
-                return Verdict(self.conditions, strange, self._dimensions, frame.n_rows, unchecked)
-            entries, n_tables = self._complete_witnesses(cells), len(self.tables)
-            nothing = {"cells": [], "asked": [], "base": {"denominator": 1, "values": []}, "changes": []}
-            shown, _ = witnesses.judge([frame] * n_tables, {**entries, **nothing})
-            verdict, _ = witnesses.judge([show_limits(frame, self._value, self.reach)] * n_tables, entries)
+    def _judge_witnesses(self, frame: Frame, entries: WitnessEntries) -> Verdict:
+        n_tables = len(self.tables)
+        nothing = {"cells": [], "asked": [], "base": {"denominator": 1, "values": []}, "changes": []}
+        shown, _ = witnesses.judge([frame] * n_tables, {**entries, **nothing})
+        verdict, _ = witnesses.judge([show_limits(frame, self._value, self.reach)] * n_tables, entries)
         open_sums = (Failure(f"{self._are_multiples}: a total is not"),) if shown.failures else ()
-        return replace(verdict, conditions=self.conditions, failures=(*open_sums, *verdict.failures))
+        return replace(verdict, failures=(*open_sums, *verdict.failures))
 
     def _find_strange_values(self, texts: Sequence[str]) -> Iterator[Failure]:
         values = [parse_number(text) for text in texts]
@@ -84,7 +72,7 @@ class RoundedCells(HiddenCells):
         if n_other:
             yield Failure(f"{self._are_multiples}: {n_other} cells are not")
 
-    def _list_asked(self, step: Fraction | int) -> list[WitnessEntries]:
+    def _list_demands(self, step: Fraction | int) -> list[WitnessEntries]:
         del step
         return [
             {"cell": ask["cell"], "spread": self.spread, "reach_down": None, "reach_up": None}
@@ -109,6 +97,6 @@ class RoundedCells(HiddenCells):
 
 def show_limits(frame: Frame, value: str, reach: int) -> Frame:
     """Return published tables with what a reader knows of the true counts, as marks of hidden cells."""
-    cells = {name: [format_cell(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
+    cells = format_cells(frame)
     cells[value] = [f"{max(0, int(text) - reach)}-{int(text) + reach}" for text in cells[value]]
     return frames.read(frames.assemble(cells))

@@ -18,7 +18,7 @@ from typing import Any, Final
 from hushtable.claims.certificates.record import Reading
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.errors import InputError, check_choice, check_columns
-from hushtable.io import frames
+from hushtable.io import Frame, frames
 from hushtable.wording import join_names
 
 KIND: Final = "witnesses"
@@ -54,7 +54,7 @@ def check(data: Any, entries: WitnessEntries, reading: Reading) -> Verdict:
     del reading  # cells of tables are texts and numbers
     tables = list(data) if isinstance(data, (list, tuple)) else [data]
     with refuse_unreadable():
-        verdict, _ = _check(tables, entries)
+        verdict, _ = judge(tables, entries)
         agrees = f"{_AGREES}, {_describe_assumptions(entries)}"
     failures = tuple(replace(each, condition=each.condition.replace(_AGREES, agrees)) for each in verdict.failures)
     return replace(verdict, conditions=(agrees, _COVERS), failures=failures)
@@ -78,12 +78,6 @@ def _describe_assumptions(entries: WitnessEntries) -> str:
     )
 
 
-def judge(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
-    """Judge the witnesses of published tables; return the verdict and the values that the tables show."""
-    with refuse_unreadable():
-        return _check(tables, entries)
-
-
 @contextmanager
 def refuse_unreadable() -> Iterator[None]:
     """Raise InputError where entries are missing or of another type."""
@@ -97,7 +91,8 @@ def refuse_unreadable() -> Iterator[None]:
         ) from None
 
 
-def _check(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
+def judge(tables: Sequence[object], entries: WitnessEntries) -> tuple[Verdict, tuple[Fraction, ...]]:
+    """Judge the witnesses of published tables; return the verdict and the values that the tables show."""
     if len(tables) != len(entries["tables"]):
         raise InputError(
             f"the certificate is about {len(entries['tables'])} tables, and {len(tables)} were given.",
@@ -294,10 +289,10 @@ def _list_rows(data: Any, told: WitnessEntries) -> tuple[list[tuple[tuple[str, .
     if hasattr(data, "reset_index") and data.index.names[0] is not None:
         data = data.reset_index()
     if hasattr(data, "reset_index"):
-        data = data.rename(columns=str).apply(lambda column: column.map(format_cell))
+        data = data.rename(columns=str).apply(lambda column: column.map(_format_cell))
     frame = frames.read(data)
     check_columns([*told["by"], *([] if told["value"] is None else [told["value"]])], frame.columns, "the certificate")
-    texts = {name: [format_cell(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
+    texts = format_cells(frame)
     if frame.has_decimal_commas:
         texts |= {name: list(map(_with_point, cells)) for name, cells in texts.items() if name not in told["by"]}
     fixed = told.get("fixed", {})
@@ -328,7 +323,12 @@ def _with_point(text: str) -> str:
     return re.sub(r"(?<=\d),(?=\d)", ".", text)
 
 
-def format_cell(cell: object) -> str:
+def format_cells(frame: Frame) -> dict[str, list[str]]:
+    """Return the cells of every column as text."""
+    return {name: [_format_cell(cell) for cell in frame.column(name).to_list()] for name in frame.columns}
+
+
+def _format_cell(cell: object) -> str:
     """Return a cell as text: no value is blank, and whole numbers have no point."""
     if cell is None or cell != cell:
         return ""
