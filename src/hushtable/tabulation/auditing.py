@@ -201,11 +201,10 @@ def _find_bound_to_one(system: CellSystem, deduction: Deduction, cell: int) -> I
 
 def find_changeable(system: CellSystem) -> BoolArray:
     """Return the shown cells that could be hidden: none that is public, 0 where zeros are shown, or a limit."""
-    public = {system.keys.index(key) for key in system.knowledge.public if key in set(system.keys)}
-    changeable: BoolArray = system.is_known & np.array([key is not None for key in system.keys], dtype=np.bool_)
+    fixed = {None, *system.knowledge.public}
+    changeable: BoolArray = system.is_known & np.array([key not in fixed for key in system.keys], dtype=np.bool_)
     if system.knowledge.zeros == "shown":
         changeable &= system.values != 0
-    changeable[list(public)] = False
     if system.is_published is not None:
         changeable &= ~system.is_published
     return changeable

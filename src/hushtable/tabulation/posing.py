@@ -12,14 +12,13 @@ from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.errors import InfeasibleError
 from hushtable.search import Clock
 from hushtable.tabulation.auditing import find_changeable
-from hushtable.tabulation.cells import CellKey, CellSystem, CellTable, ReaderKnowledge, build_system
+from hushtable.tabulation.cells import CellSystem, ReaderKnowledge, build_system
 from hushtable.tabulation.coarsening import CoarserTable, HidingCost, propose_coarser
 from hushtable.tabulation.deducing import deduce
 from hushtable.tabulation.earlier import KeptCells
 from hushtable.tabulation.singletons import protect_from_singletons
 from hushtable.tabulation.suppressing import SuppressionPattern, suppress, suppress_soon
 from hushtable.tabulation.tabulating import (
-    TOTAL,
     CellRules,
     CellWeight,
     CountedTable,
@@ -65,10 +64,9 @@ class HidingProblem:
         """Return hidden cells, numbered as in the system, whose sum is known and sensitive; counts have none."""
         if self.system.knowledge.content != "sums":
             return ()
-        number = {key: place for place, key in enumerate(self.system.keys)}
         found = []
-        for each in self.counted:
-            own = np.array([number[_key_of(each.table, cell)] for cell in range(len(each.table.values))])
+        for each, (_, grid) in zip(self.counted, self.system.grids, strict=True):
+            own = grid.ravel()
             unions = self.records.find_sensitive_unions(each.table, is_hidden[own], self.rules, _n_largest(self.rules))
             found += [tuple(own[cells].tolist()) for cells in unions]
         return tuple(found)
@@ -136,43 +134,35 @@ def _join_rules(
     system: CellSystem, counted: Sequence[CountedTable], rules: CellRules, *, is_sum: bool
 ) -> tuple[BoolArray, ProtectionLevels]:
     """Return the primary cells of all tables, hidden zeros among them, and what a reader must hold possible of each."""
-    number = {key: place for place, key in enumerate(system.keys)}
     is_primary = np.zeros(system.n_cells, dtype=np.bool_)
     down, up = np.full(system.n_cells, np.inf), np.full(system.n_cells, -np.inf)
     least = system.knowledge.least_hidden
-    for each in counted:
+    for each, (_, grid) in zip(counted, system.grids, strict=True):
         own = find_primary(each, rules, is_sum=is_sum)
         if system.knowledge.zeros == "hidden":
             # As much is asked of them as of small ones: nobody sees which of the hidden cells are zeros.
             own |= each.table.values == 0
         own_down, own_up = protection_levels(each, own, rules, least, is_sum=is_sum)
-        for cell in np.flatnonzero(own).tolist():
-            place = number[_key_of(each.table, cell)]
-            is_primary[place] = True
-            down[place], up[place] = min(down[place], own_down[cell]), max(up[place], own_up[cell])
+        is_primary[grid.ravel()[own]] = True
+        np.minimum.at(down, grid.ravel(), own_down)
+        np.maximum.at(up, grid.ravel(), own_up)
     return is_primary, ProtectionLevels(down, up, np.zeros(system.n_cells))
-
-
-def _key_of(table: CellTable, cell: int) -> CellKey:
-    """Return the key of a cell."""
-    codes = np.unravel_index(cell, table.shape)
-    labels = [(axis.name, axis.labels[int(code)]) for axis, code in zip(table.axes, codes, strict=True)]
-    return tuple(sorted(pair for pair in labels if pair[1] != TOTAL))
 
 
 def find_singletons(system: CellSystem, counted: Sequence[CountedTable]) -> list[CountArray]:
     """Return of each contributor who is alone in some cell all the cells in which he is."""
-    number = {key: place for place, key in enumerate(system.keys)}
     cells: dict[int, set[int]] = {}
-    for each in counted:
-        for cell in np.flatnonzero(each.alone >= 0).tolist():
-            cells.setdefault(int(each.alone[cell]), set()).add(number[_key_of(each.table, cell)])
+    for each, (_, grid) in zip(counted, system.grids, strict=True):
+        is_alone = each.alone >= 0
+        for contributor, cell in zip(each.alone[is_alone].tolist(), grid.ravel()[is_alone].tolist(), strict=True):
+            cells.setdefault(contributor, set()).add(cell)
     return [np.array(sorted(own), dtype=np.int64) for own in cells.values()]
 
 
 def _check_protectable(system: CellSystem, is_primary: BoolArray, levels: ProtectionLevels) -> None:
     """Raise InfeasibleError if a primary cell has one value only when all that can be hidden is."""
-    is_public = np.array([key in set(system.knowledge.public) for key in system.keys])
+    public = set(system.knowledge.public)
+    is_public = np.array([key in public for key in system.keys])
     most = deduce(system.with_hidden(find_changeable(system) | (is_primary & ~is_public)))
     beyond = np.flatnonzero(is_primary & levels.is_asked & most.is_determined)
     if len(beyond):
