@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from hushtable._types import BoolArray
-from hushtable.claims import Certificate, HiddenCells, Verdict
-from hushtable.errors import InfeasibleError, InputError, check_choice, check_columns, check_type, names_in, quote_names
+from hushtable.claims import Certificate, HiddenCells
+from hushtable.errors import InfeasibleError, InputError, check_choice, check_columns, check_type, quote_names
 from hushtable.io import frames
-from hushtable.release import Destination, Edition, TableContent, write
 from hushtable.search import Budget, Clock
 from hushtable.tabulation.auditing import PROTECTED
-from hushtable.tabulation.cells import CellSystem, CellTable, ReaderKnowledge, build_system
+from hushtable.tabulation.cells import CellTable, ReaderKnowledge
 from hushtable.tabulation.certifying import build_certificate
-from hushtable.tabulation.checking import audit_system
 from hushtable.tabulation.coarsening import CoarserTable
 from hushtable.tabulation.earlier import EarlierTables, KeptCells, keep_cells, read_earlier, refuse_published
 from hushtable.tabulation.posing import CoarserSearch, pose, suppress_or_propose
-from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
+from hushtable.tabulation.published import PublishedTables, list_tables, name_count
+from hushtable.tabulation.reading import read_hierarchies
 from hushtable.tabulation.suppressing import SuppressionPattern
 from hushtable.tabulation.tabulating import (
-    TOTAL,
     CellRules,
     CellWeight,
     TabulatedRecords,
     check_dimensions,
     read_records,
 )
-from hushtable.wording import StatesFacts, careful, join_names
-
-MARK: Final = HiddenCells.mark
-_COUNT_NAME: Final = "n"
+from hushtable.wording import careful, join_names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tabulation(StatesFacts):
+class Tabulation(PublishedTables):
     """Tables of counts or sums in which no hidden cell can be computed.
 
     Attributes
@@ -48,10 +43,11 @@ class Tabulation(StatesFacts):
         The dimensions of each table.
     value : str
         The column of values: counts, or the sums of a column.
-    tables : tuple of CellTable
-        With all values.
     system : CellSystem
         All cells with their true values.
+    hierarchies : mapping of dimension to {parent: children}
+    tables : tuple of CellTable
+        With all values.
     is_primary : array
         Cells that a rule hides.
     pattern : SuppressionPattern
@@ -59,29 +55,23 @@ class Tabulation(StatesFacts):
     rules : CellRules
     content : str
         What a value counts: records, persons, records of persons, or sums.
-    hierarchies : mapping of dimension to {parent: children}
     kept : KeptCells, optional
         What an earlier release showed and hid.
     proposals : tuple of CoarserTable
         Categories to merge, where more than half of the cells are hidden.
-    inputs : tuple of path
-        The files it was made from, none of which `write` touches.
     unions : tuple of tuples of int
         Hidden cells of a line whose sum is known from its total, and would be hidden by a rule if it were a cell.
+    inputs : tuple of path
+        The files it was made from, none of which `write` touches.
     """
 
-    by: tuple[tuple[str, ...], ...]
-    value: str
     tables: tuple[CellTable, ...] = field(repr=False)
-    system: CellSystem = field(repr=False)
     is_primary: BoolArray = field(repr=False)
     pattern: SuppressionPattern = field(repr=False)
     rules: CellRules
     content: str
-    hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False)
     kept: KeptCells | None = field(default=None, repr=False)
     proposals: tuple[CoarserTable, ...] = ()
-    inputs: tuple[Path, ...] = field(default=(), repr=False)
     unions: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
 
     @property
@@ -106,24 +96,14 @@ class Tabulation(StatesFacts):
         lacks = np.isinf(levels.reach_down) | np.isinf(levels.reach_up)
         return int((lacks & self.is_primary & (self.system.values != 0)).sum())
 
-    @property
-    def frame(self) -> Any:
-        """The tables as published, a row a cell: labels, and a value or ``x``."""
-        return frames.assemble(list_cells(self.by, self.value, self.system, self._text_of), "polars")
-
-    def _text_of(self, cell: int) -> str:
+    def _format_cell(self, cell: int) -> str:
         if self.pattern.is_hidden[cell]:
-            return MARK
+            return HiddenCells.mark
         units = int(self.system.values[cell])
         if not self.system.decimals:
             return str(units)
         whole, rest = divmod(units, self.system.unit)
         return f"{whole}.{rest:0{self.system.decimals}d}"
-
-    @property
-    def readings(self) -> tuple[TableReading, ...]:
-        """How a reader finds each table in the file."""
-        return list_readings(self.by, self.value, self.hierarchies)
 
     @property
     def claim(self) -> HiddenCells:
@@ -134,11 +114,8 @@ class Tabulation(StatesFacts):
         InfeasibleError
             No witnesses were found for a hidden cell from the published cells alone.
         """
-        published = frames.read(self.frame)
-        tables = [read_cell_table(published, reading, "the release")[0] for reading in self.readings]
-        system = build_system(tables, self.system.knowledge)
-        threshold = self._claimed_threshold
-        judged = audit_system(system, names=("",), readings=self.readings, threshold=threshold, budget=None)
+        threshold = self.rules.threshold if self.system.is_integer and self.rules.level == "upper" else None
+        judged = self._audit_published(frames.read(self.frame), self.system.knowledge, threshold)
         if not judged.passed:
             raise InfeasibleError(
                 f"{len(judged.failing):,} hidden cells are not protected by the published cells alone.",
@@ -147,47 +124,10 @@ class Tabulation(StatesFacts):
         return HiddenCells(threshold, judged.certificate.to_dict())
 
     @property
-    def _claimed_threshold(self) -> int | None:
-        return self.rules.threshold if self.system.is_integer and self.rules.level == "upper" else None
-
-    @property
     def certificate(self) -> Certificate:
         """Witnesses that primary cells can be as much lower and higher as the rules ask: a document about the input."""
         hidden = self.system.with_hidden(self.pattern.is_hidden)
         return build_certificate(hidden, self.pattern.audit, self.pattern.levels, self.readings, asks_all=False)
-
-    def verify(self) -> Verdict:
-        """Judge the published cells anew, from them alone."""
-        return self.claim.verify(self.frame)
-
-    def write(self, path: str | Path, *, external: bool = False, overwrite: bool = False) -> Verdict:
-        """Write the tables with their manifest, whole and verified, or not at all.
-
-        Parameters
-        ----------
-        path : path
-            ``.csv``, ``.tsv`` or ``.parquet``; the manifest goes beside it.
-        external : bool
-            Write the manifest that goes with a published file: without rules and costs.
-        overwrite : bool
-            Replace files of these names.
-
-        Raises
-        ------
-        VerificationError
-            The written tables do not hold what they claim; nothing is left behind.
-        InputError
-            A file cannot be written, or must not be.
-        """
-        published = frames.read(self.frame)
-        to = Destination(
-            Path(path),
-            order="kept",
-            audience="external" if external else "internal",
-            overwrite=overwrite,
-            inputs=self.inputs,
-        )
-        return write(TableContent(Edition(published, columns=published.columns), self.claim), to, self.to_dict())
 
     def to_dict(self) -> dict[str, object]:
         """Return what is known of the tables as plain values, no cell among them."""
@@ -212,10 +152,6 @@ class Tabulation(StatesFacts):
         }
 
     @property
-    def _proposed(self) -> str:
-        return "; or ".join(each.describe() for each in self.proposals)
-
-    @property
     def facts(self) -> tuple[str, ...]:
         """What was hidden and what that cost, in whole sentences."""
         pattern = self.pattern
@@ -233,7 +169,8 @@ class Tabulation(StatesFacts):
             facts.append("Nobody who is alone in a cell can compute another primary one from its value.")
         facts += self.system.facts
         if self.proposals:
-            facts.append(f"More than half of the cells are hidden. To hide fewer: {self._proposed}.")
+            proposed = "; or ".join(each.describe() for each in self.proposals)
+            facts.append(f"More than half of the cells are hidden. To hide fewer: {proposed}.")
         if self.kept is not None:
             facts += self.kept.facts
         if self.n_one_sided:
@@ -338,17 +275,17 @@ def tabulate(
     return Tabulation(
         several,
         value or name_count(names),
-        tuple(each.table for each in problem.counted),
         problem.system,
+        trees,
+        tuple(each.table for each in problem.counted),
         problem.is_primary,
         pattern,
         rules,
         "sums" if value is not None else _name_content(cells, person),
-        trees,
         kept,
         coarser.run() if 2 * int(pattern.is_hidden.sum()) > problem.system.n_cells else (),
-        tuple(Path(each) for each in (data, earlier) if isinstance(each, (str, Path))),
         problem.find_unions(pattern.is_hidden),
+        inputs=tuple(Path(each) for each in (data, earlier) if isinstance(each, (str, Path))),
     )
 
 
@@ -383,52 +320,6 @@ def _add_earlier(
         raise InputError(f"{before.name} has another hierarchy of {quote_names(differ)}.", hint="pass the same one.")
     new = [by for by in before.by if set(by) not in [set(each) for each in several]]
     return (*several, *new), {**old, **trees}
-
-
-def list_cells(
-    by: Sequence[Sequence[str]], value: str, system: CellSystem, text_of: Callable[[int], str]
-) -> dict[str, list[str]]:
-    """Return the columns of the published file: a dimension that a table does not have is at its total."""
-    names = check_dimensions(by)
-    columns: dict[str, list[str]] = {name: [] for name in (*names, value)}
-    for cell in dict.fromkeys(int(cell) for _, cells in system.grids for cell in cells.ravel()):
-        labels = dict(system.keys[cell] or ())
-        for name in names:
-            columns[name].append(labels.get(name, TOTAL))
-        columns[value].append(text_of(cell))
-    return columns
-
-
-def list_readings(
-    by: Sequence[tuple[str, ...]], value: str, hierarchies: Mapping[str, Mapping[str, Sequence[str]]]
-) -> tuple[TableReading, ...]:
-    """Return how a reader finds each table in the published file."""
-    names = check_dimensions(by)
-    return tuple(
-        TableReading(
-            own,
-            value,
-            hidden=(MARK,),
-            total=dict.fromkeys(own, TOTAL),
-            hierarchies={name: tree for name, tree in hierarchies.items() if name in own},
-            fixed={name: TOTAL for name in names if name not in own},
-        )
-        for own in by
-    )
-
-
-def list_tables(by: Sequence[str] | Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Return the dimensions of each table."""
-    if isinstance(by, str):
-        return ((by,),)
-    if isinstance(by, (list, tuple)) and by and not any(isinstance(each, str) for each in by):
-        return tuple(names_in(names, "by") for names in by)
-    return (names_in(by, "by"),)
-
-
-def name_count(names: Sequence[str]) -> str:
-    """Return the name of the column of counts, which no dimension has."""
-    return _COUNT_NAME if _COUNT_NAME not in names else "count"
 
 
 def _complete_knowledge(

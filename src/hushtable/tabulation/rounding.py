@@ -11,32 +11,27 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.claims import RoundedCells, Verdict, show_limits
+from hushtable.claims import RoundedCells, show_limits
 from hushtable.errors import InfeasibleError, InputError, check_columns, check_type, check_whole
 from hushtable.io import frames
-from hushtable.release import Destination, Edition, TableContent, write
 from hushtable.search import Budget, Clock, solver
 from hushtable.tabulation.cells import CellSystem, ReaderKnowledge, build_system
-from hushtable.tabulation.checking import audit_system
-from hushtable.tabulation.publishing import list_cells, list_readings, list_tables, name_count
-from hushtable.tabulation.reading import TableReading, read_cell_table, read_hierarchies
+from hushtable.tabulation.published import PublishedTables, list_tables, name_count
+from hushtable.tabulation.reading import read_hierarchies
 from hushtable.tabulation.tabulating import check_dimensions, read_records
-from hushtable.wording import StatesFacts, careful, join_names
-
-if TYPE_CHECKING:
-    from hushtable.tabulation.checking import TableAudit
+from hushtable.wording import careful, join_names
 
 _MAX_STEPS: Final = 2  # multiples beyond the two neighbours of a count
 _GAP: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RoundedTables(StatesFacts):
+class RoundedTables(PublishedTables):
     """Tables of rounded counts that add up.
 
     Attributes
@@ -45,43 +40,29 @@ class RoundedTables(StatesFacts):
         The dimensions of each table.
     value : str
         The column of counts.
+    system : CellSystem
+        All cells with their true values.
+    hierarchies : mapping of dimension to {parent: children}
     base : int
     steps : int
         0: every count is one of its two neighbouring multiples, and multiples stay.
-    system : CellSystem
-        All cells with their true values.
     rounded : array
         What is published, by cell of the system.
-    hierarchies : mapping of dimension to {parent: children}
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
     """
 
-    by: tuple[tuple[str, ...], ...]
-    value: str
     base: int
     steps: int
-    system: CellSystem = field(repr=False)
     rounded: CountArray = field(repr=False)
-    hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False)
-    inputs: tuple[Path, ...] = field(default=(), repr=False)
 
     @property
     def reach(self) -> int:
         """How far a published count may be from the true one."""
         return (self.steps + 1) * self.base - 1
 
-    @property
-    def frame(self) -> Any:
-        """The tables as published, a row a cell."""
-        return frames.assemble(
-            list_cells(self.by, self.value, self.system, lambda cell: str(self.rounded[cell])), "polars"
-        )
-
-    @property
-    def readings(self) -> tuple[TableReading, ...]:
-        """How a reader finds each table in the file."""
-        return list_readings(self.by, self.value, self.hierarchies)
+    def _format_cell(self, cell: int) -> str:
+        return str(self.rounded[cell])
 
     @property
     def claim(self) -> RoundedCells:
@@ -92,7 +73,8 @@ class RoundedTables(StatesFacts):
         InfeasibleError
             A reader who knows the base can compute a count.
         """
-        judged = self._audit()
+        # Of each cell a reader knows the limits of its true count.
+        judged = self._audit_published(show_limits(frames.read(self.frame), self.value, self.reach), _READER, None)
         if not judged.passed:
             raise InfeasibleError(
                 f"a reader who knows the base can compute {len(judged.failing):,} of {self.system.n_cells:,} counts.",
@@ -101,30 +83,6 @@ class RoundedTables(StatesFacts):
         # Of the witnesses that the claim holds: the search may have seen others.
         spread = int(np.ptp([witness.values for witness in judged.audit.witnesses], axis=0).min())
         return RoundedCells(None, judged.certificate.to_dict(), self.base, self.reach, spread)
-
-    def _audit(self) -> TableAudit:
-        """Judge what a reader knows: of each cell the limits of its true count, and the sums."""
-        published = show_limits(frames.read(self.frame), self.value, self.reach)
-        read = [read_cell_table(published, reading, "the release")[0] for reading in self.readings]
-        return audit_system(
-            build_system(read, _READER), names=("",), readings=self.readings, threshold=None, budget=None
-        )
-
-    def verify(self) -> Verdict:
-        """Judge the published cells anew, from them alone."""
-        return self.claim.verify(self.frame)
-
-    def write(self, path: str | Path, *, external: bool = False, overwrite: bool = False) -> Verdict:
-        """Write the tables with their manifest, whole and verified, or not at all, as `Tabulation.write` does."""
-        published = frames.read(self.frame)
-        to = Destination(
-            Path(path),
-            order="kept",
-            audience="external" if external else "internal",
-            overwrite=overwrite,
-            inputs=self.inputs,
-        )
-        return write(TableContent(Edition(published, columns=published.columns), self.claim), to, self.to_dict())
 
     @property
     def moved(self) -> CountArray:
@@ -229,7 +187,7 @@ def round_tables(
         found = _find_nearest(system, base, steps, drawn, clock)
         if found is not None:
             inputs = (Path(data),) if isinstance(data, (str, Path)) else ()
-            return RoundedTables(several, name_count(names), base, steps, system, found, trees, inputs)
+            return RoundedTables(several, name_count(names), system, trees, base, steps, found, inputs=inputs)
     raise InfeasibleError(
         f"no multiples of {base} near the counts add up.", hint="take another base, more seconds, or fewer tables."
     )
