@@ -69,7 +69,6 @@ class CellAudit:
     deduction: Deduction
     low: FloatArray = field(repr=False)  # the lowest and highest values in a witness, of every cell
     high: FloatArray = field(repr=False)
-    n_programmes: int
 
 
 def ask_of_hidden(system: CellSystem, *, threshold: int | None = None) -> ProtectionLevels:
@@ -118,7 +117,7 @@ def audit(
     cells += tuple(_find_exposed_absent(system, deduction, floor))
     met = [judged.cell for judged in cells if judged.outcome == PROTECTED]
     witnesses = tuple(choose_witnesses(search, met))
-    return CellAudit(cells, search.cells, witnesses, deduction, search.low, search.high, search.n_programmes)
+    return CellAudit(cells, search.cells, witnesses, deduction, search.low, search.high)
 
 
 def _find_exposed_absent(system: CellSystem, deduction: Deduction, floor: float | None) -> Iterator[JudgedCell]:
@@ -145,18 +144,16 @@ def _judge_cell(search: WitnessSearch, cell: int, floor: float | None, *, is_bey
         return JudgedCell(cell, PROTECTED, float(search.low[cell]), float(search.high[cell]))
     up, down = search.blocked.get((cell, 1)), search.blocked.get((cell, -1))
     ends = [end for end in (up, down) if end is not None]
-    if not ends or any(np.isnan(end[0]) for end in ends):
+    if not ends or np.isnan(ends).any():
         return JudgedCell(cell, NOT_JUDGED, low, high)
-    high = min(high, up[0] if up else high)
-    low = max(low, -down[0] if down else low)
+    high = high if up is None else min(high, up)
+    low = low if down is None else max(low, -down)
     if search.system.is_integer:
         low, high = float(np.ceil(low - 1e-6)), float(np.floor(high + 1e-6))
     if floor is not None and low >= floor:
         return JudgedCell(cell, NOT_SMALL, low, high, is_proven=False)
-    is_proven = False
-    if is_beyond:
-        return JudgedCell(cell, UNPROTECTABLE, low, high, is_proven)
-    return JudgedCell(cell, EXPOSED if low == high else TOO_NARROW, low, high, is_proven)
+    outcome: CellOutcome = UNPROTECTABLE if is_beyond else EXPOSED if low == high else TOO_NARROW
+    return JudgedCell(cell, outcome, low, high, is_proven=False)
 
 
 def find_leaks_to_alone(system: CellSystem, deduction: Deduction) -> tuple[SingletonLeak, ...]:

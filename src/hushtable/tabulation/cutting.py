@@ -53,7 +53,6 @@ class Master:
     chosen: FloatArray = field(init=False)  # by column: 1 where the last choice hides
     cuts: list[csr_array] = field(default_factory=list)
     seen: set[bytes] = field(default_factory=set)
-    n_rounds: int = 0
     bound: float = 0.0
     _near: dict[tuple[int, int | None], tuple[CountArray, csr_array]] = field(default_factory=dict)
 
@@ -65,7 +64,6 @@ class Master:
         from scipy.optimize import Bounds, LinearConstraint
         from scipy.sparse import vstack
 
-        self.n_rounds += 1
         if not len(self.columns):
             return self.chosen  # all that is not 0 was published before
         options = {"mip_rel_gap": gap}

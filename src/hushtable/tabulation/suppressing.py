@@ -78,7 +78,6 @@ class SuppressionPattern:
     bound: float
     audit: CellAudit
     levels: ProtectionLevels
-    n_rounds: int
 
     @property
     def is_optimal(self) -> bool:
@@ -295,9 +294,8 @@ def suppress(
         for effort in _CLEANINGS if search.is_small else _LARGE_CLEANINGS:
             pattern = search.clean(pattern, moves, effort)
     search.clock = Clock()
-    master = search.master
     return SuppressionPattern(
-        pattern, search.cost_of(pattern), master.bound, search.judge(pattern, moves), search.levels, master.n_rounds
+        pattern, search.cost_of(pattern), search.master.bound, search.judge(pattern, moves), search.levels
     )
 
 

@@ -88,9 +88,8 @@ class WitnessSearch:
     witnesses: list[WitnessTable] = field(default_factory=list)
     low: FloatArray = field(init=False)  # the lowest and highest values in a witness, per cell of the system
     high: FloatArray = field(init=False)
-    # The optimum, and whether the LP proves it.
-    blocked: dict[tuple[int, MoveDirection], tuple[float, bool]] = field(default_factory=dict)
-    n_programmes: int = 0
+    # How far a cell goes in a direction; nan where no table was found.
+    blocked: dict[tuple[int, MoveDirection], float] = field(default_factory=dict)
     cells: CountArray = field(init=False)
     _matrix: csr_array = field(init=False)
     _needed: FloatArray = field(init=False)
@@ -198,31 +197,26 @@ class WitnessSearch:
         """Move one cell as far as it goes; what stops it is kept in ``blocked`` if it lacks something then."""
         objective = np.zeros(len(self.cells))
         objective[np.searchsorted(self.cells, cell)] = direction
-        best, is_integer = self._try(objective, is_exact=True)
-        self.blocked[cell, direction] = (np.nan, False) if best is None else (best, not is_integer)
+        best = self._try(objective, is_exact=True)
+        self.blocked[cell, direction] = np.nan if best is None else best
 
-    def _try(self, objective: FloatArray, *, is_exact: bool = False) -> tuple[float | None, bool]:
-        """Maximize an objective and keep the table that comes out.
-
-        Returns the optimum, and whether an integer programme had to be solved; None where the solver found no table.
-        """
+    def _try(self, objective: FloatArray, *, is_exact: bool = False) -> float | None:
+        """Maximize an objective and keep the table that comes out; return the optimum, None if there is no table."""
         answer = self._solve(objective)
         if answer.x is None:
-            return None, False
+            return None
         if self.keep(answer.x):
-            return float(objective @ answer.x), False
+            return float(objective @ answer.x)
         if not self.system.is_integer:
-            return None, False
+            return None
         answer = self._solve(objective, gap=0.0 if is_exact else _GAP)
         if answer.x is None or not self.keep(np.rint(answer.x)):
-            return None, True
-        best = float(objective @ np.rint(answer.x))
-        return (best if answer.status == 0 else None), True
+            return None
+        return float(objective @ np.rint(answer.x)) if answer.status == 0 else None
 
     def _solve(self, objective: FloatArray, *, gap: float | None = None) -> Any:
         from scipy.optimize import Bounds, LinearConstraint
 
-        self.n_programmes += 1
         unit = self.system.unit
         options: dict[str, float] = {} if self.clock.left == np.inf else {"time_limit": max(0.01, self.clock.left)}
         if gap is not None:
