@@ -307,10 +307,11 @@ def check_tables(
     asked = TableReading(
         names, value, across, marks, labels, read_hierarchies(hierarchies), status=status, frequency=frequency
     )
+    claims = [_find_claim(source) for source in sources]
     opened = [
         (each, own, _name_of(source, place))
-        for place, source in enumerate(sources)
-        for each, own in _open_tables(source, asked)
+        for place, (source, claim) in enumerate(zip(sources, claims, strict=True))
+        for each, own in _open_tables(source, asked, claim)
     ]
     found = [read_cell_table(*each) for each in opened]
     cell_tables = [table for table, _ in found]
@@ -318,7 +319,7 @@ def check_tables(
     check_columns([*asked.hierarchies], dimensions, "hierarchies")
     check_columns([name for name in labels if name], dimensions, "total")
     alone = [key for (each, *_), (_, reading) in zip(opened, found, strict=True) for key in find_alone(each, reading)]
-    system = build_system(cell_tables, _with_claimed_zeros(reader or ReaderKnowledge(), sources))
+    system = build_system(cell_tables, _with_claimed_zeros(reader or ReaderKnowledge(), claims))
     system = system.with_alone(alone)
     return audit_system(
         system,
@@ -351,12 +352,17 @@ def audit_system(
     return TableAudit(system, judged, names, readings, threshold, n_small, leaks, bound)
 
 
-def _open_tables(data: object, asked: TableReading) -> list[tuple[object, TableReading]]:
+def _find_claim(data: object) -> HiddenCells | None:
+    """Return what the manifest of hushtable's own tables claims."""
+    claim = manifest.claim_of(data) if isinstance(data, (str, os.PathLike)) else None
+    return claim if isinstance(claim, HiddenCells) else None
+
+
+def _open_tables(data: object, asked: TableReading, claim: HiddenCells | None) -> list[tuple[object, TableReading]]:
     """Return tables of a file, and how each is read: as metadata of tau-Argus say, or a manifest of hushtable."""
     if not isinstance(data, (str, os.PathLike)):
         return [(data, asked)]
-    claim = manifest.claim_of(data) if asked == TableReading() else None
-    if isinstance(claim, HiddenCells):
+    if claim is not None and asked == TableReading():
         readings = [TableReading.from_dict(each) for each in claim.witnesses["tables"]]
         if isinstance(claim, RoundedCells):
             # Nobody is shown a true count: a reader knows its limits.
@@ -372,10 +378,9 @@ def _open_tables(data: object, asked: TableReading) -> list[tuple[object, TableR
     return [(table.frame, table.reading)]
 
 
-def _with_claimed_zeros(reader: ReaderKnowledge, sources: Sequence[object]) -> ReaderKnowledge:
+def _with_claimed_zeros(reader: ReaderKnowledge, claims: Sequence[HiddenCells | None]) -> ReaderKnowledge:
     """Return what a reader knows, with zeros hidden where the manifests of hushtable's own tables say so."""
-    claims = [manifest.claim_of(each) for each in sources if isinstance(each, (str, os.PathLike))]
-    tables = [claim for claim in claims if isinstance(claim, HiddenCells)]
+    tables = [claim for claim in claims if claim is not None]
     if len({claim.kind for claim in tables}) > 1:
         raise InputError(
             "some tables are rounded, and others hide cells.",

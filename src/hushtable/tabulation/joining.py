@@ -23,8 +23,8 @@ from hushtable.search import check_memory
 from hushtable.tabulation.cells import CellKey, CellSystem, append_equations
 from hushtable.tabulation.checking import TableAudit
 from hushtable.tabulation.deducing import Deduction, deduce
+from hushtable.tabulation.tabulating import MISSING_LABEL
 
-_MISSING: Final = "(missing)"  # what a table calls a missing value
 _MAX_PARTS: Final = 200_000  # of classes in cells
 
 
@@ -103,7 +103,7 @@ def _spread(frame: Frame, claim: Classes, system: CellSystem, names: Sequence[st
         labels = [dict(key).get(name) for key in (system.keys[cell] or () for cell in leaves.tolist())]
         own = list(dict.fromkeys(labels))
         spec = claim.specs.get(name, ColumnSpec("category"))
-        values = [None if label == _MISSING else label for label in own]
+        values = [None if label == MISSING_LABEL else label for label in own]
         covers = coverage_matrix(distinct, values, spec, claim.hierarchies.get(name), name)
         number, column = {text: row for row, text in enumerate(distinct)}, {label: at for at, label in enumerate(own)}
         rows &= covers[[number[text] for text in texts]][:, [column[label] for label in labels]]
