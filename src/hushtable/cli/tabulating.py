@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hushtable.cli.arguments import (
     AsJson,
@@ -41,6 +41,16 @@ class TableOptions:
     hierarchy: list[str] | None = field(
         None, "Which labels add up to which: a table with a column for each level, or .hrc.", metavar="A=FILE"
     )
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what `hushtable.tabulate` and `hushtable.round_tables` take."""
+        if not self.by:
+            raise InputError("nothing says what to count.", hint="name columns, --by region,sex; or -p policy.yaml.")
+        return {
+            "by": [names_of(names) for names in self.by],
+            "person": self.person,
+            "hierarchies": dict(parse_pair(each, "--hierarchy") for each in self.hierarchy or []),
+        }
 
 
 @dataclass(frozen=True)
@@ -150,21 +160,13 @@ def tables(
         print_lines(f"Wrote {output}, verified from the file.", *fold_sentences(made.facts))
 
 
-def _dimensions_of(counted: TableOptions) -> list[list[str]]:
-    if not counted.by:
-        raise InputError("nothing says what to count.", hint="name columns, --by region,sex; or -p policy.yaml.")
-    return [names_of(names) for names in counted.by]
-
-
 def _make(rows: Rows, counted: TableOptions, rules: RuleOptions) -> Tabulation:
     from hushtable.tabulation import ReaderKnowledge, tabulate
 
     return tabulate(
         rows,
-        by=_dimensions_of(counted),
+        **counted.arguments(),
         value=counted.value,
-        person=counted.person,
-        hierarchies=dict(parse_pair(each, "--hierarchy") for each in counted.hierarchy or []),
         rules=rules.rules,
         reader=None if rules.zeros is None else ReaderKnowledge(zeros=rules.zeros),  # type: ignore[arg-type]
         weight=rules.weight,  # type: ignore[arg-type]
@@ -183,11 +185,4 @@ def _round(rows: Rows, counted: TableOptions, rules: RuleOptions) -> RoundedTabl
         raise InputError(
             "--round rounds counts and hides none.", hint="of the rules take --seconds alone, and leave out --value."
         )
-    return round_tables(
-        rows,
-        by=_dimensions_of(counted),
-        base=base,
-        person=counted.person,
-        hierarchies=dict(parse_pair(each, "--hierarchy") for each in counted.hierarchy or []),
-        budget=budget_of(rules.seconds),
-    )
+    return round_tables(rows, **counted.arguments(), base=base, budget=budget_of(rules.seconds))
