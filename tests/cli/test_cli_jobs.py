@@ -1,5 +1,6 @@
 """What an operator needs of a job: codes and kinds of errors, a log, and outputs that exist or are raced for."""
 
+import errno
 import io
 import json
 import logging
@@ -9,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import polars as pl
 import pytest
@@ -90,6 +92,33 @@ def test_the_log_says_what_a_job_did_and_no_cell_of_the_table() -> None:
     outcome = run(*ASKED, "--log", "people.csv", "--json")
     assert (outcome.code, json.loads(outcome.out)["kind"]) == (2, "input")
     assert Path("people.csv").read_bytes() == before
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("first", ['{"event": "click", "user": 1}', "[" * 9_000, '"event"', "7"])
+def test_a_file_that_only_looks_like_a_log_is_left_alone(first: str) -> None:
+    Path("events.json").write_text(f"{first}\n")
+    assert run(*ASKED, "--log", "events.json").code == 2
+    assert Path("events.json").read_text() == f"{first}\n"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_release_that_takes_the_name_of_the_log_is_whole() -> None:
+    done(*ASKED, "--if-exists", "replace", "--log", "out.csv")
+    assert run("verify", "out.csv").code == 0
+
+
+@pytest.mark.usefixtures("here")
+def test_a_job_goes_on_where_its_log_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with Path("job.log").open("ab", buffering=0) as file:
+        log = mock.Mock(wraps=file, write=fail)
+        monkeypatch.setattr(joblog, "_open_file", lambda _: log)
+        outcome = run(*ASKED, "--log", "job.log", "--json")
+    assert (outcome.code, json.loads(outcome.out)["verified"]["passed"]) == (0, True)
+    assert "hushtable: the log lacks a line: No space left on device." in outcome.err
 
 
 @pytest.mark.usefixtures("here")
