@@ -9,6 +9,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
+from hushtable.claims import Classes, Limits
 from hushtable.release import manifest
 
 POLICY = """columns:
@@ -69,6 +70,18 @@ def test_verify_judges_the_limit_of_suppression_with_the_policy_and_without() ->
     for policy, code in (("policy.yaml", 0), ("strict.yaml", 1)):
         outcome = run("verify", "night.out.csv", "-p", policy, "--original", "night.csv", "--json")
         assert (outcome.code, json.loads(outcome.out)["passed"]) == (code, not code), outcome
+
+
+def test_a_policy_does_not_soften_what_a_batch_counts_as_suppressed() -> None:
+    models = (ht.KAnonymity(2),)
+    batch, policy = (
+        Classes(("age",), models, limits=Limits(suppression=0.1, counts_blank=counts_blank), suppressed=None)
+        for counts_blank in (True, False)
+    )
+    half_blank = pl.DataFrame({"age": ["30"] * 4 + ["*"] * 4})
+    assert policy.verify(half_blank).passed
+    for claim in (batch, batch.with_knowledge_of(policy), policy.with_knowledge_of(batch)):
+        assert not claim.verify(half_blank).passed
 
 
 @pytest.mark.usefixtures("here")
