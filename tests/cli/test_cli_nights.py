@@ -106,6 +106,13 @@ def test_a_batch_has_limits_of_its_own(limit: str, code: int) -> None:
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("limit", "code"), [("highest=0.2", 1), ("highest=0.34", 0)])
+def test_the_highest_risk_of_a_batch_counts_persons_and_not_their_records(limit: str, code: int) -> None:
+    pl.concat([make_night(100, 18)] * 3).write_csv("night.csv")
+    assert run("apply", "cells.json", "night.csv", "-o", "night.out.csv", "--fail-above", limit).code == code
+
+
+@pytest.mark.usefixtures("here")
 def test_nights_are_judged_together() -> None:
     # Of two ages that only these have, one person is in both nights: nobody shares the cells of both with them.
     make_night(85, 60).write_csv("night.csv")

@@ -139,7 +139,7 @@ def _show(release: Release, verdict: Verdict, output: Path, writing: WrittenOpti
 
 def _check_limits(release: Release, limits: Mapping[str, float]) -> None:
     """Raise LimitError if a figure of a release is above its limit, or may be."""
-    failed = judge_figures(batch_figures(release), limits) if limits else None
+    failed = judge_figures(batch_figures(release, limits), limits) if limits else None
     if failed:
         raise LimitError(
             f"nothing is written: {'; '.join(each['because'] for each in failed)}.",

@@ -140,12 +140,14 @@ def attack_figures(rate: float, count: int, what: str, excess: float | None = No
 BATCH_FIGURES: Final = ("suppressed", "exposed", "highest", "shared", "alike", "few-values")
 
 
-def batch_figures(release: Release) -> dict[str, LimitedFigure]:
+def batch_figures(release: Release, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
     """Return what `hushtable apply` can limit, before anything is written."""
     batch, exposure = release.batch, release.exposure
     assert batch is not None, "apply makes batches"
     n_blank, n_records = release.count_blank_records()
     doubt = "no previous batch was given (--previous)" if batch.n_shared_persons is None else ""
+    # Where persons are counted, only a verdict says how many are in a class.
+    highest = 1 / release.verify().smallest_class if "highest" in limits else math.nan
     return {
         "suppressed": LimitedFigure(n_blank / n_records, "the share of records with * in every quasi-identifier"),
         "exposed": LimitedFigure(
@@ -153,7 +155,7 @@ def batch_figures(release: Release) -> dict[str, LimitedFigure]:
             "the share of the records that are unique on kept columns",
             "nobody measured what the kept columns expose" if exposure is None else "",
         ),
-        "highest": LimitedFigure(1 / int(release.to_dict()["smallest_class"]), "the highest risk of a record"),
+        "highest": LimitedFigure(highest, "the highest risk of a record"),
         "shared": LimitedFigure(
             float(batch.n_shared_persons or 0), "the number of persons who are in previous batches, too", doubt
         ),
