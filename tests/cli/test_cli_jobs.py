@@ -184,6 +184,7 @@ def test_a_broken_library_is_named_as_such() -> None:
     assert "the library 'polars' cannot be loaded" in line
     assert "a fault of hushtable" not in line
     assert "a fault of hushtable" in cli.fault_line(ImportError("no name", name="hushtable.none"))
+    assert "install that library anew" in cli.fault_line(ImportError("DLL load failed"))
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write everywhere")
