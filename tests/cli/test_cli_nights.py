@@ -10,6 +10,7 @@ import pytest
 import hushtable as ht
 from command import done, run
 from hushtable.claims import Classes, Limits
+from hushtable.cli import batches
 from hushtable.release import manifest
 
 POLICY = """columns:
@@ -113,6 +114,16 @@ def test_the_highest_risk_of_a_batch_counts_persons_and_not_their_records(limit:
 
 
 @pytest.mark.usefixtures("here")
+def test_an_input_that_changes_while_it_is_read_is_not_stated_in_a_manifest(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_night(100).write_csv("night.csv")
+    monkeypatch.setattr(batches, "_check_limits", lambda *_: make_night(200, 90).write_csv("night.csv"))
+    outcome = run("apply", "cells.json", "night.csv", "-o", "night.out.csv")
+    assert outcome.code == 2
+    assert "changed while it was read" in outcome.err
+    assert not Path("night.out.csv").exists()
+
+
+@pytest.mark.usefixtures("here")
 def test_nights_are_judged_together() -> None:
     # Of two ages that only these have, one person is in both nights: nobody shares the cells of both with them.
     make_night(85, 60).write_csv("night.csv")
@@ -168,6 +179,7 @@ def test_the_internal_manifest_says_where_a_release_comes_from_and_the_external_
     recoding = json.loads(Path("k.json").read_text())
     assert {each["recoding_sha256"] for each in told.values()} == {recoding["sha256"]}
     assert first["recoding_sha256"] is None
+    assert sorted(each["name"] for each in first["inputs"]) == ["first.csv", "keyed.yaml", "plans.csv"]
     digests = {each["name"]: each["sha256"] for each in told["one"]["inputs"]}
     assert digests["night.csv"] == hashlib.sha256(Path("night.csv").read_bytes()).hexdigest()
     assert "one.key" not in digests
