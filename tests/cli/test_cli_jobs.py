@@ -1,5 +1,6 @@
 """What an operator needs of a job: codes and kinds of errors, a log, and outputs that exist or are raced for."""
 
+import errno
 import io
 import json
 import logging
@@ -9,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import polars as pl
 import pytest
@@ -93,6 +95,33 @@ def test_the_log_says_what_a_job_did_and_no_cell_of_the_table() -> None:
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("first", ['{"event": "click", "user": 1}', "[" * 9_000, '"event"', "7"])
+def test_a_file_that_only_looks_like_a_log_is_left_alone(first: str) -> None:
+    Path("events.json").write_text(f"{first}\n")
+    assert run(*ASKED, "--log", "events.json").code == 2
+    assert Path("events.json").read_text() == f"{first}\n"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_release_that_takes_the_name_of_the_log_is_whole() -> None:
+    done(*ASKED, "--if-exists", "replace", "--log", "out.csv")
+    assert run("verify", "out.csv").code == 0
+
+
+@pytest.mark.usefixtures("here")
+def test_a_job_goes_on_where_its_log_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with Path("job.log").open("ab", buffering=0) as file:
+        log = mock.Mock(wraps=file, write=fail)
+        monkeypatch.setattr(joblog, "_open_file", lambda _: log)
+        outcome = run(*ASKED, "--log", "job.log", "--json")
+    assert (outcome.code, json.loads(outcome.out)["verified"]["passed"]) == (0, True)
+    assert "hushtable: the log lacks a line: No space left on device." in outcome.err
+
+
+@pytest.mark.usefixtures("here")
 def test_where_nobody_watches_a_long_step_gives_a_sign_of_life(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joblog, "HEARTBEAT_SECONDS", 0.001)
     stream = io.StringIO()
@@ -155,6 +184,7 @@ def test_a_broken_library_is_named_as_such() -> None:
     assert "the library 'polars' cannot be loaded" in line
     assert "a fault of hushtable" not in line
     assert "a fault of hushtable" in cli.fault_line(ImportError("no name", name="hushtable.none"))
+    assert "install that library anew" in cli.fault_line(ImportError("DLL load failed"))
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write everywhere")

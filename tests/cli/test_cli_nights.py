@@ -9,6 +9,8 @@ import pytest
 
 import hushtable as ht
 from command import done, run
+from hushtable.claims import Classes, Limits
+from hushtable.cli import batches
 from hushtable.release import manifest
 
 POLICY = """columns:
@@ -71,6 +73,18 @@ def test_verify_judges_the_limit_of_suppression_with_the_policy_and_without() ->
         assert (outcome.code, json.loads(outcome.out)["passed"]) == (code, not code), outcome
 
 
+def test_a_policy_does_not_soften_what_a_batch_counts_as_suppressed() -> None:
+    models = (ht.KAnonymity(2),)
+    batch, policy = (
+        Classes(("age",), models, limits=Limits(suppression=0.1, counts_blank=counts_blank), suppressed=None)
+        for counts_blank in (True, False)
+    )
+    half_blank = pl.DataFrame({"age": ["30"] * 4 + ["*"] * 4})
+    assert policy.verify(half_blank).passed
+    for claim in (batch, batch.with_knowledge_of(policy), policy.with_knowledge_of(batch)):
+        assert not claim.verify(half_blank).passed
+
+
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("limit", "code"),
@@ -90,6 +104,23 @@ def test_a_batch_has_limits_of_its_own(limit: str, code: int) -> None:
     outcome = run("apply", "cells.json", "night.csv", "-o", "night.out.csv", "--fail-above", limit)
     assert outcome.code == code, outcome
     assert Path("night.out.csv").exists() is (code == 0)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("limit", "code"), [("highest=0.2", 1), ("highest=0.34", 0)])
+def test_the_highest_risk_of_a_batch_counts_persons_and_not_their_records(limit: str, code: int) -> None:
+    pl.concat([make_night(100, 18)] * 3).write_csv("night.csv")
+    assert run("apply", "cells.json", "night.csv", "-o", "night.out.csv", "--fail-above", limit).code == code
+
+
+@pytest.mark.usefixtures("here")
+def test_an_input_that_changes_while_it_is_read_is_not_stated_in_a_manifest(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_night(100).write_csv("night.csv")
+    monkeypatch.setattr(batches, "_check_limits", lambda *_: make_night(200, 90).write_csv("night.csv"))
+    outcome = run("apply", "cells.json", "night.csv", "-o", "night.out.csv")
+    assert outcome.code == 2
+    assert "changed while it was read" in outcome.err
+    assert not Path("night.out.csv").exists()
 
 
 @pytest.mark.usefixtures("here")
@@ -148,6 +179,7 @@ def test_the_internal_manifest_says_where_a_release_comes_from_and_the_external_
     recoding = json.loads(Path("k.json").read_text())
     assert {each["recoding_sha256"] for each in told.values()} == {recoding["sha256"]}
     assert first["recoding_sha256"] is None
+    assert sorted(each["name"] for each in first["inputs"]) == ["first.csv", "keyed.yaml", "plans.csv"]
     digests = {each["name"]: each["sha256"] for each in told["one"]["inputs"]}
     assert digests["night.csv"] == hashlib.sha256(Path("night.csv").read_bytes()).hexdigest()
     assert "one.key" not in digests

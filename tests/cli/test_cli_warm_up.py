@@ -7,7 +7,8 @@ import sys
 import pytest
 
 import hushtable as ht
-from hushtable.cli.warm_up import DRILLS, compile_for
+from command import done
+from hushtable.cli.warm_up import DRILLS
 from hushtable.kernels import group
 
 COUNTED = """
@@ -47,18 +48,20 @@ def test_the_first_use_after_a_warm_up_compiles_nothing(tmp_path):
         "  occupation: quasi-identifier\n  diagnosis: sensitive\n"
         "models: [k-anonymity: 5, distinct-l-diversity: {l: 2, sensitive: diagnosis}]\nexposure: {rate: 1}\n"
     )
-    done = cli("anonymize", tmp_path / "people.csv", "-p", policy, "-o", tmp_path / "release.csv", before=COUNTED)
-    assert "compiled []" in done.stdout, done.stdout + done.stderr
+    ended = cli("anonymize", tmp_path / "people.csv", "-p", policy, "-o", tmp_path / "release.csv", before=COUNTED)
+    assert "compiled []" in ended.stdout, ended.stdout + ended.stderr
 
 
 def test_an_unknown_job_is_refused_and_told_what_there_is():
-    done = cli("warm-up", "--for", "anonymize,everything")
-    assert done.returncode == 2
-    assert "--for 'everything'" in done.stderr
-    assert all(job in done.stderr for job in DRILLS)
+    ended = cli("warm-up", "--for", "anonymize,everything")
+    assert ended.returncode == 2
+    assert "--for 'everything'" in ended.stderr
+    assert all(job in ended.stderr for job in DRILLS)
 
 
 # For all of them scripts/test compiles before it begins.
 @pytest.mark.parametrize("jobs", [["mask-dependence"], pytest.param([*DRILLS], marks=pytest.mark.slow)])
 def test_jobs_can_be_compiled_for(jobs):
-    compile_for(jobs)
+    told = done("warm-up", "--for", ",".join(jobs)).out
+    assert told.startswith("Compiled for ")
+    assert all(repr(job) in told for job in jobs)

@@ -23,13 +23,14 @@ TEXT = "".join(text for _, _, text in FENCES)
 COMMANDS = sorted(set(re.findall(r"hushtable (?:apply|verify|warm-up) [^\n\"&|>]+", TEXT)))
 
 
-def check_arguments(arguments: list[str]) -> None:
-    """Parse a command as the program does; an option that it does not have ends it."""
+def parse_arguments(arguments: list[str]) -> dict[str, object]:
+    """Parse a command as the program does; raises an error if it lacks an option."""
     verb = arguments[0]
     command = typer.main.get_command(cli.build_app(verb))
     context = typer.Context(command)
     rest, _ = cli._without_log(arguments[1:])
-    command.get_command(context, verb).make_context(verb, rest)  # type: ignore[attr-defined]
+    parsed: dict[str, object] = command.get_command(context, verb).make_context(verb, rest).params  # type: ignore[attr-defined]
+    return parsed
 
 
 def test_every_recipe_is_found() -> None:
@@ -39,7 +40,10 @@ def test_every_recipe_is_found() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_the_options_that_it_is_given(command: str) -> None:
-    check_arguments(shlex.split(command.replace("{{ ds }}", "2026-11-26"))[1:])
+    words, _ = cli._without_log(shlex.split(command.replace("{{ ds }}", "2026-11-26"))[1:])
+    parsed = set(map(str, parse_arguments(words).values()))
+    # Every file and choice is taken as the value of something.
+    assert {word for word in words[1:] if not word.startswith("-")} <= parsed
 
 
 @pytest.mark.parametrize("title", RECIPES)
@@ -60,7 +64,7 @@ def test_every_recipe_has_the_syntax_of_its_kind(title: str) -> None:
     elif kind == "dockerfile":
         *_, entry, command = text.splitlines()
         assert json.loads(entry.removeprefix("ENTRYPOINT ")) == ["hushtable"]
-        check_arguments(json.loads(command.removeprefix("CMD ")))
+        assert parse_arguments(json.loads(command.removeprefix("CMD ")))["output"] == Path("release.csv")
 
 
 def test_pre_commit_and_actions_stop_on_a_changed_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import stat
 import sys
+import threading
 import traceback
 from pathlib import Path
 
@@ -373,6 +374,23 @@ def test_a_second_writer_takes_no_draft_for_abandoned_while_it_gets_its_name(tmp
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+@pytest.mark.skipif(os.name != "posix", reason="needs locks of files")
+def test_whoever_waits_for_others_to_give_names_can_be_ended(tmp_path):
+    number = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(number, fcntl.LOCK_EX)
+    timers = [
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)),
+        threading.Timer(2, fcntl.flock, (number, fcntl.LOCK_UN)),
+    ]
+    for timer in timers:
+        timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        _write_new(tmp_path / "out")
+    timers[1].cancel()
+    os.close(number)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_signal_that_nobody_handles_waits_for_the_end_of_the_renames(monkeypatch):
     raised = []
     monkeypatch.setattr(drafts.signal, "raise_signal", raised.append)

@@ -26,7 +26,7 @@ from hushtable.release import ExposureLimit
 
 _FORM: Final = "recoding"
 DIGEST: Final = "sha256"
-_FORM_WITHDIGEST: Final = 2
+_FORM_WITH_DIGEST: Final = 2
 
 
 def write_recoding(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> None:
@@ -48,7 +48,7 @@ def read_recoding(path: Path) -> dict[str, Any]:
         raise InputError(f"{str(path)!r} is no recoding.", hint="`--save-recoding` and save_recoding() write one.")
     if newer := describe_other_form("recoding", contents[_FORM], contents.get(WRITER)):
         raise InputError(f"{str(path)!r}: {newer}.", hint="apply it with a version that reads it, or save it anew.")
-    if contents[_FORM] >= _FORM_WITHDIGEST and contents.get(DIGEST) != hash_contents(contents):
+    if contents[_FORM] >= _FORM_WITH_DIGEST and contents.get(DIGEST) != hash_contents(contents):
         raise InputError(
             f"the recoding {str(path)!r} is not as it was written.",
             hint="save it anew; it is not to be edited by hand.",
@@ -140,7 +140,7 @@ def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
             "accepted": dict(contents["accepted"]),
             "is_enforced": bool(contents["is_enforced"]),
         }
-        if contents[_FORM] >= _FORM_WITHDIGEST:
+        if contents[_FORM] >= _FORM_WITH_DIGEST:
             _check_read_as_written(contents, parts)
         return parts
     except (ArithmeticError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:

@@ -51,9 +51,13 @@ class Limits:
         return "" if self.suppression is None else f"{what} <= {self.suppression:.6g} of all"
 
     def with_stricter_suppression(self, other: Limits) -> Limits:
-        """Return the limits with the lower limit of suppressed records of the two."""
-        given = [each.suppression for each in (self, other) if each.suppression is not None]
-        return replace(self, suppression=min(given, default=None))
+        """Return the limits with the stricter limit of suppressed records of the two: the lower share, of more records.
+
+        Where only one of them counts all blank records, so does the result: two limits would be needed to be exact.
+        """
+        shares = [each.suppression for each in (self, other) if each.suppression is not None]
+        counts_blank = any(each.counts_blank for each in (self, other) if each.suppression is not None)
+        return replace(self, suppression=min(shares, default=None), counts_blank=counts_blank)
 
     def allows_suppression(self, n_suppressed: int, n_records: int) -> bool:
         """Tell whether so many records may be suppressed, compared as fractions."""

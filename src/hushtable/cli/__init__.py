@@ -66,7 +66,12 @@ def fault_line(error: BaseException) -> str:
         )
     if any(_is_disk(each) for each in chain):
         return "the disk came to its end; make room where files are written and in the folder of temporary files."
-    if (library := _broken_library(chain)) is not None:
+    if (library := _broken_library(chain)) == "":
+        return (
+            "a library cannot be loaded: it is missing or broken, which is no fault of your data; run it again with "
+            "--traceback, which shows where, and install that library anew."
+        )
+    if library is not None:
         return (
             f"the library {library!r} cannot be loaded: it is missing or broken, which is no fault of your data; "
             f"install it anew (pip install --force-reinstall {library})."
@@ -325,11 +330,11 @@ def _chain_of(error: BaseException) -> list[BaseException]:
 
 
 def _broken_library(chain: Sequence[BaseException]) -> str | None:
-    """Return the name of a library that cannot be loaded, or lacks what every version of it has."""
+    """Return the name of a library that cannot be loaded, "" if nothing says it; None if none is broken."""
     for error in chain:
         if isinstance(error, ImportError):
             name = (error.name or "").partition(".")[0]
-            return None if name == "hushtable" else name or "of another package"
+            return None if name == "hushtable" else name
     return None
 
 

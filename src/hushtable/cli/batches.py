@@ -84,7 +84,7 @@ def apply(
     The limits of the earlier release hold, too: above one, or above one of --fail-above, nothing is written.
     """
     from hushtable import engines
-    from hushtable.io import drafts
+    from hushtable.io import Snapshot, drafts
 
     limits = limits_of(night.fail, BATCH_FIGURES)
     with skip_existing(output, writing, display):
@@ -94,9 +94,13 @@ def apply(
         keys = [] if night.key_file is None else [night.key_file]
         in_memory = {"--together": batches.together is not None, "--keep-order": writing.keep_order}
         _check_output(output, [*made_from, *keys], origin, in_memory, writing)
+        inputs = drafts.paths_among(*made_from)
+        before = Snapshot.from_paths(inputs)
         release = _publish(recoding, file, origin, machine, batches, night)
         _check_limits(release, limits)
-        release = replace(release, inputs=(*release.inputs, *drafts.paths_among(*made_from)))
+        # The manifest states the inputs' hashes: these must be the files that were read.
+        before.check()
+        release = replace(release, inputs=(*release.inputs, *inputs))
         with show_step("writing and verifying"):
             verdict = release.write(
                 output,
@@ -139,7 +143,7 @@ def _show(release: Release, verdict: Verdict, output: Path, writing: WrittenOpti
 
 def _check_limits(release: Release, limits: Mapping[str, float]) -> None:
     """Raise LimitError if a figure of a release is above its limit, or may be."""
-    failed = judge_figures(batch_figures(release), limits) if limits else None
+    failed = judge_figures(batch_figures(release, limits), limits) if limits else None
     if failed:
         raise LimitError(
             f"nothing is written: {'; '.join(each['because'] for each in failed)}.",

@@ -18,11 +18,10 @@ def skip_existing(output: Path, writing: WrittenOptions, display: Shown) -> Iter
 
     VerificationError if it is not as its manifest says.
     """
-    is_replaced = writing.overwrite
-    if writing.if_exists != "skip":
+    # Raises an error where the options contradict each other.
+    if writing.overwrite or writing.if_exists != "skip":
         yield
         return
-    assert not is_replaced
     _leave_if_written(output, display)
     try:
         yield

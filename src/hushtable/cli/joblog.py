@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
 from time import perf_counter
-from typing import Final, TextIO
+from typing import Final
 
 from hushtable.errors import InputError
 
@@ -26,20 +27,22 @@ _KERNELS: Final = logging.getLogger("hushtable.kernels")
 class JobLog:
     """Log."""
 
-    path: Path
+    file: FileIO  # held open: its name may become another file's meanwhile, such as that of the release
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def write(self, event: str, **entries: object) -> None:
-        """Append a line. A full disk here must not end the job, which says so by itself."""
+        """Append a line. If that fails, as on a full disk, the job goes on."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         line = json.dumps({"time": now, "event": event, **entries}, ensure_ascii=True)
-        # One write at the end of the file: lines of two jobs do not mix.
-        with self.lock, self.path.open("ab", buffering=0) as file:
-            file.write(f"{line}\n".encode())
+        try:
+            # One write at the end of the file: lines of two jobs do not mix.
+            with self.lock:
+                self.file.write(f"{line}\n".encode())
+        except OSError as error:
+            sys.stderr.write(f"hushtable: the log lacks a line: {error.strerror}.\n")
 
 
 _CURRENT: Final[ContextVar[JobLog | None]] = ContextVar("job log", default=None)
-# A heartbeat has a thread of its own, in which no context variable is set.
 
 
 def record(event: str, **entries: object) -> None:
@@ -51,9 +54,8 @@ def record(event: str, **entries: object) -> None:
 @contextmanager
 def open_log(path: Path | None, **start: object) -> Iterator[None]:
     """Append to a log while the body runs: its first line says what began."""
-    log = None if path is None else JobLog(path)
+    log = None if path is None else JobLog(_open_file(path))
     if log is not None:
-        _check_log(log.path)
         log.write("start", **start)
     token, listener = _CURRENT.set(log), _CompilingListener(log)
     before = _KERNELS.level
@@ -65,6 +67,8 @@ def open_log(path: Path | None, **start: object) -> Iterator[None]:
         _KERNELS.setLevel(before)
         _KERNELS.removeHandler(listener)
         _CURRENT.reset(token)
+        if log is not None:
+            log.file.close()
 
 
 def record_end(exit_code: int, **entries: object) -> None:
@@ -75,39 +79,45 @@ def record_end(exit_code: int, **entries: object) -> None:
         record("end", exit_code=exit_code, **entries, **asdict(measure_usage()))
 
 
-def _check_log(path: Path) -> None:
-    """Raise InputError if a log cannot be appended to, or the file is another one, such as an input."""
+def _open_file(path: Path) -> FileIO:
+    """Open a log; InputError if it cannot be appended to, or the file is another one, such as an input."""
     try:
-        with path.open("ab+") as file:
-            file.seek(0)
-            first = file.readline(10_000)
+        file = path.open("ab+", buffering=0)
+        file.seek(0)
+        first = file.read(10_000).partition(b"\n")[0]
     except OSError as error:
         raise InputError(
             f"cannot write the log {str(path)!r}: {error.strerror}.",
             hint="name a file in a folder that you may write to.",
         ) from None
-    if not first:
-        return
-    try:
-        is_log = "event" in json.loads(first)
-    except (ValueError, TypeError):
-        is_log = False
-    if not is_log:
+    if first and not _is_line_of_log(first):
+        file.close()
         raise InputError(
             f"{str(path)!r} holds something else than a log of hushtable.", hint="name another file: nothing was added."
         )
+    return file
+
+
+def _is_line_of_log(line: bytes) -> bool:
+    try:
+        entries = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(entries, dict) and [*entries][:2] == ["time", "event"]
 
 
 @contextmanager
 def record_step(what: str) -> Iterator[None]:
-    """Record how long a step took; where the standard error is no terminal, say once a minute that it goes on."""
+    """Record how long a step took, and once a minute that it goes on: on the standard error, too, if no terminal."""
     log, begun, is_over = _CURRENT.get(), perf_counter(), threading.Event()
-    if not sys.stderr.isatty():
-        threading.Thread(target=_beat, args=(what, log, is_over, sys.stderr), daemon=True).start()
+    # In a thread of its own no context variable is set.
+    heart = threading.Thread(target=_beat, args=(what, log, is_over), daemon=True)
+    heart.start()
     try:
         yield
     finally:
         is_over.set()
+        heart.join()
         if log is not None:
             from hushtable.search import measure_usage
 
@@ -115,14 +125,15 @@ def record_step(what: str) -> Iterator[None]:
             log.write("step", step=what, seconds=round(perf_counter() - begun, 3), peak_memory_bytes=peak)
 
 
-def _beat(what: str, log: JobLog | None, is_over: threading.Event, stream: TextIO) -> None:
+def _beat(what: str, log: JobLog | None, is_over: threading.Event) -> None:
     begun = perf_counter()
     while not is_over.wait(HEARTBEAT_SECONDS):
         seconds = round(perf_counter() - begun)
-        stream.write(f"hushtable: {what}, for {seconds:,} seconds.\n")
-        stream.flush()
         if log is not None:
             log.write("heartbeat", step=what, seconds=seconds)
+        if not sys.stderr.isatty():
+            sys.stderr.write(f"hushtable: {what}, for {seconds:,} seconds.\n")
+            sys.stderr.flush()
 
 
 class _CompilingListener(logging.Handler):

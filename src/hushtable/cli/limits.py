@@ -140,29 +140,33 @@ def attack_figures(rate: float, count: int, what: str, excess: float | None = No
 BATCH_FIGURES: Final = ("suppressed", "exposed", "highest", "shared", "alike", "few-values")
 
 
-def batch_figures(release: Release) -> dict[str, LimitedFigure]:
+def batch_figures(release: Release, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
     """Return what `hushtable apply` can limit, before anything is written."""
     batch, exposure = release.batch, release.exposure
-    n_blank, n_records = release.count_blank_records()
-    largest_doubt = "nobody measured what the kept columns expose" if exposure is None else ""
-    both = {
-        "shared": "the number of persons who are in previous batches, too",
-        "alike": "the number of them who share all their cells with fewer than k",
-        "few-values": "the number of them with whom all who are alike have too few sensitive values",
-    }
-    looked = batch is not None and batch.n_shared_persons is not None
     assert batch is not None, "apply makes batches"
-    counts = {"shared": batch.n_shared_persons, "alike": batch.n_few_alike, "few-values": batch.n_few_values}
-    doubt = "" if looked else "no previous batch was given (--previous)"
+    n_blank, n_records = release.count_blank_records()
+    doubt = "no previous batch was given (--previous)" if batch.n_shared_persons is None else ""
+    # Where persons are counted, only a verdict says how many are in a class.
+    highest = 1 / release.verify().smallest_class if "highest" in limits else math.nan
     return {
         "suppressed": LimitedFigure(n_blank / n_records, "the share of records with * in every quasi-identifier"),
         "exposed": LimitedFigure(
             math.nan if exposure is None else exposure.rate,
             "the share of the records that are unique on kept columns",
-            largest_doubt,
+            "nobody measured what the kept columns expose" if exposure is None else "",
         ),
-        "highest": LimitedFigure(1 / int(release.to_dict()["smallest_class"]), "the highest risk of a record"),
-        **{name: LimitedFigure(float(counts[name] or 0), what, doubt) for name, what in both.items()},
+        "highest": LimitedFigure(highest, "the highest risk of a record"),
+        "shared": LimitedFigure(
+            float(batch.n_shared_persons or 0), "the number of persons who are in previous batches, too", doubt
+        ),
+        "alike": LimitedFigure(
+            float(batch.n_few_alike), "the number of them who share all their cells with fewer than k", doubt
+        ),
+        "few-values": LimitedFigure(
+            float(batch.n_few_values),
+            "the number of them with whom all who are alike have too few sensitive values",
+            doubt,
+        ),
     }
 
 

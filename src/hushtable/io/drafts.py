@@ -151,7 +151,8 @@ def replace_files(*paths: Path, internal: Collection[Path] = (), overwrite: bool
             if sys.platform == "win32":
                 # Windows cannot rename an open file. Elsewhere, a closed draft would look abandoned to other writers.
                 open_drafts.close()
-            with _delay_signals(), _hold_folders({path.parent for path in paths}):
+            # Waiting for others can be ended; renaming waits for nobody.
+            with _hold_folders({path.parent for path in paths}), _delay_signals():
                 _rename_all(drafts, paths, internal, overwrite=overwrite)
     except OSError as error:
         raise _write_error(paths[0], error) from None

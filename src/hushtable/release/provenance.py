@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -26,7 +27,9 @@ def describe_provenance(release: Release, policy: Mapping[str, object] | None) -
 
     A digest of an input confirms guesses about it, so that nothing of this goes with a published file.
     """
-    paths = dict.fromkeys((*release.inputs, *(() if release.origin is None else release.origin.inputs)))
+    # One file may have been named in several ways.
+    inputs = (*release.inputs, *(() if release.origin is None else release.origin.inputs))
+    paths = dict.fromkeys(map(os.path.realpath, inputs))
     batch, pseudonyms = release.batch, release.pseudonyms
     return {
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
