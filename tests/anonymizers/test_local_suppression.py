@@ -62,6 +62,19 @@ def test_floors_and_classes_against_brute_force(seed, k):
     assert verdict.figures["optimal"]
 
 
+@pytest.mark.parametrize("unit", [1e-99, 1e-9, 1e9, 1e99])
+def test_only_how_weights_compare_counts(unit):
+    frame = draw(1, n_rows=60, n_values=5)
+    small, large = (
+        suppress(frame, ht.KAnonymity(3), loss=ht.MinimalDistortion({"a": scale, "b": 2 * scale, "c": scale / 2}))
+        for scale in (1.0, unit)
+    )
+    assert small.trace.gap < 0.05
+    assert large.loss == pytest.approx(unit * small.loss)
+    assert large.trace.bound == pytest.approx(unit * small.trace.bound)
+    assert ht.check_certificate(frame, large.certificate).passed
+
+
 @pytest.mark.parametrize("loss", ["ncp", "certainty", "minimal_distortion"])
 def test_a_certificate_that_says_too_much_fails(loss):
     frame = draw(4)
