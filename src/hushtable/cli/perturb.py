@@ -109,7 +109,7 @@ def perturb(
                 print_to_stderr(told)
             write_report(release, results, file=output, inputs=[place_of(file)])
     finally:
-        _print_perturbed(output, release, verdict, beside, as_json=results.as_json)
+        _print_release(output, release, verdict, beside, as_json=results.as_json)
 
 
 def _perturb_table(
@@ -168,7 +168,7 @@ def _read_value(text: str) -> object:
         return text
 
 
-def _print_perturbed(
+def _print_release(
     output: Path, release: PerturbedRelease, verdict: Verdict, beside: PerturbationTradeoff | None, *, as_json: bool
 ) -> None:
     if as_json:
