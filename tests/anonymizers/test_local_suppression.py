@@ -62,6 +62,23 @@ def test_floors_and_classes_against_brute_force(seed, k):
     assert verdict.figures["optimal"]
 
 
+@pytest.mark.parametrize("unit", [1e-99, 1e-9, 1e9, 1e99])
+def test_only_how_weights_compare_counts(unit):
+    frame = draw(1, n_rows=60, n_values=5)
+    small, large, dearer = (
+        suppress(frame, ht.KAnonymity(k), loss=ht.MinimalDistortion({"a": scale, "b": 2 * scale, "c": scale / 2}))
+        for k, scale in ((3, 1.0), (3, unit), (4, unit))
+    )
+    assert small.trace.gap < 0.05
+    assert large.loss == pytest.approx(unit * small.loss)
+    assert large.trace.bound == pytest.approx(unit * small.trace.bound)
+    assert ht.check_certificate(frame, large.certificate).passed
+    entries, others = large.certificate.to_dict(), dearer.certificate.to_dict()
+    lie = {**entries, "kept": others["kept"], "value": others["value"], "bound": others["value"]}
+    del lie["sha256"]
+    assert not ht.check_certificate(frame, ht.Certificate.from_entries(lie)).passed
+
+
 @pytest.mark.parametrize("loss", ["ncp", "certainty", "minimal_distortion"])
 def test_a_certificate_that_says_too_much_fails(loss):
     frame = draw(4)
@@ -100,6 +117,13 @@ def test_every_cell_is_kept_or_blank_and_the_readings_are_as_defined(seed):
         assert told[1] >= 3
         assert release.to_dict()["blanks"]["smallest_own"] == told[1]
         assert any("protects nobody" in line for line in release.facts) == (blanks.n_cells > 0)
+
+
+def test_a_later_batch_is_described():
+    release = suppress(draw(1, n_rows=300), ht.KAnonymity(8))
+    later = release.apply(draw(2, n_rows=200))
+    assert later.blanks is None
+    assert any("200 records" in line for line in later.facts)
 
 
 @pytest.mark.parametrize("seed", range(4))

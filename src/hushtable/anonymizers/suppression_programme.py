@@ -86,7 +86,7 @@ def improve(
     k : int
     own : ndarray of float64, shape (n_rows,)
         What each record costs at least by itself: the first prices.
-    start : Choice
+    start : KeptChoice
         A release.
     clock : Clock
         Its nodes are column sets that were walked, and integer programmes.
@@ -95,6 +95,9 @@ def improve(
     """
     if sets.n_sets > _MAX_SETS or clock.is_over(n_before):
         return None
+    # Tolerances are of weights of about 1; by a power of two, so that no figure is rounded.
+    unit = math.ldexp(0.5, math.frexp(float(sets.weights.max()))[1])
+    sets, own = sets.with_weights(sets.weights / unit), own / unit
     start = _keep_what_agrees(sets, start)
     members = _list_members(sets, k, own, start)
     if members is None:
@@ -112,7 +115,8 @@ def improve(
     n_parts, complete = _search_parts(search, clock, n_before)
     is_best = _prove(search, _step(sets.weights), clock)
     choice = search.to_choice()
-    return PricedRows(prices, choice, float(search.costs @ search.amounts), is_best, n_parts, complete)
+    value = unit * float(search.costs @ search.amounts)
+    return PricedRows(unit * prices, choice, value, is_best, n_parts, complete)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -96,7 +96,7 @@ def perturb(
             "--certificate without a certificate: prices prove the bound of groups on two or more complete columns.",
             hint="add --set prove=true, or leave --certificate out.",
         )
-    beside = _compare_methods(frame, release, [method, *others], options) if others else None
+    beside = _compare_methods(release, others, options) if others else None
     with show_step("writing and verifying"):
         verdict = release.write(
             output, keep_order=written.keep_order, external=written.external, overwrite=results.force
@@ -109,7 +109,7 @@ def perturb(
                 print_to_stderr(told)
             write_report(release, results, file=output, inputs=[place_of(file)])
     finally:
-        _print_perturbed(output, release, verdict, beside, as_json=results.as_json)
+        _print_release(output, release, verdict, beside, as_json=results.as_json)
 
 
 def _perturb_table(
@@ -131,19 +131,12 @@ def _perturb_table(
 
 
 def _compare_methods(
-    frame: Frame, release: PerturbedRelease, methods: list[dict[str, dict[str, object]]], options: PerturbationOptions
+    release: PerturbedRelease, methods: list[dict[str, dict[str, object]]], options: PerturbationOptions
 ) -> PerturbationTradeoff:
-    from hushtable.perturbation import perturbation_tradeoff
+    from hushtable.perturbation import compare_with_release
 
     with show_step("measuring other methods"):
-        return perturbation_tradeoff(
-            frame,
-            columns=release.columns,
-            methods=methods,
-            by=release.by,
-            precision=options.precision,
-            seed=options.seed,
-        )
+        return compare_with_release(release, methods, precision=options.precision, seed=options.seed)
 
 
 def _split_words(text: str) -> tuple[str, list[str]]:
@@ -175,7 +168,7 @@ def _read_value(text: str) -> object:
         return text
 
 
-def _print_perturbed(
+def _print_release(
     output: Path, release: PerturbedRelease, verdict: Verdict, beside: PerturbationTradeoff | None, *, as_json: bool
 ) -> None:
     if as_json:

@@ -10,6 +10,7 @@ from .shuffle import Shuffle as Shuffle
 from .tradeoff import (
     TITLES as TITLES,
     PerturbationTradeoff as PerturbationTradeoff,
+    compare_with_release as compare_with_release,
     describe_point as describe_point,
     perturbation_tradeoff as perturbation_tradeoff,
 )

@@ -11,12 +11,12 @@ import numpy as np
 from hushtable.claims import Stated
 from hushtable.columns import ColumnSpec
 from hushtable.errors import ColumnError, InfeasibleError, InputError, names_in
-from hushtable.io import frames
+from hushtable.io import Frame, frames
 from hushtable.perturbation.method import METHODS, PerturbationMethod, describe_method
 from hushtable.perturbation.perturbing import perturb
 from hushtable.perturbation.release import PerturbedRelease
 from hushtable.plots import charts
-from hushtable.tables import open_table
+from hushtable.tables import Table, open_table
 from hushtable.wording import StatesFacts, careful, join_names
 
 INTERNAL = "internal: who knows what every method loses can undo more; keep it away from whoever receives a table"
@@ -171,32 +171,59 @@ def perturbation_tradeoff(
         raise InputError("methods is not a list of methods.", hint="for instance methods=['noise', 'rank_swap'].")
     made: list[PerturbationMethod] = [METHODS.take(method, PerturbationMethod) for method in methods]
     source = open_table(data)
-    names = (*names_in(columns, "columns"), *names_in(by, "by"))
-    accepted = dict.fromkeys(names, "no table is published")
     points: list[PerturbationPoint] = []
     release: PerturbedRelease | None = None
     for method in made:
-        try:
-            release = perturb(
-                source,
-                columns=columns,
-                method=method,
-                by=by,
-                keep=(),
-                accept=accepted,
-                precision=precision,
-                specs=specs,
-                seed=seed,
-            )
-        except (ColumnError, InfeasibleError) as error:
-            points.append(PerturbationPoint(describe_method(method), reason=error.message))
-            continue
-        points.append(_measure_point(release))
+        point, perturbed = _measure_method(method, source, columns, by, precision, specs, seed)
+        points.append(point)
+        release = perturbed or release
     if release is None:
         raise InputError(f"no method perturbs these columns: {points[0].reason}", hint="choose others.")
     return PerturbationTradeoff(
         release.columns, release.n_records, release.linkage_before, tuple(points), frames.library_of(data)
     )
+
+
+def compare_with_release(
+    release: PerturbedRelease, methods: Sequence[Mapping[str, object]], *, precision: str, seed: int
+) -> PerturbationTradeoff:
+    """Measure other methods on the columns of a release, which comes first and is not made again."""
+    made: list[PerturbationMethod] = [METHODS.take(method, PerturbationMethod) for method in methods]
+    others = (
+        _measure_method(method, release.source, release.columns, release.by, precision, None, seed)[0]
+        for method in made
+    )
+    points = (_measure_point(release), *others)
+    return PerturbationTradeoff(release.columns, release.n_records, release.linkage_before, points)
+
+
+def _measure_method(
+    method: PerturbationMethod,
+    source: Frame | Table,
+    columns: Sequence[str],
+    by: Sequence[str],
+    precision: str,
+    specs: Mapping[str, ColumnSpec] | None,
+    seed: int,
+) -> tuple[PerturbationPoint, PerturbedRelease | None]:
+    """Perturb columns by a method and measure it; it may not take them."""
+    names = (*names_in(columns, "columns"), *names_in(by, "by"))
+    accepted = dict.fromkeys(names, "no table is published")
+    try:
+        release = perturb(
+            source,
+            columns=columns,
+            method=method,
+            by=by,
+            keep=(),
+            accept=accepted,
+            precision=precision,
+            specs=specs,
+            seed=seed,
+        )
+    except (ColumnError, InfeasibleError) as error:
+        return PerturbationPoint(describe_method(method), reason=error.message), None
+    return _measure_point(release), release
 
 
 def _measure_point(release: PerturbedRelease) -> PerturbationPoint:

@@ -273,8 +273,8 @@ class Release(StatesFacts, Generic[FrameT]):
 
     @property
     def blanks(self) -> Blanks | None:
-        """What local suppression blanked, by three readings of a blank; None of releases by other methods."""
-        if self.recoding.style != SUPPRESSION_STYLE:
+        """What local suppression blanked, by three readings of a blank; None of other methods, and of later batches."""
+        if self.recoding.style != SUPPRESSION_STYLE or self.batch is not None:
             return None
         if "blanks" not in self._cache:
             from hushtable.release.blanks import measure_blanks

@@ -163,7 +163,9 @@ class _NearSets:
             return math.inf
         counts, n_x, n_z = self.stated.counts, self.n_choices, self.n_classes
         rows, classes = np.concatenate(self.rows), np.concatenate(self.classes)
-        costs = np.repeat(self.costs, [len(each) for each in self.rows])
+        # The solver's tolerances are absolute: the largest weight becomes 1.
+        unit = float(self.stated.weights.max())
+        costs = np.repeat(self.costs, [len(each) for each in self.rows]) / unit
         x, ones, n = sparse.eye(n_x, format="csr"), np.ones(n_x), counts[rows].astype(float)
         of_rows = sparse.csr_matrix((ones, (rows, np.arange(n_x))), shape=(len(counts), n_x))
         of_classes = sparse.csr_matrix((ones, (classes, np.arange(n_x))), shape=(n_z, n_x))
@@ -182,7 +184,7 @@ class _NearSets:
         )
         if solved.status == _INFEASIBLE:
             return math.inf
-        return None if solved.mip_dual_bound is None else float(solved.mip_dual_bound)
+        return None if solved.mip_dual_bound is None else unit * float(solved.mip_dual_bound)
 
 
 def _label_all(n_rows: int) -> tuple[CountArray, CountArray]:
