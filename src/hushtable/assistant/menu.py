@@ -15,7 +15,7 @@ from typing import Final
 from hushtable.assistant.plain_values import Json
 from hushtable.assistant.source import AssistantSource, find_kind
 from hushtable.errors import HushError
-from hushtable.page import can_be_judged, largest_k, replace_role
+from hushtable.page import can_be_judged, column_entries, largest_k, replace_hierarchy, replace_role
 from hushtable.policy import ComparedRun, Policy, policy_of_run
 
 KS: Final = (5, 10, 15, 20, 50)
@@ -192,26 +192,14 @@ def _change_column(policy: Policy, source: AssistantSource, change: ColumnDraft)
     kind = find_kind(source, policy, name)
     if change.role is not None:
         proposed = next(each for each in source.roles.columns if each.name == name)
-        first = _as_record(source.proposal.to_dict()["columns"].get(name, {}))
+        first = column_entries(source.proposal).get(name, {})
         # Not by the number of values: a single person could make two of one.
         policy = replace_role(policy, name, change.role, proposal=first, is_judgeable=can_be_judged(proposed.kind))
     if change.ladder is not None:
-        entry = LADDERS[change.ladder].entry
-        column = policy.to_dict()["columns"][name]
-        column = {key: each for key, each in _as_record(column).items() if key != "hierarchy"}
-        if entry is not None:
-            column["hierarchy"] = entry
-        if change.ladder.startswith("prefix") and kind == "integer":
-            # Numbers have no prefixes: the column becomes a category.
-            column["kind"] = "category"
-        policy = policy.with_entries({("columns", name): column})
+        policy = replace_hierarchy(policy, name, LADDERS[change.ladder].entry, kind)
     if change.importance is not None:
         policy = policy.with_entries({("importance",): {**policy.importance, name: change.importance}})
     return policy
-
-
-def _as_record(column: str | Mapping[str, Json]) -> Mapping[str, Json]:
-    return {"role": column} if isinstance(column, str) else column
 
 
 def list_ladders(kind: str) -> Sequence[str]:

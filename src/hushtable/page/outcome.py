@@ -103,6 +103,12 @@ def fewest_people(policy: Policy) -> int:
     return max(largest_k(policy), _FEWEST_PEOPLE)
 
 
+def column_entries(policy: Policy) -> dict[str, Mapping[str, object]]:
+    """Return the entries of every column; a role alone is one, too."""
+    columns = policy.to_dict()["columns"]
+    return {name: {"role": entry} if isinstance(entry, str) else entry for name, entry in columns.items()}
+
+
 def encode_column(frame: Frame, name: str, spec: ColumnSpec) -> CodedCells:
     """Encode a column as a policy reads it."""
     table = Table.encode(frame.with_specs({name: spec}), [name])
