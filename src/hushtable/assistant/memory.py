@@ -43,9 +43,11 @@ def digest_of(entries: object) -> str:
 
 
 def make_private_folder(folder: Path) -> Path:
-    """Make a folder that only the user reads."""
+    """Make a folder that only the user reads, and those above it that are missing."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Not by `parents=True`: folders above would be open to others.
+        for each in (*reversed(folder.parents), folder):
+            each.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise InputError(
             f"the state folder cannot be made: {error.strerror}.", hint="pass another one with --state."
