@@ -6,7 +6,6 @@ Tables of the same columns share their verdicts: those of yesterday's and today'
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hushtable.assistant.plain_values import Json
+from hushtable.assistant.plain_values import Json, digest_of
 from hushtable.assistant.sheet import Sheet, make_sheet
 from hushtable.assistant.source import AssistantSource, AssistantTerms
 from hushtable.errors import InputError
@@ -35,11 +34,6 @@ def default_state_folder() -> Path:
     else:
         home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     return home / "hushtable" / "assistant"
-
-
-def digest_of(entries: object) -> str:
-    """Return the SHA-256 of plain values."""
-    return hashlib.sha256(json.dumps(entries, sort_keys=True).encode()).hexdigest()
 
 
 def make_private_folder(folder: Path) -> Path:

@@ -6,13 +6,11 @@ no drafts: they wait on the local page until a person accepts them.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from hushtable.assistant.plain_values import Json
+from hushtable.assistant.plain_values import Json, digest_of
 from hushtable.assistant.source import AssistantSource, find_kind
 from hushtable.errors import HushError
 from hushtable.page import can_be_judged, column_entries, largest_k, replace_hierarchy, replace_role
@@ -105,8 +103,7 @@ class PolicyDraft:
     def id(self) -> str:
         """Its name, the same for the same changes: it says nothing of the table."""
         columns = [[each.id, each.role, each.ladder, each.importance] for each in self.columns]
-        canonical = json.dumps([self.base, columns, self.k, self.suppression, self.method])
-        return f"d{hashlib.sha256(canonical.encode()).hexdigest()[:12]}"
+        return f"d{digest_of([self.base, columns, self.k, self.suppression, self.method])[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +126,7 @@ class PersonRequest:
     @property
     def key(self) -> str:
         """Its name, the same for the same request."""
-        canonical = json.dumps([self.id, self.what, self.value])
-        return f"p{hashlib.sha256(canonical.encode()).hexdigest()[:12]}"
+        return f"p{digest_of([self.id, self.what, self.value])[:12]}"
 
 
 @dataclass(frozen=True, slots=True)

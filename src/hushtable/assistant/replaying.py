@@ -11,10 +11,10 @@ from pathlib import Path
 from threading import Condition
 from typing import Final
 
-from hushtable.assistant.memory import MOST_VERDICTS, AnswerMemory, PolicyShelf, digest_of, make_private_folder
+from hushtable.assistant.memory import MOST_VERDICTS, AnswerMemory, PolicyShelf, make_private_folder
 from hushtable.assistant.opening import FORMAT
 from hushtable.assistant.page_door import PageState
-from hushtable.assistant.plain_values import Json
+from hushtable.assistant.plain_values import Json, digest_of
 from hushtable.assistant.server import PROGRESS_TEXT, build_server, serve
 from hushtable.assistant.session import AssistantSession
 from hushtable.assistant.sheet import make_sheet

@@ -13,7 +13,7 @@ from typing import Final
 
 from hushtable._types import Progress
 from hushtable.assistant.codes import CODES
-from hushtable.assistant.memory import AnswerMemory, PolicyShelf, digest_of
+from hushtable.assistant.memory import AnswerMemory, PolicyShelf
 from hushtable.assistant.menu import (
     MenuRefusal,
     PersonRequest,
@@ -23,7 +23,7 @@ from hushtable.assistant.menu import (
     parse_proposal,
 )
 from hushtable.assistant.page_door import PageState
-from hushtable.assistant.plain_values import Json
+from hushtable.assistant.plain_values import Json, digest_of
 from hushtable.assistant.recipients import describe_release
 from hushtable.assistant.sheet import FEWEST_IN_ALL, Sheet, SheetColumn
 from hushtable.assistant.source import AssistantSource, AssistantTerms
