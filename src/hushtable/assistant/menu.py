@@ -155,10 +155,8 @@ def parse_proposal(arguments: Mapping[str, Json], base: int, source: AssistantSo
         effective = role or now
         if (ladder is not None or entry.get("importance") is not None) and effective != "quasi-identifier":
             raise MenuRefusal("NO_QUASI_IDENTIFIER")
-        if ladder is not None:
-            kinds = LADDERS[ladder].kinds
-            if kinds and find_kind(source, policy, name) not in kinds:
-                raise MenuRefusal("LADDER_DOES_NOT_FIT")
+        if ladder is not None and ladder not in list_ladders(find_kind(source, policy, name)):
+            raise MenuRefusal("LADDER_DOES_NOT_FIT")
         if entry.get("reason"):
             requests.append(PersonRequest(alias, "accept", entry["reason"]))
         if entry.get("groups"):
@@ -187,10 +185,11 @@ def _change_column(policy: Policy, source: AssistantSource, change: ColumnDraft)
     name = source.aliases[change.id]
     kind = find_kind(source, policy, name)
     if change.role is not None:
-        proposed = next(each for each in source.roles.columns if each.name == name)
         first = column_entries(source.proposal).get(name, {})
         # Not by the number of values: a single person could make two of one.
-        policy = replace_role(policy, name, change.role, proposal=first, is_judgeable=can_be_judged(proposed.kind))
+        policy = replace_role(
+            policy, name, change.role, proposal=first, is_judgeable=can_be_judged(source.proposal_of(name).kind)
+        )
     if change.ladder is not None:
         policy = replace_hierarchy(policy, name, LADDERS[change.ladder].entry, kind)
     if change.importance is not None:
