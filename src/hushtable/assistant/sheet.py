@@ -18,8 +18,7 @@ from hushtable.assistant.quoting import find_shown_name, is_plain_value
 from hushtable.assistant.source import AssistantSource, AssistantTerms
 from hushtable.discover import PROSE, ProposedRole
 from hushtable.errors import ColumnError
-from hushtable.page import PeopleCounter
-from hushtable.reporting import persons_of_rows
+from hushtable.reporting import PeopleCounter, persons_of_rows
 from hushtable.tables import Table
 
 FEWEST_IN_ALL: Final = 100

@@ -6,6 +6,5 @@ from .column_settings import (
 from .desk import Desk as Desk, with_open_question as with_open_question
 from .jobs import StoppedError as StoppedError
 from .outcome import column_entries as column_entries, largest_k as largest_k
-from .row_guard import PeopleCounter as PeopleCounter
 from .server import PageServer as PageServer
 from .suggestions import Suggestion as Suggestion

@@ -13,11 +13,12 @@ from hushtable.columns import Column, ColumnSpec
 from hushtable.io import Frame
 from hushtable.page.jobs import PageJob
 from hushtable.page.markup import Html, without_styles
-from hushtable.page.row_guard import GuardedRows, PeopleCounter, guard_rows
+from hushtable.page.row_guard import GuardedRows, guard_rows
 from hushtable.policy import Policy
 from hushtable.quality import Quality
 from hushtable.release import Release
 from hushtable.reporting import (
+    PeopleCounter,
     Report,
     Section,
     SharedText,
