@@ -81,7 +81,7 @@ def with_somebody(draw, people):
 
 
 @pytest.mark.parametrize("n", [2, pytest.param(100, marks=pytest.mark.slow)])
-def test_trackers_learn_nothing_but_where_an_edge_is_crossed(n, tmp_path):
+def test_trackers_learn_nothing_but_where_an_edge_is_crossed(n, tmp_path, record_property):
     draw, seen = random.Random(5), Counter()
     people = small_people(263)
     without = tell(people, tmp_path / "without.csv")
@@ -93,6 +93,7 @@ def test_trackers_learn_nothing_but_where_an_edge_is_crossed(n, tmp_path):
         arguments = draw_draft(draw, told)
         seen[f"{kind}: {explain_verdicts(judge(told, arguments), judge(without, arguments))}"] += 1
         seen.update(f"sheet: {each}" for each in crossed)
+    record_property("seen", dict(seen))
     verdicts = {name: each for name, each in seen.items() if not name.startswith("sheet")}
     assert sum(verdicts.values()) == n
     assert not any(name.endswith(("hidden", "feasible", "more than an edge")) for name in verdicts), seen
@@ -108,7 +109,7 @@ TABLES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
-def test_most_neighbours_are_told_the_same(name, tmp_path):
+def test_most_neighbours_are_told_the_same(name, tmp_path, record_property):
     """No guarantee: figures. Equal sheets: 92 % of people, 83 % of visits, whose many times are near the threshold."""
     draw, table = random.Random(9), TABLES[name]()
     told, seen = tell(table, tmp_path / "all.csv"), Counter()
@@ -123,5 +124,6 @@ def test_most_neighbours_are_told_the_same(name, tmp_path):
         seen.update(f"crossed {each}" for each in crossed)
         draft, verdict = drafts[place % 3], verdicts[place % 3]
         seen[f"verdict {explain_verdicts(verdict, judge(other, draft))}"] += 1
+    record_property("seen", dict(seen))
     assert seen["sheet equal"] >= 0.8 * 200, seen
     assert seen["verdict equal"] >= 0.99 * 200, seen

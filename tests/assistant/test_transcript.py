@@ -9,6 +9,7 @@ pytest.importorskip("mcp")
 from assistant_client import MODES, served, small_people
 from command import run
 from hushtable.assistant import AssistantOptions, verify_transcript
+from hushtable.assistant.memory import make_private_folder
 from hushtable.assistant.transcript import chain_hash
 from hushtable.errors import VerificationError
 
@@ -48,6 +49,14 @@ def test_the_transcript_holds_every_byte_of_both_ways(session):
     assert told["in"] == session.client.sent
     assert told["out"] == session.client.got
     assert oct(session.transcript.stat().st_mode)[-3:] == "600"
+
+
+def test_no_folder_of_the_state_is_open_to_others(tmp_path):
+    state = tmp_path / "state"
+    state.mkdir(mode=0o755)
+    make_private_folder(state / "tables" / "one" / "policies")
+    assert oct(state.stat().st_mode)[-3:] == "755"
+    assert {oct(each.stat().st_mode)[-3:] for each in state.rglob("*")} == {"700"}
 
 
 def test_a_replay_gives_the_same_bytes(session, table):

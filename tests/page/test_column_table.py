@@ -37,6 +37,18 @@ def test_several_changes_are_one_step_and_one_search(ward):
     ward.settle()
 
 
+def test_a_hierarchy_is_taken_back(ward):
+    desk = ward.server.desk
+    field = f"ladder-{place(desk, 'PLZ')}"
+    for word, hierarchy in (("auto", "auto"), ("cuts", None)):
+        assert ward.do("columns", **{field: word}, page=1) == "/columns?page=1"
+        ward.settle()
+        assert desk.rules().columns["PLZ"].hierarchy == hierarchy
+    ward.do("undo")
+    ward.do("undo")
+    ward.settle()
+
+
 def test_nothing_changed_is_no_step(ward):
     desk = ward.server.desk
     last = desk.versions.last

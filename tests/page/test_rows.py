@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hushtable.page.row_guard import PeopleCounter, choose_shown_cells
+from hushtable.page.row_guard import choose_shown_cells
+from hushtable.reporting import PeopleCounter
 from served_page import served
 
 MASK = "•••"

@@ -18,8 +18,7 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.assistant.source import FEWEST_PERSONS, AssistantSource
 from hushtable.errors import ColumnError
 from hushtable.io import Frame
-from hushtable.page import PeopleCounter
-from hushtable.reporting import persons_of_rows
+from hushtable.reporting import PeopleCounter, persons_of_rows
 from hushtable.tables import Table
 
 _ORDERED_KINDS: Final = ("integer", "decimal", "date", "datetime", "time", "ordered")

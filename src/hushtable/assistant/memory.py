@@ -6,7 +6,6 @@ Tables of the same columns share their verdicts: those of yesterday's and today'
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hushtable.assistant.plain_values import Json
+from hushtable.assistant.plain_values import Json, digest_of
 from hushtable.assistant.sheet import Sheet, make_sheet
 from hushtable.assistant.source import AssistantSource, AssistantTerms
 from hushtable.errors import InputError
@@ -37,15 +36,12 @@ def default_state_folder() -> Path:
     return home / "hushtable" / "assistant"
 
 
-def digest_of(entries: object) -> str:
-    """Return the SHA-256 of plain values."""
-    return hashlib.sha256(json.dumps(entries, sort_keys=True).encode()).hexdigest()
-
-
 def make_private_folder(folder: Path) -> Path:
-    """Make a folder that only the user reads."""
+    """Make a folder that only the user reads, and those above it that are missing."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Not by `parents=True`: folders above would be open to others.
+        for each in (*reversed(folder.parents), folder):
+            each.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise InputError(
             f"the state folder cannot be made: {error.strerror}.", hint="pass another one with --state."

@@ -6,16 +6,14 @@ no drafts: they wait on the local page until a person accepts them.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from hushtable.assistant.plain_values import Json
+from hushtable.assistant.plain_values import Json, digest_of
 from hushtable.assistant.source import AssistantSource, find_kind
 from hushtable.errors import HushError
-from hushtable.page import can_be_judged, largest_k, replace_role
+from hushtable.page import can_be_judged, column_entries, largest_k, replace_hierarchy, replace_role
 from hushtable.policy import ComparedRun, Policy, policy_of_run
 
 KS: Final = (5, 10, 15, 20, 50)
@@ -105,8 +103,7 @@ class PolicyDraft:
     def id(self) -> str:
         """Its name, the same for the same changes: it says nothing of the table."""
         columns = [[each.id, each.role, each.ladder, each.importance] for each in self.columns]
-        canonical = json.dumps([self.base, columns, self.k, self.suppression, self.method])
-        return f"d{hashlib.sha256(canonical.encode()).hexdigest()[:12]}"
+        return f"d{digest_of([self.base, columns, self.k, self.suppression, self.method])[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +126,7 @@ class PersonRequest:
     @property
     def key(self) -> str:
         """Its name, the same for the same request."""
-        canonical = json.dumps([self.id, self.what, self.value])
-        return f"p{hashlib.sha256(canonical.encode()).hexdigest()[:12]}"
+        return f"p{digest_of([self.id, self.what, self.value])[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +155,8 @@ def parse_proposal(arguments: Mapping[str, Json], base: int, source: AssistantSo
         effective = role or now
         if (ladder is not None or entry.get("importance") is not None) and effective != "quasi-identifier":
             raise MenuRefusal("NO_QUASI_IDENTIFIER")
-        if ladder is not None:
-            kinds = LADDERS[ladder].kinds
-            if kinds and find_kind(source, policy, name) not in kinds:
-                raise MenuRefusal("LADDER_DOES_NOT_FIT")
+        if ladder is not None and ladder not in list_ladders(find_kind(source, policy, name)):
+            raise MenuRefusal("LADDER_DOES_NOT_FIT")
         if entry.get("reason"):
             requests.append(PersonRequest(alias, "accept", entry["reason"]))
         if entry.get("groups"):
@@ -191,27 +185,16 @@ def _change_column(policy: Policy, source: AssistantSource, change: ColumnDraft)
     name = source.aliases[change.id]
     kind = find_kind(source, policy, name)
     if change.role is not None:
-        proposed = next(each for each in source.roles.columns if each.name == name)
-        first = _as_record(source.proposal.to_dict()["columns"].get(name, {}))
+        first = column_entries(source.proposal).get(name, {})
         # Not by the number of values: a single person could make two of one.
-        policy = replace_role(policy, name, change.role, proposal=first, is_judgeable=can_be_judged(proposed.kind))
+        policy = replace_role(
+            policy, name, change.role, proposal=first, is_judgeable=can_be_judged(source.proposal_of(name).kind)
+        )
     if change.ladder is not None:
-        entry = LADDERS[change.ladder].entry
-        column = policy.to_dict()["columns"][name]
-        column = {key: each for key, each in _as_record(column).items() if key != "hierarchy"}
-        if entry is not None:
-            column["hierarchy"] = entry
-        if change.ladder.startswith("prefix") and kind == "integer":
-            # Numbers have no prefixes: the column becomes a category.
-            column["kind"] = "category"
-        policy = policy.with_entries({("columns", name): column})
+        policy = replace_hierarchy(policy, name, LADDERS[change.ladder].entry, kind)
     if change.importance is not None:
         policy = policy.with_entries({("importance",): {**policy.importance, name: change.importance}})
     return policy
-
-
-def _as_record(column: str | Mapping[str, Json]) -> Mapping[str, Json]:
-    return {"role": column} if isinstance(column, str) else column
 
 
 def list_ladders(kind: str) -> Sequence[str]:

@@ -11,10 +11,10 @@ from pathlib import Path
 from threading import Condition
 from typing import Final
 
-from hushtable.assistant.memory import MOST_VERDICTS, AnswerMemory, PolicyShelf, digest_of, make_private_folder
+from hushtable.assistant.memory import MOST_VERDICTS, AnswerMemory, PolicyShelf, make_private_folder
 from hushtable.assistant.opening import FORMAT
 from hushtable.assistant.page_door import PageState
-from hushtable.assistant.plain_values import Json
+from hushtable.assistant.plain_values import Json, digest_of
 from hushtable.assistant.server import PROGRESS_TEXT, build_server, serve
 from hushtable.assistant.session import AssistantSession
 from hushtable.assistant.sheet import make_sheet
@@ -141,9 +141,8 @@ def _replay(lines: Sequence[TranscriptLine], original: Path, state: Path) -> Tra
     entries = {name: each for name, each in header["terms"].items() if name != "menu"}
     terms = AssistantTerms(**{**entries, "withheld": tuple(entries["withheld"])})
     sheet = make_sheet(source, terms)
-    differences = (
-        [] if sheet.to_dict() == _as_stored(header["sheet"]) else ["The sheet does not follow from the table."]
-    )
+    is_same = digest_of(sheet.to_dict()) == digest_of(header["sheet"])
+    differences = [] if is_same else ["The sheet does not follow from the table."]
     script = _make_script(lines)
     differences += script.find_unanswered()
     with tempfile.TemporaryDirectory() as folder:
@@ -174,15 +173,6 @@ def _make_script(lines: Sequence[TranscriptLine]) -> _Script:
         or (begun.get(_request_id(line.content), True) and _parse(line.content).get("method") != _CANCELLED)
     ]
     return _Script(kept, frozenset(begun))
-
-
-def _as_stored(sheet: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the sheet of a header as `Sheet.to_dict` has it: JSON knows no tuples."""
-    columns = []
-    for column in sheet["columns"]:
-        values = column["values"]
-        columns.append({**column, "values": None if values is None else tuple(values)})
-    return {**sheet, "columns": tuple(columns)}
 
 
 def _fill_memory(folder: Path, source: str, verdicts: Mapping[str, Json]) -> AnswerMemory:

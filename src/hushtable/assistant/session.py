@@ -13,7 +13,7 @@ from typing import Final
 
 from hushtable._types import Progress
 from hushtable.assistant.codes import CODES
-from hushtable.assistant.memory import AnswerMemory, PolicyShelf, digest_of
+from hushtable.assistant.memory import AnswerMemory, PolicyShelf
 from hushtable.assistant.menu import (
     MenuRefusal,
     PersonRequest,
@@ -23,7 +23,7 @@ from hushtable.assistant.menu import (
     parse_proposal,
 )
 from hushtable.assistant.page_door import PageState
-from hushtable.assistant.plain_values import Json
+from hushtable.assistant.plain_values import Json, digest_of
 from hushtable.assistant.recipients import describe_release
 from hushtable.assistant.sheet import FEWEST_IN_ALL, Sheet, SheetColumn
 from hushtable.assistant.source import AssistantSource, AssistantTerms
@@ -168,10 +168,9 @@ class AssistantSession:
     def _judge(self, arguments: Mapping[str, Json], progress: Progress) -> Mapping[str, Json]:
         draft, ks = self._find_draft(arguments["draft"]), list(dict.fromkeys(arguments.get("ks") or [None]))
         told = []
-        for place, k in enumerate(ks):
+        for k in ks:
             policy = apply_draft(draft, self._policy, self.source, k)
-            part = partial(_report_part, progress, place / len(ks), 1 / len(ks))
-            told.append({**_describe_request(policy), **self._find_verdict(policy, part).to_dict()})
+            told.append({**_describe_request(policy), **self._find_verdict(policy, progress).to_dict()})
         return {"draft": arguments["draft"], "verdicts": told}
 
     def _find_verdict(self, policy: Policy, progress: Progress) -> AssistantVerdict:
@@ -220,10 +219,6 @@ class AssistantSession:
         if self.state.signed is None:
             raise MenuRefusal("NOT_SIGNED")
         return describe_release(self.source, self.shelf.policy_of(self.state.signed))
-
-
-def _report_part(progress: Progress, begin: float, width: float, share: float) -> None:
-    progress(begin + width * share)
 
 
 def _describe_request(policy: Policy) -> dict[str, Json]:

@@ -6,21 +6,19 @@ follows from it by subtraction counts fewer: one column each, one level each, so
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
 
-from hushtable._types import CodeArray
 from hushtable.assistant.bands import MISSING_EDGES, distinct_band, is_safe, round_count, share_band
 from hushtable.assistant.plain_values import Json
 from hushtable.assistant.quoting import find_shown_name, is_plain_value
 from hushtable.assistant.source import AssistantSource, AssistantTerms
 from hushtable.discover import PROSE, ProposedRole
 from hushtable.errors import ColumnError
-from hushtable.page import PeopleCounter
-from hushtable.reporting import persons_of_rows
+from hushtable.reporting import PeopleCounter, persons_of_rows
 from hushtable.tables import Table
 
 FEWEST_IN_ALL: Final = 100
@@ -127,7 +125,7 @@ def make_sheet(source: AssistantSource, terms: AssistantTerms) -> Sheet:
     columns = []
     for (alias, name), proposed in zip(source.aliases.items(), source.roles.columns, strict=True):
         column = _describe_column(alias, find_shown_name(name, terms.names), proposed)
-        columns.append(_with_bands(column, source, terms, people, everybody) if is_told else column)
+        columns.append(_with_bands(column, proposed, source, terms, people, everybody) if is_told else column)
     return Sheet(round_count(everybody) if is_told else None, source.roles.of_persons, tuple(columns))
 
 
@@ -139,9 +137,13 @@ def _describe_column(alias: str, name: str | None, proposed: ProposedRole) -> Sh
 
 
 def _with_bands(
-    column: SheetColumn, source: AssistantSource, terms: AssistantTerms, people: PeopleCounter, everybody: int
+    column: SheetColumn,
+    proposed: ProposedRole,
+    source: AssistantSource,
+    terms: AssistantTerms,
+    people: PeopleCounter,
+    everybody: int,
 ) -> SheetColumn:
-    proposed = next(each for each in source.roles.columns if each.name == source.aliases[column.id])
     missing = proposed.n_missing / max(1, source.typed_frame.n_records)
     told = SheetColumn(
         **{
@@ -159,7 +161,7 @@ def _with_bands(
     except ColumnError:
         return told
     texts = table.columns[0].texts()
-    counts = _count_people(table.codes[0], len(texts), people)
+    counts = people.count(table.codes[0], len(texts)).tolist()
     shown = [code for code, n in enumerate(counts) if n >= terms.least and is_plain_value(texts[code])]
     shares = [counts[code] / everybody for code in shown]
     figures = (missing, proposed.n_distinct, everybody)
@@ -171,7 +173,3 @@ def _with_bands(
             ]
             return SheetColumn(**told.to_dict(), values=tuple(values[:MOST_VALUES]), more=len(values) > MOST_VALUES)
     return told
-
-
-def _count_people(codes: CodeArray, n_values: int, people: PeopleCounter) -> Sequence[int]:
-    return [int(n) for n in people.count(codes, n_values)]

@@ -11,7 +11,7 @@ from typing import Final
 from hushtable.assistant.plain_values import Json
 from hushtable.assistant.quoting import NamesShown
 from hushtable.columns import ColumnSpec
-from hushtable.discover import Roles, find_quasi_identifiers
+from hushtable.discover import ProposedRole, Roles, find_quasi_identifiers
 from hushtable.errors import InputError
 from hushtable.io import Frame, Snapshot, frames
 from hushtable.page import with_open_question
@@ -91,6 +91,10 @@ class AssistantSource:
             raise InputError("the table has no column of the name that was given.", hint="look at its header.")
         return found[0]
 
+    def proposal_of(self, name: str) -> ProposedRole:
+        """Return what was proposed of a column."""
+        return next(each for each in self.roles.columns if each.name == name)
+
     @cached_property
     def proposal(self) -> Policy:
         """The policy that a scan proposes."""
@@ -128,4 +132,4 @@ def read_source(path: Path, policy: Policy | None) -> AssistantSource:
 def find_kind(source: AssistantSource, policy: Policy, name: str) -> str:
     """Return the kind of a column: as the policy says, else as its cells tell."""
     spec = policy.columns[name].spec if name in policy.columns else ColumnSpec()
-    return spec.kind or next(each.kind for each in source.roles.columns if each.name == name)
+    return spec.kind or source.proposal_of(name).kind

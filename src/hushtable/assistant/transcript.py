@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -11,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from hushtable.assistant.plain_values import Json
+from hushtable.assistant.plain_values import Json, digest_of
 from hushtable.errors import InputError, VerificationError
 
 KINDS_OF_LINES: Final = ("header", "in", "out", "page", "note", "end")
@@ -42,7 +41,7 @@ class TranscriptLine:
 
 def chain_hash(before: str, kind: str, content: object) -> str:
     """Return the hash of a line, after the hash before it."""
-    return hashlib.sha256(json.dumps([before, kind, content], sort_keys=True).encode()).hexdigest()
+    return digest_of([before, kind, content])
 
 
 def _format_line(kind: str, content: object, chain: str) -> str:

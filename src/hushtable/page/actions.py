@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from hushtable.anonymizers import METHODS, STYLES
 from hushtable.errors import InputError
 from hushtable.hierarchy import PROPOSED, Hierarchy
-from hushtable.page.column_settings import OWN_CUTS, change_columns, change_role
+from hushtable.page.column_settings import OWN_CUTS, change_columns, change_role, replace_hierarchy
 from hushtable.page.desk import Desk
 from hushtable.page.ladders import (
     rows_of_groups,
@@ -182,17 +182,8 @@ def _parse_rule(desk: Desk, rule: str, options: str) -> Any:
 
 def _change_hierarchy(desk: Desk, name: str, entry: Any) -> None:
     """Change the hierarchy of a column, and check that it can be built."""
-    policy = desk.rules()
-    entries = policy.to_dict()["columns"]
-    column = entries[name] if isinstance(entries[name], dict) else {"role": entries[name]}
-    column = {key: each for key, each in column.items() if key != "hierarchy"}
     coded = desk.column_values(name)
-    if entry is not None:
-        column["hierarchy"] = entry
-        if isinstance(entry, dict) and "prefix" in entry and coded is not None and coded.column.kind == "integer":
-            # Numbers have no prefixes: the column becomes a category.
-            column["kind"] = "category"
-    changed = policy.with_entries({("columns",): {**entries, name: column}})
+    changed = replace_hierarchy(desk.rules(), name, entry, "" if coded is None else coded.column.kind)
     before = desk.policy
     desk.policy = changed
     try:

@@ -11,6 +11,7 @@ from hushtable.columns import KINDS, ROLES
 from hushtable.errors import InputError
 from hushtable.hierarchy import PROPOSED
 from hushtable.page.desk import DEFAULT_K, REMOVED_ROLES, Desk
+from hushtable.page.outcome import column_entries
 from hushtable.policy import Policy, plain_yaml
 from hushtable.quality import HIGHEST_IMPORTANCE
 
@@ -97,9 +98,11 @@ def change_columns(desk: Desk, answers: Mapping[str, Settings]) -> Policy:
                 desk.policy = change_role(desk, name, role)
             able = read_settings(desk, name)
             changed = {part: entry for part, entry in changed.items() if part in able}
-            entries = _change_entries(desk, name, changed, codes)
-            if entries:
-                desk.policy = desk.rules().with_entries(entries)
+            if "ladder" in changed:
+                ladder = _parse_ladder(name, changed["ladder"])
+                desk.policy = replace_hierarchy(desk.rules(), name, ladder, kind_of(desk, name))
+            if changed:
+                desk.policy = desk.rules().with_entries(_change_entries(desk, name, changed, codes))
                 desk.ladder(name)
         return desk.rules()
     finally:
@@ -133,24 +136,31 @@ def replace_role(
     is_judgeable : bool
         Whether a model can ask for different values of it.
     """
-    current = policy.to_dict()
-    entries = {
-        each: entry if isinstance(entry, dict) else {"role": entry} for each, entry in current["columns"].items()
-    }
+    entries = column_entries(policy)
     before = entries[name]
     is_first = before["role"] not in _JUDGED_ROLES and proposal.get("role") in _JUDGED_ROLES and role in _JUDGED_ROLES
     # A date stays shifted, which its form does not ask.
     of_role = () if role == before["role"] == "quasi-identifier" else ("action",)
     useless = (*_USELESS_ENTRIES.get(role, ()), *of_role)
-    entries[name] = {key: each for key, each in (proposal if is_first else before).items() if key not in useless}
-    entries[name] |= {"role": role}
-    if role == "identifier" and action:
-        entries[name]["action"] = action
+    kept = {key: each for key, each in (proposal if is_first else before).items() if key not in useless}
+    of_identifier = {"action": action} if role == "identifier" and action else {}
+    entries[name] = {**kept, "role": role, **of_identifier}
     models = [model for model in policy.models if role == "sensitive" or name not in model.needs.sensitive]
     if role == "sensitive" and before["role"] != role and is_judgeable:
         models.append({"distinct-l-diversity": {"l": 2, "sensitive": name}})
     changes = {("columns",): entries, ("models",): models or [{"k-anonymity": DEFAULT_K}]}
-    return policy.with_entries({**changes, **_forget_column(policy, current, name, role, action)})
+    return policy.with_entries({**changes, **_forget_column(policy, name, role, action)})
+
+
+def replace_hierarchy(policy: Policy, name: str, entry: object, kind: str) -> Policy:
+    """Return the policy with another hierarchy of a column of a kind; without one for None."""
+    column = {key: each for key, each in column_entries(policy)[name].items() if key != "hierarchy"}
+    if entry is not None:
+        column["hierarchy"] = entry
+    if isinstance(entry, Mapping) and "prefix" in entry and kind == "integer":
+        # Numbers have no prefixes: the column becomes a category.
+        column["kind"] = "category"
+    return policy.with_entries({("columns", name): column})
 
 
 _JUDGED_ROLES: Final = ("quasi-identifier", "sensitive", "ask")
@@ -169,11 +179,10 @@ def can_be_judged(kind: str) -> bool:
     return kind in ("category", "ordered")
 
 
-def _forget_column(
-    policy: Policy, current: Mapping[str, object], name: str, role: str, action: str
-) -> dict[object, object]:
+def _forget_column(policy: Policy, name: str, role: str, action: str) -> dict[object, object]:
     """Return what no longer holds elsewhere in a policy if a column has a role, by its place there."""
     changes: dict[object, object] = {}
+    current = policy.to_dict()
     if role != "quasi-identifier":
         for part, option in (("loss", "weights"), ("method", "grid")):
             changes |= _without_column(current.get(part), part, option, name)
@@ -221,7 +230,6 @@ def _parsers(name: str) -> Mapping[str, tuple[tuple[str, ...], Callable[[str, st
     """Return the place of each setting that is one entry of its column, and what reads it."""
     return {
         "kind": (("columns", name, "kind"), lambda name, text: _parse_choice(name, text, ("", *KINDS)) or None),
-        "ladder": (("columns", name, "hierarchy"), _parse_ladder),
         "round": (("columns", name, "round"), _parse_step),
         "odd": (("columns", name, "odd_cells"), lambda name, text: _parse_choice(name, text, ODD_ANSWERS)),
     }

@@ -24,6 +24,7 @@ from hushtable.page.outcome import (
     CodedCells,
     PolicyOutcome,
     SaidSection,
+    column_entries,
     encode_column,
     fewest_people,
     find_outcome,
@@ -590,9 +591,8 @@ class Desk:
         job.tell(0.8)
         roles = with_open_question(roles)
         text = propose_policy(typed_frame, roles, k=DEFAULT_K, source=path.name, run=None, undecided=odd)
-        first = Policy.parse(text).to_dict()["columns"]
-        proposal = {name: entry if isinstance(entry, dict) else {"role": entry} for name, entry in first.items()}
-        policy, cells_by_column = existing or Policy.parse(text), {}
+        proposed = Policy.parse(text)
+        policy, cells_by_column = existing or proposed, {}
         for column in roles.columns:
             if column.name not in policy.columns or column.role == "identifier":
                 continue
@@ -602,7 +602,7 @@ class Desk:
                 cells_by_column[column.name, repr(spec)] = coded
         codes = {column.name: find_likely_missing_codes(typed_frame, column) for column in roles.columns}
         looked = FirstLook(path, frame, typed_frame, roles, risk, snapshot, odd, codes)
-        return looked, file, None if existing is not None else text, proposal, cells_by_column
+        return looked, file, None if existing is not None else text, column_entries(proposed), cells_by_column
 
     def _read_by_policy(self, path: Path, policy: Policy | None) -> Frame:
         """Read a table as a policy says; as it is where the policy is of another table, spelled in another way."""

@@ -13,11 +13,12 @@ from hushtable.columns import Column, ColumnSpec
 from hushtable.io import Frame
 from hushtable.page.jobs import PageJob
 from hushtable.page.markup import Html, without_styles
-from hushtable.page.row_guard import GuardedRows, PeopleCounter, guard_rows
+from hushtable.page.row_guard import GuardedRows, guard_rows
 from hushtable.policy import Policy
 from hushtable.quality import Quality
 from hushtable.release import Release
 from hushtable.reporting import (
+    PeopleCounter,
     Report,
     Section,
     SharedText,
@@ -101,6 +102,12 @@ def largest_k(policy: Policy) -> int:
 def fewest_people(policy: Policy) -> int:
     """Return how many people must share a cell that is shown."""
     return max(largest_k(policy), _FEWEST_PEOPLE)
+
+
+def column_entries(policy: Policy) -> dict[str, Mapping[str, object]]:
+    """Return the entries of every column; a role alone is one, too."""
+    columns = policy.to_dict()["columns"]
+    return {name: {"role": entry} if isinstance(entry, str) else entry for name, entry in columns.items()}
 
 
 def encode_column(frame: Frame, name: str, spec: ColumnSpec) -> CodedCells:

@@ -32,36 +32,11 @@ from hushtable.claims import Classes
 from hushtable.columns import SUPPRESSED, cells, format_values
 from hushtable.hierarchy import Hierarchy
 from hushtable.release import Release
+from hushtable.reporting import PeopleCounter
 from hushtable.tables import label_rows
 
 _STYLES_WITH_ENDS_OF_DATA: Final = ("cut", "tight")
 _RULES_WITH_ENDS_OF_DATA: Final = ("frequency", "runs")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PeopleCounter:
-    """Counts the people of groups of rows.
-
-    Attributes
-    ----------
-    records : ndarray of int64, shape (n_rows,)
-        How many records each row stands for.
-    persons : ndarray of int32, shape (n_rows,), optional
-        Whose each row is, -1 if missing. Without it every record is a person.
-    """
-
-    records: CountArray = field(repr=False)
-    persons: CodeArray | None = field(repr=False)
-
-    def count(self, groups: CodeArray, n_groups: int) -> CountArray:
-        """Return how many people each group has; rows of group -1 are in none."""
-        if self.persons is None:
-            # Counts are whole numbers far below 2^53, so that bincount's floats are exact.
-            return np.bincount(groups + 1, weights=self.records, minlength=n_groups + 1)[1:].astype(np.int64)
-        is_known = (groups >= 0) & (self.persons >= 0)
-        width = int(self.persons.max(initial=0)) + 1
-        pairs = np.unique(groups[is_known].astype(np.int64) * width + self.persons[is_known])
-        return np.bincount(pairs // width, minlength=n_groups)
 
 
 class ShownCells(NamedTuple):

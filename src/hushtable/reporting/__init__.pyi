@@ -16,5 +16,10 @@ from .document import (
 )
 from .papers import references as references
 from .reports import report as report
-from .shared import SharedText as SharedText, find_shared_texts as find_shared_texts, persons_of_rows as persons_of_rows
+from .shared import (
+    PeopleCounter as PeopleCounter,
+    SharedText as SharedText,
+    find_shared_texts as find_shared_texts,
+    persons_of_rows as persons_of_rows,
+)
 from .sign_off import section_on_sign_off as section_on_sign_off

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,32 @@ class SharedText(NamedTuple):
 def persons_of_rows(frame: Frame, person: str | None) -> CodeArray | None:
     """Return the person of each row, -1 if missing; None if every row is a different person's."""
     return None if person is None else Table.encode(frame, [person]).codes[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PeopleCounter:
+    """Counts the people of groups of rows.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (n_rows,)
+        How many records each row stands for.
+    persons : ndarray of int32, shape (n_rows,), optional
+        Whose each row is, -1 if missing. Without it every record is a person.
+    """
+
+    records: CountArray = field(repr=False)
+    persons: CodeArray | None = field(repr=False)
+
+    def count(self, groups: CodeArray, n_groups: int) -> CountArray:
+        """Return how many people each group has; rows of group -1 are in none."""
+        if self.persons is None:
+            # Counts are whole numbers far below 2^53, so that bincount's floats are exact.
+            return np.bincount(groups + 1, weights=self.records, minlength=n_groups + 1)[1:].astype(np.int64)
+        is_known = (groups >= 0) & (self.persons >= 0)
+        width = int(self.persons.max(initial=0)) + 1
+        pairs = np.unique(groups[is_known].astype(np.int64) * width + self.persons[is_known])
+        return np.bincount(pairs // width, minlength=n_groups)
 
 
 def find_shared_texts(
@@ -62,12 +89,8 @@ def find_shared_texts(
     >>> find_shared_texts(codes, ["flu", "gout", "mumps"], np.ones(6, dtype=np.int64), None, min_people=2)
     ([SharedText(code=0, text='flu', n_records=3), SharedText(code=2, text='mumps', n_records=2)], 1)
     """
-    counts = np.bincount(codes + 1, weights=records, minlength=len(texts) + 1)[1:].astype(np.int64)
-    people = counts
-    if persons is not None:
-        is_known = (codes >= 0) & (persons >= 0)
-        pairs = np.unique(codes[is_known].astype(np.int64) * (int(persons.max(initial=0)) + 1) + persons[is_known])
-        people = np.bincount(pairs // (int(persons.max(initial=0)) + 1), minlength=len(texts))
+    counts = PeopleCounter(records, None).count(codes, len(texts))
+    people = counts if persons is None else PeopleCounter(records, persons).count(codes, len(texts))
     frequent_codes = [int(place) for place in np.argsort(-counts, kind="stable") if people[place] >= max(1, min_people)]
     named = [(place, texts[place]) for place in frequent_codes]
     found = [SharedText(place, text, int(counts[place])) for place, text in named if text is not None]
