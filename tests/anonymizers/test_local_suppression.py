@@ -124,6 +124,9 @@ def test_a_later_batch_is_described():
     later = release.apply(draw(2, n_rows=200))
     assert later.blanks is None
     assert any("200 records" in line for line in later.facts)
+    by_sets = suppress(draw(1, n_rows=300), ht.KAnonymity(8), per_combination=2)
+    with pytest.raises(ht.InputError, match="has no next batch"):
+        by_sets.apply(draw(2, n_rows=200))
 
 
 @pytest.mark.parametrize("seed", range(4))

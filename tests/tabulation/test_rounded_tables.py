@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import hushtable as ht
+from command import run
 
 
 def records_of(counts):
@@ -76,6 +77,13 @@ def test_rounded_tables_are_checked_by_what_their_readers_know(tmp_path):
     ht.tabulate(people, by=["education", "sex"]).write(tmp_path / "hidden.csv")
     with pytest.raises(ht.InputError, match="some tables are rounded"):
         ht.check_tables([paths[0], tmp_path / "hidden.csv"])
+    # With options its counts would be judged as true ones.
+    with pytest.raises(ht.InputError, match="was given with options that say what is what"):
+        ht.check_tables(paths[0], by=["education", "sex"], value="n")
+    for options in (("--by", "education,sex", "--value", "n"), ("--encoding", "utf-8")):
+        refused = run("check", paths[0], *options)
+        assert refused.code == 2
+        assert "leave them out" in refused.err
 
 
 def test_a_file_with_a_further_column_or_row_is_none(tmp_path):

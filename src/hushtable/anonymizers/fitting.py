@@ -15,6 +15,7 @@ from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.placement import Routes, write_bounds
 from hushtable.anonymizers.preparation import Request
+from hushtable.claims import Combinations
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, format_value, parse_cell
 from hushtable.errors import InputError, quote_names
 from hushtable.hierarchy import Dates, Dictionary, Frequency, Hierarchy, Prefix, Rule, Runs
@@ -47,6 +48,11 @@ class Learner:
         """Learn the cells of a release and where new rows go; raise if the release cannot place other rows."""
         request = self.request
         check_learnable(request.models, release.recoding.style)
+        if isinstance(release.claim, Combinations):
+            raise InputError(
+                "a release by combinations of columns has no next batch.",
+                hint="its cells are few on all columns together, on which a batch is judged: anonymize the rows anew.",
+            )
         _check_no_sets(request.parted)
         cells, class_of_leaf = _collect_cells(release.recoding)
         seen = None if release.placing is None else _rows_with_classes(release, request)

@@ -119,8 +119,15 @@ def check(
     Exits with 1 if a hidden cell is exposed, known too closely or not judged.
     """
     from hushtable.io import drafts
+    from hushtable.release import manifest
     from hushtable.tabulation import check_tables
 
+    described = [table.name for table in tables if manifest.manifest_path(table).is_file()]
+    if described and reading != ReadingOptions():
+        raise InputError(
+            f"{described[0]} has a manifest, and was given with options of how it is read.",
+            hint="the manifest says it: leave them out.",
+        )
     outputs = (*filter(None, [results.certificate]), *report_outputs(results.report))
     drafts.check_outputs(outputs, tables, overwrite=results.force)
     with show_step("reading and judging"):

@@ -362,6 +362,11 @@ def _open_tables(data: object, asked: TableReading, claim: HiddenCells | None) -
     """Return tables of a file, and how each is read: as metadata of tau-Argus say, or a manifest of hushtable."""
     if not isinstance(data, (str, os.PathLike)):
         return [(data, asked)]
+    if isinstance(claim, RoundedCells) and asked != TableReading():
+        raise InputError(
+            f"{Path(data).name} holds rounded counts, and was given with options that say what is what.",
+            hint="its manifest says it: leave them out.",
+        )
     if claim is not None and asked == TableReading():
         readings = [TableReading.from_dict(each) for each in claim.witnesses["tables"]]
         if isinstance(claim, RoundedCells):
