@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -169,6 +170,43 @@ def test_a_changed_folder_fails_or_is_judged_in_part(folder, harm, said):
         assert any("drugs" in needs for needs in verdict.unchecked.values())
     else:
         assert any(said in str(failure) for failure in verdict.failures), verdict.failures
+
+
+def edit_manifest(path, change):
+    entries = json.loads((path / "_manifest.json").read_text())
+    change(entries)
+    (path / "_manifest.json").write_text(json.dumps(entries))
+
+
+def test_what_a_newer_version_wrote_is_judged_in_part(folder):
+    edit_manifest(folder, lambda entries: entries["claim"].update(form=9, more="x"))
+    verdict = ht.verify_tables(folder)
+    assert verdict.passed
+    assert not verdict.complete
+    assert {"what more of the claim says", "all that the claim says"} <= set(verdict.unchecked)
+    edit_manifest(folder, lambda entries: entries.update(form=9))
+    assert "all that the manifest says" in ht.verify_tables(folder).unchecked
+
+
+@pytest.mark.parametrize("odd", [None, 7, "other", ["other"], {"other": 1}])
+def test_an_altered_manifest_fails_or_is_refused(folder, odd):
+    for change in (
+        lambda entries: entries.update(tables=odd),
+        lambda entries: entries["tables"].update(stays=odd),
+        lambda entries: entries["tables"]["stays"].update(sha256=odd),
+    ):
+        before = (folder / "_manifest.json").read_text()
+        edit_manifest(folder, change)
+        assert any("describes" in str(failure) for failure in ht.verify_tables(folder).failures)
+        (folder / "_manifest.json").write_text(before)
+
+
+@pytest.mark.parametrize("odd", [None, 7, "other", ["other"], {"other": 1}])
+@pytest.mark.parametrize("name", ["person", "columns", "kind", "suppressed"])
+def test_an_altered_claim_of_a_table_is_no_traceback(folder, name, odd):
+    edit_manifest(folder, lambda entries: entries["claim"]["tables"]["stays"].update({name: odd}))
+    with suppress(ht.InputError):
+        ht.verify_tables(folder)
 
 
 def rewrite(path, name, change):

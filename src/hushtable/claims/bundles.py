@@ -22,6 +22,7 @@ from hushtable.claims.histories import (
     search_sets,
 )
 from hushtable.claims.verdict import Failure, SpeaksOfNobody, Verdict
+from hushtable.claims.verifying import claim_from_dict
 from hushtable.columns import text_codes
 from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.io import frames
@@ -223,8 +224,10 @@ class LinkedTables(SpeaksOfNobody):
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> LinkedTables:
         """Read what `to_dict` wrote."""
-        kinds = {kind.kind: kind for kind in (Classes, HistoryClaim)}
-        tables = {str(name): kinds[claim["kind"]].from_dict(claim) for name, claim in entries["tables"].items()}
+        claims = {str(name): claim_from_dict(claim) for name, claim in entries["tables"].items()}
+        tables = {name: claim for name, claim in claims.items() if isinstance(claim, Classes)}
+        if len(tables) < len(claims):
+            raise TypeError
         return cls(tables=tables, unit=entries["unit"], is_joined=bool(entries["is_joined"]))
 
     def _verify_apart(self, read: Mapping[str, frames.Frame]) -> Iterator[Verdict]:

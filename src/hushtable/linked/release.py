@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from hushtable.io import Frame, frames, program_of
 from hushtable.linked import writing
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.tables import LinkedRows
-from hushtable.release import Destination, Release, TableContent, external_facts
+from hushtable.release import Destination, Release, TableContent, external_facts, manifest
 from hushtable.wording import StatesFacts, careful, count_of, join_names
 
 
@@ -204,17 +203,11 @@ class LinkedRelease(StatesFacts):
         of_tables = facts.pop("tables")
         if external:
             facts, of_tables = {}, {name: external_facts(each) for name, each in of_tables.items()}
-        return {
-            **facts,
-            **({} if external else {"policy": self.policy.to_dict()}),
-            "hushtable": version("hushtable"),
-            "file": target.name,
-            "sha256": digest,
-            "n_records": sum(table.frame.n_records for table in tables.values()),
-            "verified": True,
-            "tables": {name: {**of_tables[name], **table.to_dict()} for name, table in tables.items()},
-            "claim": claim.to_dict(),
-        }
+        else:
+            facts["policy"] = self.policy.to_dict()
+        facts["tables"] = {name: {**of_tables[name], **table.to_dict()} for name, table in tables.items()}
+        n_records = sum(table.frame.n_records for table in tables.values())
+        return manifest.build(target, digest, n_records, claim, facts, external=False)  # they are external ones by now
 
 
 def _facts_of(release: Release) -> dict[str, Any]:
