@@ -362,7 +362,7 @@ def test_keys_that_do_not_fit_are_refused_or_dropped_by_name():
 @pytest.mark.parametrize("ending", [".xlsx", ".duckdb"])
 def test_a_workbook_and_a_database_hold_the_tables_and_are_judged(release, tmp_path, ending):
     path = tmp_path / f"out{ending}"
-    release.write(path)
+    assert release.describe(release.write(path)) == release.facts
     assert {each.name for each in tmp_path.iterdir()} == {path.name, f"{path.name}.manifest.json"}
     verdict = ht.verify_tables(path)
     assert verdict.passed

@@ -43,12 +43,11 @@ def anonymize_linked_tables(
         release = anonymize_tables(source, rules, progress=progress)
     with show_step("writing and verifying"):
         verdict = release.write(output, external=written.external, overwrite=written.force)
+    facts = release.describe(verdict)
     if display.as_json:
-        print_json(
-            {"file": str(output), "verified": verdict.to_dict(), "facts": list(release.facts), **release.to_dict()}
-        )
+        print_json({"file": str(output), "verified": verdict.to_dict(), "facts": list(facts), **release.to_dict()})
         return
-    lines = [f"Wrote {output}: {', '.join(release.releases)}, and one manifest.", *release.facts]
+    lines = [f"Wrote {output}: {', '.join(release.releases)}, and one manifest.", *facts]
     print_lines(*abridge_lines(lines, [], verbose=display.verbose))
 
 

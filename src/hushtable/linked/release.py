@@ -72,7 +72,11 @@ class LinkedRelease(StatesFacts):
     @property
     def facts(self) -> tuple[str, ...]:
         """What is published, what endangers it, what holds, what each table lost, and whom readers find."""
-        verdict, names = self.verify(), [*self.releases]
+        return self.describe(self.verify())
+
+    def describe(self, verdict: Verdict) -> tuple[str, ...]:
+        """Return the facts with a verdict that is known, such as that of `write`."""
+        names = [*self.releases]
         return (
             f"The release publishes {count_of(len(names), 'table')} of {count_of(self.rows.n_persons, 'person')}: "
             f"{join_names(names)}.",
