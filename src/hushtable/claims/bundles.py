@@ -194,7 +194,7 @@ class LinkedTables(SpeaksOfNobody):
         strangers = [name for name in data if name not in self.tables]
         failures = [Failure(f"no other table: {name!r} is none that the claim names") for name in strangers]
         lacking = [name for name in self.tables if name not in read]
-        parts = [self._verify_joined(read, lacking)] if self.is_joined else [*self._verify_apart(read)]
+        parts = [self._verify_jointly(read, lacking)] if self.is_joined else [*self._verify_separately(read)]
         unchecked = {words: needs for part in parts for words, needs in part.unchecked.items()}
         unchecked |= {
             words: f"table {name!r} is not there"
@@ -230,7 +230,7 @@ class LinkedTables(SpeaksOfNobody):
             raise TypeError
         return cls(tables=tables, unit=entries["unit"], is_joined=bool(entries["is_joined"]))
 
-    def _verify_apart(self, read: Mapping[str, frames.Frame]) -> Iterator[Verdict]:
+    def _verify_separately(self, read: Mapping[str, frames.Frame]) -> Iterator[Verdict]:
         """Judge each table by itself, and that no key joins two of them."""
         seen: dict[str, set[str]] = {}
         figures: dict[str, Any] = {"distinct_sensitive": {}, "tables": {}}
@@ -249,7 +249,7 @@ class LinkedTables(SpeaksOfNobody):
         failures = (Failure(f"{condition}: {len(joined):,} are"),) if joined else ()
         yield Verdict((condition,), failures, (), 0, figures=figures)
 
-    def _verify_joined(self, read: Mapping[str, frames.Frame], lacking: Sequence[str]) -> Verdict:
+    def _verify_jointly(self, read: Mapping[str, frames.Frame], lacking: Sequence[str]) -> Verdict:
         published = self.group_tables(read)
         n_persons = 1 + max((int(table.persons.max(initial=-1)) for table in published), default=-1)
         failures, unchecked = [*self._find_key_failures(published)], dict[str, str]()

@@ -87,7 +87,7 @@ class LinkedRelease(StatesFacts):
             *(f"Verified: {condition}." for condition in verdict.held),
             *(self._describe_loss(name) for name in names),
             *self._describe_joint_readers(),
-            *(line for name in names for line in self._describe_removed(name)),
+            *(line for name in names for line in self._describe_removed_columns(name)),
             *self._describe_link(),
             *([f"Not in the policy, and not published: {join_names(self.others)}."] if self.others else []),
         )
@@ -114,7 +114,7 @@ class LinkedRelease(StatesFacts):
         exposure = self.releases[name].exposure
         return [] if exposure is None else [careful(f"{name}: {danger}.") for danger in exposure.describe_dangers()]
 
-    def _describe_removed(self, name: str) -> list[str]:
+    def _describe_removed_columns(self, name: str) -> list[str]:
         removed = [column for column in self.releases[name].removed if column != self.policy.unit.key]
         return [f"{name}: left out: {join_names(removed)}."] if removed else []
 
