@@ -397,6 +397,9 @@ def test_the_command_takes_a_folder_and_gives_one(tmp_path, monkeypatch):
     assert "holds: linked-k-anonymity (k = 3), over patients, stays and drugs" in done("verify", "out").out
     assert "stays: suppressed" not in done("verify", "out", "-p", "policy.yaml").out
     assert done("verify", "out", "-p", "policy.yaml", "--no-manifest").out.startswith("out holds")
+    ended = run("verify", "out", "--delimiter", ";", "--linked")
+    assert ended.code == 2
+    assert "--delimiter, --linked: linked tables do not take this" in ended.err
     for options, said in (
         (["--keep-order"], "the order links them"),
         (["--k", "5", "--set", "budget.nodes=9"], "--k, --set: linked tables do not take this"),
