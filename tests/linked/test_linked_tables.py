@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -171,6 +172,43 @@ def test_a_changed_folder_fails_or_is_judged_in_part(folder, harm, said):
         assert any(said in str(failure) for failure in verdict.failures), verdict.failures
 
 
+def edit_manifest(path, change):
+    entries = json.loads((path / "_manifest.json").read_text())
+    change(entries)
+    (path / "_manifest.json").write_text(json.dumps(entries))
+
+
+def test_what_a_newer_version_wrote_is_judged_in_part(folder):
+    edit_manifest(folder, lambda entries: entries["claim"].update(form=9, more="x"))
+    verdict = ht.verify_tables(folder)
+    assert verdict.passed
+    assert not verdict.complete
+    assert {"what more of the claim says", "all that the claim says"} <= set(verdict.unchecked)
+    edit_manifest(folder, lambda entries: entries.update(form=9))
+    assert "all that the manifest says" in ht.verify_tables(folder).unchecked
+
+
+@pytest.mark.parametrize("odd", [None, 7, "other", ["other"], {"other": 1}])
+def test_an_altered_manifest_fails_or_is_refused(folder, odd):
+    for change in (
+        lambda entries: entries.update(tables=odd),
+        lambda entries: entries["tables"].update(stays=odd),
+        lambda entries: entries["tables"]["stays"].update(sha256=odd),
+    ):
+        before = (folder / "_manifest.json").read_text()
+        edit_manifest(folder, change)
+        assert any("describes" in str(failure) for failure in ht.verify_tables(folder).failures)
+        (folder / "_manifest.json").write_text(before)
+
+
+@pytest.mark.parametrize("odd", [None, 7, "other", ["other"], {"other": 1}])
+@pytest.mark.parametrize("name", ["person", "columns", "kind", "suppressed"])
+def test_an_altered_claim_of_a_table_is_no_traceback(folder, name, odd):
+    edit_manifest(folder, lambda entries: entries["claim"]["tables"]["stays"].update({name: odd}))
+    with suppress(ht.InputError):
+        ht.verify_tables(folder)
+
+
 def rewrite(path, name, change):
     change(pl.read_parquet(path / f"{name}.parquet")).write_parquet(path / f"{name}.parquet")
 
@@ -324,7 +362,7 @@ def test_keys_that_do_not_fit_are_refused_or_dropped_by_name():
 @pytest.mark.parametrize("ending", [".xlsx", ".duckdb"])
 def test_a_workbook_and_a_database_hold_the_tables_and_are_judged(release, tmp_path, ending):
     path = tmp_path / f"out{ending}"
-    release.write(path)
+    assert release.describe(release.write(path)) == release.facts
     assert {each.name for each in tmp_path.iterdir()} == {path.name, f"{path.name}.manifest.json"}
     verdict = ht.verify_tables(path)
     assert verdict.passed
@@ -359,6 +397,9 @@ def test_the_command_takes_a_folder_and_gives_one(tmp_path, monkeypatch):
     assert "holds: linked-k-anonymity (k = 3), over patients, stays and drugs" in done("verify", "out").out
     assert "stays: suppressed" not in done("verify", "out", "-p", "policy.yaml").out
     assert done("verify", "out", "-p", "policy.yaml", "--no-manifest").out.startswith("out holds")
+    ended = run("verify", "out", "--delimiter", ";", "--linked")
+    assert ended.code == 2
+    assert "--delimiter, --linked: linked tables do not take this" in ended.err
     for options, said in (
         (["--keep-order"], "the order links them"),
         (["--k", "5", "--set", "budget.nodes=9"], "--k, --set: linked tables do not take this"),

@@ -22,6 +22,7 @@ from hushtable.claims.histories import (
     search_sets,
 )
 from hushtable.claims.verdict import Failure, SpeaksOfNobody, Verdict
+from hushtable.claims.verifying import claim_from_dict
 from hushtable.columns import text_codes
 from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.io import frames
@@ -157,12 +158,15 @@ class LinkedTables(SpeaksOfNobody):
     def _key_conditions(self) -> tuple[str, ...]:
         if not self.is_joined:
             return ("no key is in two tables",)
+        return tuple(self._key_condition(name) for name in sorted(self.tables, key=lambda name: name != self.unit))
+
+    def _key_condition(self, name: str) -> str:
         if self.unit is None:
-            return tuple(f"{name}: every record says whose it is" for name in self.tables)
-        others = [name for name in self.tables if name != self.unit]
+            return f"{name}: every record says whose it is"
         return (
-            f"{self.unit}: one row for every person",
-            *(f"{name}: every record is of a person of {self.unit}" for name in others),
+            f"{name}: one row for every person"
+            if name == self.unit
+            else f"{name}: every record is of a person of {self.unit}"
         )
 
     def _table_conditions(self) -> tuple[str, ...]:
@@ -193,7 +197,7 @@ class LinkedTables(SpeaksOfNobody):
         strangers = [name for name in data if name not in self.tables]
         failures = [Failure(f"no other table: {name!r} is none that the claim names") for name in strangers]
         lacking = [name for name in self.tables if name not in read]
-        parts = [self._verify_joined(read, lacking)] if self.is_joined else [*self._verify_apart(read)]
+        parts = [self._verify_jointly(read, lacking)] if self.is_joined else [*self._verify_separately(read)]
         unchecked = {words: needs for part in parts for words, needs in part.unchecked.items()}
         unchecked |= {
             words: f"table {name!r} is not there"
@@ -223,11 +227,13 @@ class LinkedTables(SpeaksOfNobody):
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> LinkedTables:
         """Read what `to_dict` wrote."""
-        kinds = {kind.kind: kind for kind in (Classes, HistoryClaim)}
-        tables = {str(name): kinds[claim["kind"]].from_dict(claim) for name, claim in entries["tables"].items()}
+        claims = {str(name): claim_from_dict(claim) for name, claim in entries["tables"].items()}
+        tables = {name: claim for name, claim in claims.items() if isinstance(claim, Classes)}
+        if len(tables) < len(claims):
+            raise TypeError
         return cls(tables=tables, unit=entries["unit"], is_joined=bool(entries["is_joined"]))
 
-    def _verify_apart(self, read: Mapping[str, frames.Frame]) -> Iterator[Verdict]:
+    def _verify_separately(self, read: Mapping[str, frames.Frame]) -> Iterator[Verdict]:
         """Judge each table by itself, and that no key joins two of them."""
         seen: dict[str, set[str]] = {}
         figures: dict[str, Any] = {"distinct_sensitive": {}, "tables": {}}
@@ -246,13 +252,13 @@ class LinkedTables(SpeaksOfNobody):
         failures = (Failure(f"{condition}: {len(joined):,} are"),) if joined else ()
         yield Verdict((condition,), failures, (), 0, figures=figures)
 
-    def _verify_joined(self, read: Mapping[str, frames.Frame], lacking: Sequence[str]) -> Verdict:
+    def _verify_jointly(self, read: Mapping[str, frames.Frame], lacking: Sequence[str]) -> Verdict:
         published = self.group_tables(read)
-        n_persons = 1 + max((int(table.persons.max(initial=-1)) for table in published), default=-1)
+        n_persons = _count_persons(published)
         failures, unchecked = [*self._find_key_failures(published)], dict[str, str]()
         if not n_persons:
             failures.append(Failure("no records"))
-        bundles = number_bundles(published, n_persons)
+        bundles = _number_bundles(published)
         n_alike = np.bincount(bundles)[bundles] if n_persons else np.zeros(0, dtype=np.int64)
         for model in self.history_models:
             words = self.describe_joint(model)
@@ -271,13 +277,9 @@ class LinkedTables(SpeaksOfNobody):
         for table in published:
             claim = self.tables[table.name]
             verdict = self._claim_alone(claim).verify(self._with_bundles(table, bundles))
-            stand_in = _describe_stand_in(claim)
-            failures += [
-                replace(each, condition=f"{table.name}: {each.condition}")
-                for each in verdict.failures
-                if each.condition != stand_in
-            ]
-            unchecked |= {f"{table.name}: {words}": needs for words, needs in verdict.unchecked.items()}
+            own, stand_in = _with_prefix(table.name, verdict), f"{table.name}: {_describe_stand_in(claim)}"
+            failures += [failure for failure in own.failures if failure.condition != stand_in]
+            unchecked |= own.unchecked
             figures["distinct_sensitive"] |= _with_table(table.name, verdict.distinct_sensitive)
             figures["tables"][table.name] = {"n_records": table.frame.n_records, "n_classes": len(table.cells[0])}
         return Verdict((), tuple(failures), (), 0, unchecked, figures)
@@ -302,20 +304,18 @@ class LinkedTables(SpeaksOfNobody):
         for table in published:
             nobody = table.persons < 0
             if table is unit:
-                condition = f"{table.name}: one row for every person"
                 n_odd = int(
                     nobody.sum() + (np.bincount(table.persons[~nobody], weights=table.frame.records[~nobody]) > 1).sum()
                 )
             elif self.unit is None:
-                condition, n_odd = f"{table.name}: every record says whose it is", int(nobody.sum())
+                n_odd = int(nobody.sum())
             elif unit is None:
                 # The table of persons is not there, which the verdict says.
                 continue
             else:
-                condition = f"{table.name}: every record is of a person of {self.unit}"
                 n_odd = int((nobody | ~np.isin(table.persons, unit.persons)).sum())
             if n_odd:
-                yield Failure(f"{condition}: {n_odd:,} are not", 0, n_odd, float(n_odd))
+                yield Failure(f"{self._key_condition(table.name)}: {n_odd:,} are not", 0, n_odd, float(n_odd))
 
     def _judge_bundles(
         self, model: PrivacyModel, published: Sequence[Published], n_alike: CountArray, unchecked: dict[str, str]
@@ -344,14 +344,11 @@ class LinkedTables(SpeaksOfNobody):
     def list_known_records(self, published: Sequence[Published]) -> KnownRecords:
         """Return the records of all tables, each beside its person's row, and which could be taken for which."""
         unit = next((table for table in published if table.name == self.unit), None)
-        n_persons = 1 + max((int(table.persons.max(initial=-1)) for table in published), default=-1)
-        row_of_person = np.full(n_persons + 1, -1)
+        starts, classes, persons, counts = _concatenate(published)
+        row_of_person = np.full(_count_persons(published) + 1, -1)
         if unit is not None:
             row_of_person[unit.persons] = unit.classes
             row_of_person[-1] = -1
-        starts = np.cumsum([0, *(len(table.cells[0]) for table in published)])
-        classes = np.concatenate([table.classes + start for table, start in zip(published, starts[:-1], strict=True)])
-        persons = np.concatenate([table.persons for table in published])
         labels, first = label_rows(np.array([classes, row_of_person[persons]]))
         # The cells of all tables side by side, and those of the person's row; where a record has none, they are equal.
         own, rows = classes[first], row_of_person[persons[first]]
@@ -363,7 +360,6 @@ class LinkedTables(SpeaksOfNobody):
             for at, is_there in places:
                 cells += [np.where(is_there, column[at], -2) for column in table.cells]
                 stars += [is_there & column[at] for column in table.is_star]
-        counts = np.concatenate([table.frame.records for table in published])
         return KnownRecords(labels, persons, counts, find_covering_classes(np.array(cells), np.array(stars)))
 
     def _claim_alone(self, claim: Classes) -> Classes:
@@ -422,14 +418,24 @@ def _with_prefix(name: str, verdict: Verdict) -> Verdict:
     )
 
 
-def number_bundles(published: Sequence[Published], n_persons: int) -> CountArray:
-    """Number the bundles of all persons; equal ones have one number."""
-    if not n_persons:
-        return np.empty(0, dtype=np.int64)
+def _concatenate(published: Sequence[Published]) -> tuple[CountArray, CountArray, CodeArray, CountArray]:
+    """Return where the classes of each table begin; and of all rows the class over all tables, person and count."""
     starts = np.cumsum([0, *(len(table.cells[0]) for table in published)])
     classes = np.concatenate([table.classes + start for table, start in zip(published, starts[:-1], strict=True)])
     persons = np.concatenate([table.persons for table in published])
-    return number_histories(classes, persons, np.concatenate([table.frame.records for table in published]))
+    return starts, classes, persons, np.concatenate([table.frame.records for table in published])
+
+
+def _count_persons(published: Sequence[Published]) -> int:
+    return 1 + max((int(table.persons.max(initial=-1)) for table in published), default=-1)
+
+
+def _number_bundles(published: Sequence[Published]) -> CountArray:
+    """Number the bundles of all persons; equal ones have one number."""
+    if not _count_persons(published):
+        return np.empty(0, dtype=np.int64)
+    _, classes, persons, counts = _concatenate(published)
+    return number_histories(classes, persons, counts)
 
 
 def _is_safe_alone(table: Published, k: int) -> bool:

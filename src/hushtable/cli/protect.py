@@ -477,7 +477,7 @@ def verify(
     if _is_of_linked_tables(file, judging):
         from hushtable.cli.linked import verify_linked_tables
 
-        verify_linked_tables(file, judging, is_plain=not linked and failing_rows.rows is None, as_json=as_json)
+        verify_linked_tables(file, judging, failing_rows, reading, is_linked=linked, as_json=as_json)
         return
     _verify_table(file, judging, failing_rows, reading, is_linked=linked, as_json=as_json)
 

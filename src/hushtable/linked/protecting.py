@@ -69,13 +69,13 @@ def anonymize_tables(
     before = Snapshot.from_paths(path for path in inputs if path.is_file())
     opened, others = open_tables(data, rules.tables, rules.dialect)
     rows = link_rows(opened, rules)
-    protect = _protect_joined if rules.is_joined else _protect_apart
+    protect = _protect_jointly if rules.is_joined else _protect_separately
     releases = protect(rows, rules, progress)
     before.check()
     return LinkedRelease(rules, releases, rows, tuple(others), inputs)
 
 
-def _protect_joined(rows: LinkedRows, policy: LinkedPolicy, progress: Progress | None) -> dict[str, Release]:
+def _protect_jointly(rows: LinkedRows, policy: LinkedPolicy, progress: Progress | None) -> dict[str, Release]:
     """Protect all tables by one search; the key of their pseudonyms is forgotten."""
     key = secrets.token_bytes(_KEY_BYTES)
     requests = {
@@ -100,7 +100,7 @@ def _with_exposure(release: Release, policy: LinkedPolicy, name: str) -> Release
     return replace(release, exposure=measured.exposure)
 
 
-def _protect_apart(rows: LinkedRows, policy: LinkedPolicy, progress: Progress | None) -> dict[str, Release]:
+def _protect_separately(rows: LinkedRows, policy: LinkedPolicy, progress: Progress | None) -> dict[str, Release]:
     """Protect each table by itself, with keys of its own."""
     releases = {}
     for name, frame in rows.tables.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from hushtable.io import Frame, frames, program_of
 from hushtable.linked import writing
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.tables import LinkedRows
-from hushtable.release import Destination, Release, TableContent, external_facts
+from hushtable.release import Destination, Release, TableContent, external_facts, manifest
 from hushtable.wording import StatesFacts, careful, count_of, join_names
 
 
@@ -73,7 +72,11 @@ class LinkedRelease(StatesFacts):
     @property
     def facts(self) -> tuple[str, ...]:
         """What is published, what endangers it, what holds, what each table lost, and whom readers find."""
-        verdict, names = self.verify(), [*self.releases]
+        return self.describe(self.verify())
+
+    def describe(self, verdict: Verdict) -> tuple[str, ...]:
+        """Return the facts with a verdict that is known, such as that of `write`."""
+        names = [*self.releases]
         return (
             f"The release publishes {count_of(len(names), 'table')} of {count_of(self.rows.n_persons, 'person')}: "
             f"{join_names(names)}.",
@@ -84,7 +87,7 @@ class LinkedRelease(StatesFacts):
             *(f"Verified: {condition}." for condition in verdict.held),
             *(self._describe_loss(name) for name in names),
             *self._describe_joint_readers(),
-            *(line for name in names for line in self._describe_removed(name)),
+            *(line for name in names for line in self._describe_removed_columns(name)),
             *self._describe_link(),
             *([f"Not in the policy, and not published: {join_names(self.others)}."] if self.others else []),
         )
@@ -111,7 +114,7 @@ class LinkedRelease(StatesFacts):
         exposure = self.releases[name].exposure
         return [] if exposure is None else [careful(f"{name}: {danger}.") for danger in exposure.describe_dangers()]
 
-    def _describe_removed(self, name: str) -> list[str]:
+    def _describe_removed_columns(self, name: str) -> list[str]:
         removed = [column for column in self.releases[name].removed if column != self.policy.unit.key]
         return [f"{name}: left out: {join_names(removed)}."] if removed else []
 
@@ -204,17 +207,11 @@ class LinkedRelease(StatesFacts):
         of_tables = facts.pop("tables")
         if external:
             facts, of_tables = {}, {name: external_facts(each) for name, each in of_tables.items()}
-        return {
-            **facts,
-            **({} if external else {"policy": self.policy.to_dict()}),
-            "hushtable": version("hushtable"),
-            "file": target.name,
-            "sha256": digest,
-            "n_records": sum(table.frame.n_records for table in tables.values()),
-            "verified": True,
-            "tables": {name: {**of_tables[name], **table.to_dict()} for name, table in tables.items()},
-            "claim": claim.to_dict(),
-        }
+        else:
+            facts["policy"] = self.policy.to_dict()
+        facts["tables"] = {name: {**of_tables[name], **table.to_dict()} for name, table in tables.items()}
+        n_records = sum(table.frame.n_records for table in tables.values())
+        return manifest.build(target, digest, n_records, claim, facts, external=False)  # they are external ones by now
 
 
 def _facts_of(release: Release) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hushtable.claims import Failure, LinkedTables, Verdict, claim_from_dict
 from hushtable.errors import InputError, WeakerClaimError, quote_names
-from hushtable.io import Dialect, Frame, frames
+from hushtable.io import WRITER, Frame, frames
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.tables import list_files, open_tables
 from hushtable.release import manifest
@@ -84,15 +84,16 @@ def _judge(claim: LinkedTables, opened: Mapping[str, Frame], others: list[str]) 
 def _verify_written(path: Path, rules: LinkedPolicy | None) -> Verdict:
     """Judge what a manifest claims, and whether the files are those that it describes."""
     entries = manifest.read(path)
-    claim = claim_from_dict(entries.get("claim"))
+    claim = claim_from_dict(entries.get("claim"), entries.get(WRITER))
     assert isinstance(claim, LinkedTables), "its kind says so"
+    unread = manifest.find_unread(entries, claim)
     if rules is not None:
         _check_agrees(claim, rules)
         claim = claim.with_knowledge_of(rules.claim())
-    described = entries.get("tables", {})
+    described = _list_described(entries)
     if path.is_dir():
         files, others = list_files(path, claim.tables)
-        dialects = {name: Dialect(**described.get(name, {}).get("dialect", {})) for name in files}
+        dialects = {name: manifest.parse_dialect(described.get(name, {}).get("dialect", {})) for name in files}
         opened = {name: frames.read(file, dialect=dialects[name]) for name, file in files.items()}
     else:
         files = {}
@@ -108,9 +109,17 @@ def _verify_written(path: Path, rules: LinkedPolicy | None) -> Verdict:
         is_described[_IS_DESCRIBED] = manifest.sha256(path) == entries.get("sha256")
     return replace(
         verdict,
-        conditions=(*verdict.conditions, *is_described),
+        conditions=tuple(dict.fromkeys((*verdict.conditions, *is_described, *unread))),
         failures=(*verdict.failures, *(Failure(words) for words, holds in is_described.items() if not holds)),
+        unchecked={**verdict.unchecked, **unread},
     )
+
+
+def _list_described(entries: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
+    """Return what a manifest says of each file; what is no such entry describes none, so that its file fails."""
+    tables = entries.get("tables")
+    tables = tables if isinstance(tables, Mapping) else {}
+    return {name: table for name, table in tables.items() if isinstance(table, Mapping)}
 
 
 def _check_agrees(claim: LinkedTables, rules: LinkedPolicy) -> None:

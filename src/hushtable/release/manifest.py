@@ -188,7 +188,7 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
         return verdict
     entries = read(Path(data))
     conditions, failures = ["as many records as the manifest says"], list(verdict.failures)
-    unread = _find_unread(entries, claim)
+    unread = find_unread(entries, claim)
     if type(entries.get("n_records")) is not int:
         unread[conditions[0]] = "it gives no number of them"
     elif entries["n_records"] != verdict.n_records:
@@ -222,7 +222,7 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
     return compare_with_sign_off(verdict, Path(data))
 
 
-def _find_unread(entries: Mapping[str, object], claim: Claim | None) -> dict[str, str]:
+def find_unread(entries: Mapping[str, object], claim: Claim | None) -> dict[str, str]:
     """Return what a manifest says that could not be judged, and why."""
     writer, unread = entries.get(WRITER), dict[str, str]()
     if newer := describe_other_form("manifest", entries.get(FORM), writer):
@@ -278,12 +278,16 @@ def dialect_of(data: Any) -> Dialect:
     """
     if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
         return Dialect()
+    return parse_dialect(read(Path(data)).get("dialect", {}))
+
+
+def parse_dialect(entries: object) -> Dialect:
+    """Return the dialect that a manifest holds of a file; raise InputError if it is none."""
     try:
-        told = read(Path(data)).get("dialect", {})
-        if not all(_is_spelling(name, entry) for name, entry in told.items()):
+        if not isinstance(entries, Mapping) or not all(_is_spelling(name, entry) for name, entry in entries.items()):
             raise TypeError
-        return Dialect(**told)
-    except (AttributeError, TypeError):
+        return Dialect(**entries)
+    except TypeError:
         raise InputError("the manifest's dialect is none.", hint="it is written by anonymize.") from None
 
 
