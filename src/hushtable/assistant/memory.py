@@ -95,7 +95,7 @@ class AnswerMemory:
         write_new_file(draft, json.dumps({"source": self.source, "question": question, "answer": answer}))
         draft.replace(place)
 
-    def list_asked(self) -> tuple[int, tuple[str, ...]]:
+    def list_questions(self) -> tuple[int, tuple[str, ...]]:
         """Return how many places are taken, and the questions of this table among them."""
         entries = [_read_json(path) for path in self._list_places()]
         own = tuple(entry["question"] for entry in entries if entry.get("source") == self.source)

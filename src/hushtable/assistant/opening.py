@@ -69,7 +69,7 @@ class OpenedTable:
     def header(self, *, has_page: bool) -> Mapping[str, Json]:
         """Return the first line of a transcript: all that decides the answers, and a number that nobody guesses."""
         session = self.session
-        taken, asked = session.memory.list_asked()
+        taken, asked = session.memory.list_questions()
         return {
             "format": FORMAT,
             "hushtable": version("hushtable"),

@@ -213,13 +213,13 @@ class _Script:
     @property
     def n_compared(self) -> int:
         """The messages of the server that are compared."""
-        return len(self._list_expected(len(self.messages)))
+        return len(self._list_expected_messages(len(self.messages)))
 
     def readline(self) -> str:
         """Return the next message of the client; empty at the end."""
         while self._place < len(self.messages) and self.messages[self._place].kind == "out":
             self._place += 1
-        n_before = len(self._list_expected(self._place))
+        n_before = len(self._list_expected_messages(self._place))
         with self._changed:
             self._changed.wait_for(lambda: len(self.answered) >= n_before, _MAX_WAIT_SECONDS)
             if len(self.answered) < n_before or self._place >= len(self.messages):
@@ -242,8 +242,8 @@ class _Script:
         """Find messages of the server that answer nothing, and requests of the client without an answer."""
         asked = [key for each in self.messages if each.kind == "in" and (key := _request_id(each.content))]
         asked = [key for key in asked if key not in self.cancelled]
-        told = [key for each in self._list_expected(len(self.messages)) if (key := _answer_id(each))]
-        if len(told) != len(self._list_expected(len(self.messages))):
+        told = [key for each in self._list_expected_messages(len(self.messages)) if (key := _answer_id(each))]
+        if len(told) != len(self._list_expected_messages(len(self.messages))):
             return ["The server sent a message that is no answer."]
         if self.cancelled & set(told):
             return ["The server answered a call that was cancelled."]
@@ -251,13 +251,13 @@ class _Script:
 
     def compare(self) -> list[str]:
         """Compare what the server sent with what it sends now."""
-        expected = self._list_expected(len(self.messages))
+        expected = self._list_expected_messages(len(self.messages))
         if sorted(expected) == sorted(self.answered):
             return []
         place = next((n for n, each in enumerate(expected) if each not in self.answered), len(expected))
         return [f"Message {place + 1:,} of the server does not follow from the table and the questions."]
 
-    def _list_expected(self, end: int) -> list[str]:
+    def _list_expected_messages(self, end: int) -> list[str]:
         return [each.content for each in self.messages[:end] if each.kind == "out" and not _is_progress(each.content)]
 
 

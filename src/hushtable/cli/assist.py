@@ -69,7 +69,7 @@ def assist(
         raise InputError("no table was named.", hint="write hushtable assist people.csv.")
     opened, has_page = open_session(serving.options(file, policy)), not serving.no_page
     transcript = new_transcript(opened, has_page=has_page)
-    taken, _ = opened.session.memory.list_asked()
+    taken, _ = opened.session.memory.list_questions()
     print_to_stderr(f"Serving. The transcript is {transcript.path}. Verdicts used before: {taken} of 50.")
     if opened.session.memory.has_other_sources():
         print_to_stderr(

@@ -121,7 +121,7 @@ def _render_comparison(desk: Desk, name: str, ladder: Hierarchy, words: PageWord
     coded = desk.column_values(name)
     assert coded is not None
     figures = measure_levels(ladder, coded.codes, desk.table().typed_frame.records, desk.k)
-    published = _count_published(desk, name, ladder)
+    published = _count_records_by_level(desk, name, ladder)
     rows = [
         tag(
             "tr",
@@ -142,7 +142,7 @@ def _render_comparison(desk: Desk, name: str, ladder: Hierarchy, words: PageWord
     return concatenate_html(render_table(caption, titles, rows), tag("p", note, class_="note") if n_others else None)
 
 
-def _count_published(desk: Desk, name: str, ladder: Hierarchy) -> list[int] | None:
+def _count_records_by_level(desk: Desk, name: str, ladder: Hierarchy) -> list[int] | None:
     """Count the records that the outcome publishes at each level, last those at none; None if it is not known."""
     outcome = desk.outcome
     if outcome is None or desk.is_stale or name not in outcome.release.edition.rewritten:
