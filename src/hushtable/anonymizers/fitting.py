@@ -48,11 +48,7 @@ class Learner:
         """Learn the cells of a release and where new rows go; raise if the release cannot place other rows."""
         request = self.request
         check_learnable(request.models, release.recoding.style)
-        if isinstance(release.claim, Combinations):
-            raise InputError(
-                "a release by combinations of columns has no next batch.",
-                hint="its cells are few on all columns together, on which a batch is judged: anonymize the rows anew.",
-            )
+        _check_judged_together(release)
         _check_no_sets(request.parted)
         cells, class_of_leaf = _collect_cells(release.recoding)
         seen = None if release.placing is None else _rows_with_classes(release, request)
@@ -107,6 +103,15 @@ def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
         raise InputError(
             "a release of central values has no next batch: they do not say where other rows belong.",
             hint="choose another recoding than central.",
+        )
+
+
+def _check_judged_together(release: Release) -> None:
+    """Raise InputError where a release is judged by sets of columns."""
+    if isinstance(release.claim, Combinations):
+        raise InputError(
+            "a release by combinations of columns has no next batch.",
+            hint="its cells are few on all columns together, on which a batch is judged: anonymize the rows anew.",
         )
 
 
