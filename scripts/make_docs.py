@@ -60,7 +60,7 @@ ABOVE = re.compile(
 def main() -> int:
     """Put the pages together, build, and check every link; return the exit code."""
     shutil.rmtree(SITE, ignore_errors=True)
-    shutil.copytree(ROOT / "docs", PAGES)
+    shutil.copytree(ROOT / "docs", PAGES, ignore=shutil.ignore_patterns("ruff.toml"))
     # Where hosts of repositories look for it; the site shows the same page.
     shutil.copy(ROOT / "SECURITY.md", PAGES / "security.md")
     home = PAGES / "index.md"

@@ -72,7 +72,7 @@ def compared(where, shown, printed):
 
 def run_console(where, text):
     """Run the commands after each ``$``, each with the output shown below it; ``# exit N`` tells the expected code."""
-    for asked, shown in re.findall(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+    for asked, shown in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
         line = asked.replace("\\\n", " ")
         printed = run_line(where, line)
         if shown.strip() and printed is not None:
@@ -104,7 +104,7 @@ def run_script(where, text):
 
 def run_makefile(where, text):
     """Run the recipes in their order: each target of the pages comes after what it needs."""
-    for line in text.splitlines():
+    for line in text.replace("\\\n", " ").splitlines():
         if not line.startswith("\t"):
             target = line.partition(":")[0]
         else:
