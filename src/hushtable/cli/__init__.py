@@ -68,12 +68,12 @@ def fault_line(error: BaseException) -> str:
         return "the disk came to its end; make room where files are written and in the folder of temporary files."
     if (library := _broken_library(chain)) == "":
         return (
-            "a library cannot be loaded: it is missing or broken, which is no fault of your data; run it again with "
+            "a library cannot be loaded: it is missing or broken. This is no fault of your data. Run it again with "
             "--traceback, which shows where, and install that library anew."
         )
     if library is not None:
         return (
-            f"the library {library!r} cannot be loaded: it is missing or broken, which is no fault of your data; "
+            f"the library {library!r} cannot be loaded: it is missing or broken. This is no fault of your data; "
             f"install it anew (pip install --force-reinstall {library})."
         )
     return (
@@ -103,8 +103,8 @@ def _locate_fault(error: BaseException) -> str:
 
 
 _EXIT_CODES: Final = (
-    "Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible, "
-    "70 a fault of hushtable or the end of memory or disk."
+    "Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible. "
+    "70: a fault of hushtable, or memory or disk is full."
 )
 _TRACEBACK: Final = "--traceback"
 _LOG: Final = "--log"

@@ -58,7 +58,7 @@ class Attacking:
     neighbors: int = field(1, "Number of nearest records of each half.", min=1)
     secret: list[str] | None = field(None, "Column to infer. Default: each one.", metavar="NAME")
     attacks: int = field(500, "Number of attacks of each kind.", min=1)
-    person: str | None = field(None, "Column that tells whose record a row is, for membership.", metavar="NAME")
+    person: str | None = field(None, "Column that says whose record a row is, for membership.", metavar="NAME")
     reference: Path | None = table_field("Other people who were never used, for membership. Default: half the control.")
     exposed: Path | None = field(
         None,
@@ -399,7 +399,7 @@ def _check_earlier_original(besides: OtherTables, *, leaves_out_persons: bool) -
     if leaves_out_persons:
         raise InputError(
             "--earlier-original was given, and the release leaves out persons of previous batches.",
-            hint="leave the option out: who is left in both, hushtable apply has counted and told.",
+            hint="leave the option out: hushtable apply has counted and reported who is left in both.",
         )
 
 

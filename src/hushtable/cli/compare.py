@@ -165,7 +165,7 @@ def _check_outputs(results: ComparisonResults, inputs: list[Path]) -> None:
     path = results.plot
     if path is not None and path.suffix.lower() not in _PICTURES:
         raise InputError(
-            f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.",
+            f"cannot recognise the format of {str(path)!r} from its ending {path.suffix!r}.",
             hint=f"name it {' or '.join(_PICTURES)}.",
         )
     outputs = [*([] if path is None else [path]), *report_outputs(results.report)]

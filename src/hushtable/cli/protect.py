@@ -235,7 +235,7 @@ def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path],
     if writing.certificate is not None and writing.external:
         raise InputError(
             "a certificate was asked for beside a published file.",
-            hint="it tells more of the input than the release does: leave out --external or --certificate.",
+            hint="it reveals more of the input than the release does: leave out --external or --certificate.",
         )
     chosen_paths = (writing.save_recoding, writing.certificate, writing.mapping)
     sidecars = (*(path for path in chosen_paths if path is not None), *report_outputs(writing.report))
@@ -328,7 +328,7 @@ def _write_mapping(applied: AppliedMapping, path: Path, *, force: bool) -> None:
     applied.write(path, overwrite=force)
     n_left_out = sum(applied.left_out.values())
     print_to_stderr(
-        f"Wrote {path}: {len(applied.rows)} pairs of a value and its cell. It tells more than the release: keep it "
+        f"Wrote {path}: {len(applied.rows)} pairs of a value and its cell. It reveals more than the release: keep it "
         f"inside. {n_left_out} pairs that fewer than {applied.least} have are left out."
     )
 

@@ -146,7 +146,10 @@ class MaskedRelease(StatesFacts):
         warned = measures.warnings_of(self.guesses)
         if not self.ties_optimised:
             return warned
-        return (*warned, "ties in B were settled by A: who is on which side of a cluster's border tells something of A")
+        return (
+            *warned,
+            "ties in B were settled by A: who is on which side of a cluster's border reveals something of A",
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:

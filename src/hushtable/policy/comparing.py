@@ -47,7 +47,7 @@ from hushtable.release import Edition, Release
 from hushtable.search import Clock, n_threads
 from hushtable.wording import StatesFacts, careful, join_names
 
-INTERNAL: Final = "internal: what every k costs helps to undo a release; keep it away from whoever receives one"
+INTERNAL: Final = "internal: do not pass this on, readers of a release can use it to undo parts of the release"
 KNEE: Final = "where highest risk against loss bends most; the choice is yours"
 
 

@@ -443,9 +443,9 @@ def release_bound(
     covers = all(_costs_no_less(*pair) for pair in zip(recoding.columns, recoding.cells, strict=True))
     if not is_set_ncp or not covers or not sizes or isinstance(claim, (Combinations, Matchings)):
         raise InputError(
-            "no floor is known under the loss of this release.",
-            hint="there is one under loss='ncp' without weights, of intervals and lists of values "
-            "(recoding='tight', or 'readable' where no grid is coarser than the values) and models that ask for k.",
+            "no lower bound of the loss of this release is known.",
+            hint="there is one under loss='ncp' without weights and models that ask for k. Cells must be intervals and "
+            "lists of values (recoding='tight', or 'readable' if no grid is coarser than the values).",
         )
     table = Table.encode(source, claim.columns, claim.specs)
     return ncp_bound(table, claim.columns, max(sizes), budget, suppresses=True)

@@ -118,14 +118,14 @@ def _describe_persons_in_both(
         )
     elif n_few:
         yield careful(
-            f"{n_shared:,} persons are in previous batches, too, and {n_few:,} of them share the cells of all their "
-            f"records with fewer than {claim.k} such persons: leave these persons out (--distinct-persons)."
+            f"{n_shared:,} persons are in previous batches, too. {n_few:,} of them share the cells of all their "
+            f"records with fewer than {claim.k} such persons. Leave these persons out (--distinct-persons)."
         )
     elif n_shared and batch.get("n_few_values"):
         n_told = batch["n_few_values"]
         yield careful(
-            f"{n_shared:,} persons are in previous batches, too, and {n_told:,} of them are among too few "
-            "values of a sensitive column with all who share their cells: leave these persons out (--distinct-persons)."
+            f"{n_shared:,} persons are in previous batches, too. {n_told:,} of them are among too few "
+            "values of a sensitive column with all who share their cells. Leave these persons out (--distinct-persons)."
         )
     elif n_shared:
         yield f"{n_shared:,} persons are in previous batches, too; {claim.k} or more of them share the cells of each."

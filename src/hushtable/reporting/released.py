@@ -147,8 +147,8 @@ def _describe_linkage(released: Released, *, is_external: bool) -> str:
         )
     if is_external:
         return (
-            f"{first} Column {released.person} links the records of a person: whoever knows several of them may find "
-            "the person."
+            f"{first} Column {released.person} links the records of a person: a reader who knows several of them "
+            "may find the person."
         )
     return f"{first} Column {released.person} links the records of a person: {'; '.join(linkage.lines()[1:])}."
 
@@ -324,7 +324,7 @@ class Released:
             told = "; ".join(f"{condition}: {needs}" for condition, needs in left.items())
             raise VerificationError(
                 f"not all that the release claims could be judged: {told}.",
-                hint="outsiders are told of nothing that was not verified.",
+                hint="outsiders see nothing that was not verified.",
             )
 
     @cached_property
@@ -480,7 +480,7 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
             odd = [name]
     if odd:
         raise InputError(
-            f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be told.",
+            f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be read.",
             hint="it is written beside the release by anonymize; make the release again.",
         )
 

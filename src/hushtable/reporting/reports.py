@@ -267,7 +267,7 @@ def _build_report(
 ) -> Report:
     if sections is _sections_of_written_release and audience == "internal" and not gathered.quasi_identifiers:
         raise InputError(
-            f"{gathered.file!r} is a masked or perturbed table: its file does not say what its internal report tells.",
+            f"{gathered.file!r} is a masked or perturbed table: its file does not say what its internal report shows.",
             hint="ask for it where it is made, or for the external report.",
         )
     default_title = f"Release {gathered.file}" if gathered.file else "A release"

@@ -111,7 +111,7 @@ class RoundedTables(PublishedTables):
             f"{self.system.n_cells:,} counts of {tables} are multiples of {self.base} that add up; each is less than "
             f"{self.reach + 1} from the true one, {self.moved.mean():.1f} on average."
         )
-        once = "Round these tables once: the mean of several roundings tells the true counts."
+        once = "Round these tables once: the mean of several roundings reveals the true counts."
         if not self.steps:
             return told, once, *self.system.facts
         beyond = f"No neighbouring multiples of {self.base} add up: counts may be {self.steps} multiples further off."

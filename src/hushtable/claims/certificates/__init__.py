@@ -112,7 +112,7 @@ def check_certificate(
         if document.kind in (prices.KIND, "triples"):
             raise InputError(
                 f"hierarchies for a certificate of {document.kind}.",
-                hint="its floor holds of values themselves; leave them out.",
+                hint="its lower bound holds of values themselves; leave them out.",
             )
         entries["hierarchies"] = {**entries.get("hierarchies", {}), **hierarchies}
     return KINDS[document.kind](data, entries, Reading(specs or {}, tuple(by_rank), tuple(hierarchies or ())))

@@ -139,7 +139,7 @@ def axes_of(
         part, cells[j] = _cells_of(publication, name)
         if part.is_unexplained:
             msg = (
-                f"nobody tells what labels of column {name!r} mean: they are taken to fit every value. Who knows it "
+                f"nobody says what labels of column {name!r} mean: they are taken to fit every value. Who knows it "
                 "finds more."
             )
             warnings.warn(msg, stacklevel=4)
@@ -181,7 +181,7 @@ def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequen
     for name, part, table in sides:
         if part.is_unexplained:
             raise InputError(
-                f"nobody tells what labels of column {name!r} mean.",
+                f"nobody says what labels of column {name!r} mean.",
                 hint="say it in hierarchies, pass the release itself, or leave the column out.",
             )
         if table.source is not None and name in table.source.columns:
