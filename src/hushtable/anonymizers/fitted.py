@@ -174,11 +174,11 @@ class LearnedRecoding:
     ) -> Release:
         """Publish new rows by the cells of the earlier release.
 
-        Every row goes where the earlier search would have put it, or of a search that does not cut to the cells that
-        cover it, the narrowest of several. A row that its cell does not cover gets another one. Instead of a calendar
-        unit or a prefix, it gets its own one of that length; instead of an interval of dates, the calendar unit that is
-        as long. Numbers get what lies between the cuts around them. If the new rows of a class fail a model by
-        themselves, they are published by the wider cells of the cut above, and if that fails at every cut, they are
+        Every row goes where the earlier search would have put it. If that search does not cut, a row goes to the
+        narrowest cells that cover it. A row that its cell does not cover gets another one. Instead of a calendar unit
+        or a prefix, it gets its own one of that length. Instead of an interval of dates, it gets the calendar unit that
+        is as long. Numbers get what lies between the cuts around them. If the new rows of a class fail a model by
+        themselves, they are published by the wider cells of the cut above. If that fails at every cut, they are
         suppressed. The new rows are judged alone because whoever holds the earlier release can subtract it.
 
         Parameters

@@ -119,9 +119,9 @@ class Comparison(StatesFacts):
     def knee(self) -> ComparedRun | None:
         """The run where highest risk against loss bends most; a mark, not a choice.
 
-        Of the verified runs, those remain than which no other has as little of both (the frontier). Risk and
-        loss are scaled to [0, 1] over it; the knee is farthest below the line from its safest run to the
-        one of least loss, of equal ones the safer. None where it has fewer than three runs, or none lies below.
+        Of the verified runs, those remain than which no other has as little of both (the frontier). Risk and loss are
+        scaled to [0, 1] over it. The bend is the run farthest below the line from the safest run to the one of least
+        loss, of equal ones the safer. None where it has fewer than three runs, or none lies below.
         """
         frontier = _find_frontier(self.rows)
         if len(frontier) < 3:

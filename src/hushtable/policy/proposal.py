@@ -131,9 +131,9 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "method: {mondrian: {cut: gain, recoding: readable}}": "as now; or mingen, genetic: see docs/anonymize.md",
         "loss: {ncp: {weights: {COLUMN: 2}}}": "what is kept small, and which columns count more",
         "importance: {COLUMN: 3}": "the same as whole numbers from 1 (as now) to 5, instead of weights",
-        _LIMITS: "highest_risk is 1 / the size of the smallest class. average_risk is classes / records. suppression is "
-        "the share of records that may be left out (none as now). exposure is the share of records that may be unique "
-        "on so many columns of role other (as now).",
+        _LIMITS: "highest_risk is 1 / the size of the smallest class. average_risk is classes / records. suppression "
+        "is the share of records that may be left out (none as now). exposure is the share of records that may be "
+        "unique on so many columns of role other (as now).",
         'accept: {COLUMN: "a reason"}': "columns of role other that the last limit does not look at, and why",
         "budget: {seconds: 60}": "the best release found until then",
         "plugins: none": "what other packages bring: what this policy names (as now), or none",

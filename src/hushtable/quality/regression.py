@@ -180,8 +180,8 @@ def regress(
 ) -> Regression:
     """Fit a regression on an original and on its release, after reading the model's columns and the classes.
 
-    `recoding` is the release's style, which says whether cells end at values that their class holds; None where it is
-    not known, or where records were given the cells of an earlier release.
+    `recoding` is the release's style, which says whether cells end at values that their class holds. It is None if it
+    is not known, or if records were given the cells of an earlier release.
     """
     original = with_claim_spelling(original, claim)
     formula, weights = model

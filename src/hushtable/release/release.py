@@ -493,8 +493,8 @@ class Release(StatesFacts, Generic[FrameT]):
     def with_bound(self, budget: Budget | None = None) -> Release[FrameT]:
         """Return the release with a proven floor under its loss (``trace.bound``, ``trace.gap``) and its certificate.
 
-        The floor is that of k-anonymity with the largest class that a model asks for, on the values themselves: every
-        further model only makes that dearer. See `hushtable.quality.bound.ncp_bound`.
+        The lower bound is that of k-anonymity with the largest class that a model asks for, on the values themselves.
+        Further models only make a release lose more. See `hushtable.quality.bound.ncp_bound`.
 
         Parameters
         ----------
@@ -533,10 +533,9 @@ class Release(StatesFacts, Generic[FrameT]):
     def attack(self, earlier: Any = None, *, person: str | None = None, seed: int = 0) -> OwnAttacks:
         """Attack the release with all that its publisher knows, and say what to change.
 
-        Homogeneity: classes that agree on a sensitive column. Ends: somebody has the value at which an interval
-        begins or ends, which who knows the method can tell. Linked records: persons who are found by several of them.
-        With an earlier release of people of whom many are in both: the sensitive values that both leave of a person,
-        and those who joined or left since, told by subtracting classes.
+        Homogeneity: classes that agree on a sensitive column. Ends: somebody has the value at which an interval begins or ends: an attacker who knows the method can infer it. Linked records: persons who are found by several of them. With an
+        earlier release that shares many people, it finds the sensitive values that both leave of a person. It finds
+        those who joined or left since, too, by subtracting classes.
 
         Parameters
         ----------

@@ -191,9 +191,8 @@ class Records:
 class RiskAssessment(StatesFacts):
     """How easily people can be found again.
 
-    The risk of a record is 1 / the records of its class: the chance of a right
-    guess by someone who knows that the person is in the table (the prosecutor).
-    Where persons are counted, they take the place of records in every class size.
+    The risk of a record is 1 / the records of its class. This is the chance of a right guess by a prosecutor, who knows
+    that the person is in the table. Where persons are counted, they take the place of records in every class size.
 
     Attributes
     ----------

@@ -173,8 +173,8 @@ class Mpuccs(StatesFacts):
     def details(self) -> Any:
         """A dataframe with one row per record and column set, made anew on each access.
 
-        ``combo_size``, ``syn_idx`` (the record's position in its table), ``field_combo`` (the columns), ``ori_idx``
-        (the position of the one original that equals it there), and ``value_combo`` where ``values=True``.
+        ``combo_size``, ``syn_idx`` (the record's position in its table), ``field_combo`` (the columns). Then
+        ``ori_idx`` (the position of the one original that equals it there), and ``value_combo`` where ``values=True``.
         """
         return frames.assemble(detail_columns(self.joint, self.collisions), self.source)
 
