@@ -533,9 +533,10 @@ class Release(StatesFacts, Generic[FrameT]):
     def attack(self, earlier: Any = None, *, person: str | None = None, seed: int = 0) -> OwnAttacks:
         """Attack the release with all that its publisher knows, and say what to change.
 
-        Homogeneity: classes that agree on a sensitive column. Ends: somebody has the value at which an interval begins or ends: an attacker who knows the method can infer it. Linked records: persons who are found by several of them. With an
-        earlier release that shares many people, it finds the sensitive values that both leave of a person. It finds
-        those who joined or left since, too, by subtracting classes.
+        Homogeneity: classes that agree on a sensitive column. Ends: somebody has the value at which an interval begins
+        or ends; an attacker who knows the method can infer it. Linked records: persons who are found by several of
+        them. With an earlier release that shares many people, it finds the sensitive values that both leave of a
+        person. It finds those who joined or left since, too, by subtracting classes.
 
         Parameters
         ----------
