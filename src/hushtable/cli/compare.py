@@ -221,7 +221,7 @@ def _format_runs(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
             "no link" if row.persons_found is None else f"{row.persons_found:.1%}",
             "" if row.overlap is None else f"{row.overlap:.2f}",
             f"{row.seconds:.2f}",
-            "knee" if row is knee else "",
+            "bend" if row is knee else "",
         )
         for row in rows
     ]

@@ -151,7 +151,7 @@ class Comparison(StatesFacts):
         lines = {name: np.array(points) for name, points in self.lines().items()}
         knee = self.knee
         marked = None if knee is None else np.array([knee.loss, knee.highest_risk])
-        return charts.risk_against_loss(lines, marked, label=f"loss ({self.loss})", mark="knee", ax=ax)
+        return charts.risk_against_loss(lines, marked, label=f"loss ({self.loss})", mark="bend", ax=ax)
 
     def lines(self) -> dict[str, list[tuple[float, float]]]:
         """Return (loss, highest risk) of feasible runs that differ in k alone; those that are alike are one line."""
@@ -224,7 +224,7 @@ class Comparison(StatesFacts):
                 for row in self.rows
                 if row.guessed
             ),
-            *([] if knee is None else [f"Knee: k = {knee.k}, {knee.line}: {KNEE}."]),
+            *([] if knee is None else [f"Bend of the curve: k = {knee.k}, {knee.line}: {KNEE}."]),
         )
 
     def _table(self) -> list[tuple[object, ...]]:
@@ -240,7 +240,7 @@ class Comparison(StatesFacts):
                 f"{row.n_suppressed:,}",
                 row.longest_cell,
                 "" if row.n_bytes is None else f"{row.n_bytes:,}",
-                "knee" if row is knee else "",
+                "bend" if row is knee else "",
             )
             for row in self.rows
             if row.is_feasible
