@@ -69,6 +69,7 @@ COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 PICTURE = re.compile(r"!\[[^\]]+\]\(([\w./]+\.svg)\)")
 WARNING = re.compile(r"\b(?:careful|Achtung): ")
 LEFT_OUT = "..."
+MOST_LINES, WIDTH = 16, 96  # polars prints a wide frame in 100 columns
 ONCE = "hushtable: compiling for the first time"
 
 
@@ -76,8 +77,14 @@ def compared(where, shown, printed):
     """Return what a page is to show of something printed; raise AssertionError unless it does, or is updated."""
     lines = [line.rstrip() for line in printed.splitlines() if not line.startswith(ONCE)]
     printed = "".join(f"{line}\n" for line in lines)
-    if not printed.strip() or (
-        CHECKER.check_output(shown, printed, LENIENT) and len(WARNING.findall(shown)) == len(WARNING.findall(printed))
+    is_data = not shown.strip() and printed.startswith("{")
+    if (
+        not printed.strip()
+        or is_data
+        or (
+            CHECKER.check_output(shown, printed, LENIENT)
+            and len(WARNING.findall(shown)) == len(WARNING.findall(printed))
+        )
     ):
         return shown
     if UPDATES:
@@ -91,7 +98,7 @@ def choose_lines(shown, printed):
     if kept:
         wanted = {each for line in kept for each in difflib.get_close_matches(line, printed, n=1)}
     else:
-        wanted = set(printed if len(printed) <= 16 else printed[:8])
+        wanted = set(printed if len(printed) <= MOST_LINES else printed[:8])
     chosen = []
     for line in filter(None, printed):
         # A shown line may leave out its end, such as seconds.
@@ -109,7 +116,7 @@ def fold(line):
     if "  " in line.strip():
         return line
     indent = " " * (len(line) - len(line.lstrip()) + 2)
-    return textwrap.fill(line, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def run_console(where, text):
@@ -199,8 +206,11 @@ def run_python(text, namespace):
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile(cell, "example", "exec"), namespace)
         namespace["_"] = last and eval(compile(ast.Expression(last.value), "example", "eval"), namespace)
-        if namespace["_"] is not None and not is_plot(namespace["_"]):
-            printed.write(f"{namespace['_']!r}\n")
+        shown = repr(namespace["_"]).splitlines()
+        # A record of many fields is for the reader's own notebook; a plot stands below its block.
+        is_short = len(shown) <= MOST_LINES and max(map(len, shown)) <= WIDTH
+        if namespace["_"] is not None and is_short and not is_plot(namespace["_"]):
+            printed.writelines(f"{line}\n" for line in shown)
         for name in sorted(set(namespace) - before):
             if name.startswith("test_"):
                 namespace[name]()
