@@ -69,11 +69,12 @@ def _help() -> Iterator[str]:
 
 
 def _printed() -> Iterator[str]:
-    """Yield the forms of sentences, a word for what varies; those that are code in every language are not prose."""
-    catalogue = read_catalogue(HOUSE / "wording" / "data" / "de.tsv")
-    for form, _ in find_forms(HOUSE):
-        if is_sentence(form) and catalogue.get(form) != "-":
-            yield form.replace(".{}", ". {}").replace("{}", "word")
+    """Yield the forms of sentences and their German, a word for what varies; code in every language is not prose."""
+    german = read_catalogue(HOUSE / "wording" / "data" / "de.tsv")
+    for form in dict.fromkeys(form for form, _ in find_forms(HOUSE) if is_sentence(form)):
+        for text in () if german.get(form) == "-" else (form, german.get(form, "")):
+            plain = _NAMED.sub("name", text.replace(".{", ". {")).replace("`", " ")
+            yield re.sub(r"\{(?:\d(?::\w)?)?\}", "word", plain)
 
 
 def _docstrings() -> Iterator[str]:

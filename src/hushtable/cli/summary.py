@@ -179,8 +179,8 @@ def describe_outliers(found: Mapping[str, FarOut]) -> list[str]:
     for name, each in found.items():
         coded = f", or code outliers as one group (`hierarchy: {_format_rule(each.rule)}`)" if each.rule else ""
         lines.append(
-            f"careful: 1 % of the records hold {each.share:.0%} of the range of {name}, so that its loss by value is "
-            f"small whatever the others lose; measure it on ranks (`loss: {{ncp: {{scale: rank}}}}`){coded}"
+            f"careful: 1 % of the records hold {each.share:.0%} of the range of {name}. These outliers make its loss "
+            f"by value look low. Measure it on ranks (`loss: {{ncp: {{scale: rank}}}}`){coded}"
         )
     return lines
 

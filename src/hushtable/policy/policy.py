@@ -455,7 +455,7 @@ class Policy(Record):
         if asked:
             raise PolicyError(
                 f"the policy asks for the role of {quote_names(asked)}.",
-                hint=f"decide each: {'; '.join(f'{role} ({what})' for role, what in MEANINGS.items())}. "
+                hint=f"decide each: {'. '.join(f'{role} ({what})' for role, what in MEANINGS.items())}. "
                 "To decide all at once: --ask quasi-identifier.",
             )
         unformatted = [name for name, column in self.columns.items() if column.format == ASK]

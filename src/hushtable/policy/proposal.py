@@ -142,7 +142,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 _ABOUT_OPTIONS: Final = "Whatever stands below behind a # is not asked for; remove the # to ask for it."
 _OF_COLUMN: Final = (
     "Of a column, {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3]}} says how it is read and "
-    "generalized: by auto, a file of ARX's, or a rule (intervals, prefix, dates, dictionary: countries or education; "
+    "generalized. Say auto, a file of ARX's, or a rule (intervals, prefix, dates, dictionary: countries or education; "
     "tails: {high: 200000} puts outliers into one group);",
     "order: [low, high] of a category;",
     "label: what the column is in words, for the codebook, SPSS, Stata and SAS;",
