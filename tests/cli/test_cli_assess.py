@@ -134,7 +134,7 @@ def test_what_is_asked_wrongly_is_an_error(options):
 @pytest.mark.usefixtures("people")
 def test_scan_says_what_is_not_known_of_the_population():
     shown = done("scan", "people.csv", "--persons").out
-    assert "how often a match with one of them would be right, is not known" in shown
+    assert "How many people outside the table share their values is not known" in shown
 
 
 @pytest.mark.usefixtures("people", "estimators")

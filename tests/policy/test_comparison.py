@@ -99,7 +99,7 @@ def test_html_is_a_table_that_escapes_names_and_says_what_it_is():
     page = compared()._repr_html_()
     assert "<table>" in page
     assert "<b>" not in page.removeprefix("<b>Comparison</b>")
-    assert "internal: what every k costs" in page
+    assert "internal: do not pass this on" in page
     assert "k-anonymity (k = 7)" in page
 
 
