@@ -264,7 +264,7 @@ def test_tolerance_by_class_size_says_that_values_are_shared():
     assert risk.within_tolerance
     assert risk.notes == (
         "2 records lie in classes that agree on s although every class is large enough: "
-        "whoever finds a person's class knows it",
+        "anyone who finds a person's class knows it",
     )
 
 

@@ -172,7 +172,7 @@ def section_on_limitations(released: Released) -> Section:
     claim = released.claim
     if not isinstance(claim, (Classes, Matchings)):
         points = [
-            f"People: whoever knows some columns of a person may find the record. {claim.sentence}.",
+            f"People: anyone who knows some columns of a person may find the record. {claim.sentence}.",
             "What is hidden may follow from other columns that are published as they are.",
         ]
         return Section("unprotected", "What is not protected", (Points(tuple(points)),), CLAUSES["unprotected"])

@@ -66,7 +66,7 @@ def _yield_notes(risk: RiskAssessment) -> Iterator[str]:
             kept = " although every class is large enough" if risk.within_tolerance else ""
             yield (
                 f"{each.n_homogeneous:,} records lie in classes that agree on {name}{kept}: "
-                "whoever finds a person's class knows it"
+                "anyone who finds a person's class knows it"
             )
     if risk.basis in ("population_size", "weights"):
         yield f"estimates hold for a random sample of the {risk.population_size:,.0f} people of that population"

@@ -144,7 +144,7 @@ def round_tables(
         Whose record a row is: each counts once, and must be in one cell only.
     hierarchies : mapping of column to {parent: [children]}, or a table with a column a level
     seed : int, optional
-        A secret that decides how cells are rounded; whoever knows it can compute counts. Default: a new one.
+        A secret that decides how cells are rounded; anyone who knows it can compute counts. Default: a new one.
     budget : Budget, optional
         How long the nearest table is looked for. Default: 60 seconds.
 
