@@ -65,7 +65,7 @@ PACKAGES = {
 
 
 UPDATES = bool(os.environ.get("HUSHTABLE_UPDATE_PAGES"))
-COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 PICTURE = re.compile(r"!\[[^\]]+\]\(([\w./]+\.svg)\)")
 WARNING = re.compile(r"\b(?:careful|Achtung): ")
 LEFT_OUT = "..."
@@ -157,7 +157,7 @@ def run_script(where, text):
 
 def run_makefile(where, text):
     """Run the recipes in their order: each target of the pages comes after what it needs."""
-    for line in text.splitlines():
+    for line in text.replace("\\\n", " ").splitlines():
         if not line.startswith("\t"):
             target = line.partition(":")[0]
         else:
