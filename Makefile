@@ -30,7 +30,7 @@ test-wheel: $(VENV)/.installed-test
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_wheel
 
 docs: $(VENV)/.installed-docs
-	@PATH="$(CURDIR)/$(BIN):$$PATH" python scripts/make_docs.py
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh -c "python scripts/make_docs.py && python scripts/check_search.py"
 
 test-spark: $(VENV)/.installed-spark
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_spark

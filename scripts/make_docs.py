@@ -2,11 +2,13 @@
 """Build the site: the pages of docs, a reference made from the program, schemas, and texts for language models."""
 
 import dataclasses
+import inspect
 import json
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -31,6 +33,25 @@ EXITS = {
     3: "infeasible",
     70: "a fault of hushtable, or the end of memory or disk",
 }
+# The rooms of the package, in the words of readers: each public name has its page under the topic of its room.
+TOPICS = {
+    "Releases": ("policy", "release", "engines"),
+    "Privacy models": ("models",),
+    "Methods": ("anonymizers", "search"),
+    "Columns and hierarchies": ("columns", "hierarchy", "tables"),
+    "Losses and utility": ("quality",),
+    "Verdicts and certificates": ("claims",),
+    "Roles and scores": ("discover",),
+    "Risk": ("risk",),
+    "Attacks": ("risk.attacks", "risk.members", "risk.mpuccs", "risk.petsard"),
+    "Linked tables": ("linked",),
+    "Perturbation": ("perturbation",),
+    "Independence masking": ("masking",),
+    "Tables of counts and sums": ("tabulation",),
+    "Synthetic tables": ("synthesizers", "datasets"),
+    "Pipelines and reports": ("pipeline", "reporting"),
+    "Errors": ("errors",),
+}
 ABOVE = re.compile(
     r"\]\((?:\.\./)+(README\.md|CHANGELOG\.md|CITATION\.cff|CONTRIBUTING\.md|src/[^)]*|benchmarks/[^)]*)\)"
 )
@@ -42,14 +63,16 @@ def main() -> int:
     shutil.copytree(ROOT / "docs", PAGES)
     # Where hosts of repositories look for it; the site shows the same page.
     shutil.copy(ROOT / "SECURITY.md", PAGES / "security.md")
+    home = PAGES / "index.md"
+    home.write_text(f"---\nhide: [navigation]\n---\n\n{home.read_text(encoding='utf-8')}", encoding="utf-8")
     for page in PAGES.rglob("*.md"):
         # What lies above the docs is in the repository, and not on the site.
         text = page.read_text(encoding="utf-8").replace("](../SECURITY.md)", "](security.md)")
         page.write_text(ABOVE.sub("](index.md)" if page.parent == PAGES else "](../index.md)", text), encoding="utf-8")
-    made = {"api.md": api(), "commands.md": commands(), "files.md": files()}
-    (PAGES / "reference").mkdir()
-    for name, text in made.items():
-        (PAGES / "reference" / name).write_text(text, encoding="utf-8")
+    for name, text in {**api(), **commands(), "files.md": files()}.items():
+        path = PAGES / "reference" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     (PAGES / "schemas").mkdir()
     for name, schema in {"policy": policy_schema(), "pipeline": pipeline_schema()}.items():
         (PAGES / "schemas" / f"{name}.schema.json").write_text(f"{json.dumps(schema, indent=2)}\n", encoding="utf-8")
@@ -58,53 +81,99 @@ def main() -> int:
     ended = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
     print(ended.stdout, ended.stderr, sep="")
     warned = [line for line in (ended.stdout + ended.stderr).splitlines() if "warn" in line.lower()]
-    broken = broken_links()
+    for menu in HTML.rglob("SUMMARY.html"):
+        menu.unlink()
+    guides_first(HTML / "search.json")
+    broken = [*broken_links(), *not_on_home()]
     print(*broken, sep="\n")
     print(f"{sum(1 for _ in HTML.rglob('*.html'))} pages, {len(broken)} broken links")
     return 1 if ended.returncode or warned or broken else 0
 
 
-def api() -> str:
-    """Return a page of all public names, each with its docstring."""
-    names = "\n\n".join(f"::: hushtable.{name}" for name in sorted(hushtable.__all__, key=str.lower))
-    return f"# Names, one by one\n\nShort examples of all of them are under [names](../names.md).\n\n{names}\n"
+def api() -> dict[str, str]:
+    """Return a page of each public name; names that differ by capitals, as of a call and its result, share one."""
+    pages: dict[str, list[str]] = {}
+    for name in sorted(hushtable.__all__, key=lambda name: (name.lower(), name.swapcase())):
+        pages.setdefault(name.lower(), []).append(name)
+    texts, topics = {}, {title: [] for title in TOPICS}
+    for page, names in pages.items():
+        texts[f"api/{page}.md"] = "\n\n".join(
+            f"::: hushtable.{name}\n    options: {{heading_level: {min(level, 2)}}}"
+            for level, name in enumerate(names, 1)
+        )
+        topics[topic(names[0])].append((page, names))
+    index = [
+        "# Every name of the Python package",
+        "[Names, with examples](../../names.md) has lines to copy.",
+    ]
+    listed = ["- [Names, one by one](index.md)"]
+    for title, entries in topics.items():
+        rows = [f"| {_links(page, names)} | {_summary(names[0])} |" for page, names in entries]
+        index += [f"## {title}", "\n".join(["| name | what it is |", "|---|---|", *rows])]
+        listed += [f"- {title}", *(f"    - [{', '.join(names)}]({page}.md)" for page, names in entries)]
+    return texts | {"api/index.md": "\n\n".join(index) + "\n", "api/SUMMARY.md": "\n".join(listed) + "\n"}
 
 
-def commands() -> str:
-    """Return a page of all commands with their options, from the program itself."""
+def topic(name: str) -> str:
+    """Return the topic of a public name: that of the innermost room which has one."""
+    found = getattr(hushtable, name)
+    module = getattr(found, "__module__", found.__name__ if inspect.ismodule(found) else "")
+    titles = {f"hushtable.{room}": title for title, rooms in TOPICS.items() for room in rooms}
+    inner = [room for room in titles if f"{module}.".startswith(f"{room}.")]
+    if not inner:
+        raise SystemExit(f"{name} of {module} has no topic: add its room to TOPICS in scripts/make_docs.py")
+    return titles[max(inner, key=len)]
+
+
+def _links(page: str, names: list[str]) -> str:
+    return ", ".join(f"[`{name}`]({page}.md#hushtable.{name})" for name in names)
+
+
+def _summary(name: str) -> str:
+    return cell((inspect.getdoc(getattr(hushtable, name)) or "").partition("\n\n")[0]).replace("``", "`")
+
+
+def commands() -> dict[str, str]:
+    """Return a page of each command, from the program itself, and a list of them."""
     group = typer.main.get_command(build_app())
-    parts = ["# Commands", "Every command with its options. `--help` shows the same."]
     context = group.make_context("hushtable", [], resilient_parsing=True)
-    heading = ""
+    texts, panels = {}, {}
     for name in group.list_commands(context):
         command = group.get_command(context, name)
-        first = (command.help or "").replace("\b", "").strip()
-        if command.rich_help_panel != heading:
-            heading = command.rich_help_panel
-            parts.append(f"## {heading}")
-        parts += [f"### {name}", first]
-        rows = ["| option | what it is | default |", "|---|---|---|"]
-        for parameter in command.params:
-            if getattr(parameter, "hidden", False) or parameter.name == "help":
-                continue
-            told = " ".join([*parameter.opts, *parameter.secondary_opts])
-            meta = f" {parameter.metavar}" if parameter.metavar and parameter.opts[0].startswith("-") else ""
-            shown = parameter.metavar if not parameter.opts[0].startswith("-") else f"{told}{meta}"
-            default = (
-                "" if parameter.default in (None, False) or callable(parameter.default) else str(parameter.default)
-            )
-            rows.append(f"| `{cell(shown or told)}` | {cell(getattr(parameter, 'help', '') or '')} | {cell(default)} |")
-        parts += ["\n".join(rows), f"```console\n$ {example}\n```" if (example := _example(command)) else ""]
-    parts += [
-        "## Exit codes",
-        "| code | meaning |\n|---|---|\n" + "\n".join(f"| {code} | {EXITS[code]} |" for code in EXITS),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+        summary, _, examples = (command.help or "").partition("\n\n\b\n")
+        shown = "\n".join(f"$ {line}" for line in examples.splitlines()[1:])
+        parts = [f"# hushtable {name}", summary, f"```console\n{shown}\n```", *_options(command)]
+        texts[f"commands/{name}.md"] = "\n\n".join(parts) + "\n"
+        panels.setdefault(command.rich_help_panel, []).append((name, " ".join(summary.partition("\n\n")[0].split())))
+    index = ["# Commands", "`hushtable COMMAND --help` shows what its page shows."]
+    listed = ["- [Commands](index.md)"]
+    for title, entries in panels.items():
+        rows = [f"| [`{name}`]({name}.md) | {cell(summary)} |" for name, summary in entries]
+        index += [f"## {title}", "\n".join(["| command | what it does |", "|---|---|", *rows])]
+        listed += [f"- {title}", *(f"    - [{name}]({name}.md)" for name, _ in entries)]
+    codes = "\n".join(["| code | meaning |", "|---|---|", *(f"| {code} | {EXITS[code]} |" for code in EXITS)])
+    index += ["## Exit codes", codes]
+    return texts | {"commands/index.md": "\n\n".join(index) + "\n", "commands/SUMMARY.md": "\n".join(listed) + "\n"}
 
 
-def _example(command: object) -> str:
-    first = (getattr(command, "epilog", "") or "").partition("\n")[0]
-    return first.removeprefix("Example: ")
+def _options(command: typer.core.TyperCommand) -> Iterator[str]:
+    """Yield a table for each group of the options of a command, as ``--help`` has them."""
+    groups: dict[str, list[str]] = {}
+    for parameter in command.params:
+        if getattr(parameter, "hidden", False) or parameter.name == "help":
+            continue
+        argument = not parameter.opts[0].startswith("-")
+        spelled = ", ".join([*parameter.opts, *parameter.secondary_opts])
+        meta = f" {parameter.metavar}" if parameter.metavar else ""
+        text = getattr(parameter, "help", "") or ""
+        if parameter.default not in (None, False, "", ()) and not callable(parameter.default):
+            text += f" Default: `{cell(str(parameter.default))}`."
+        title = getattr(parameter, "rich_help_panel", None) or ("Arguments" if argument else "Options")
+        shown = (parameter.metavar or spelled) if argument else f"{spelled}{meta}"
+        groups.setdefault(title, []).append(f"| `{cell(shown)}` | {cell(text)} |")
+    for title, rows in groups.items():
+        yield f"## {title}"
+        yield "\n".join(["| option | what it is |", "|---|---|", *rows])
 
 
 def cell(text: str) -> str:
@@ -134,9 +203,39 @@ def listed() -> str:
     """Return a list of the pages for language models, by the form of llms.txt."""
     lines = ["# hushtable", "", "> Find what identifies people in a table, hide it with the least loss, prove it.", ""]
     for page in sorted(PAGES.rglob("*.md")):
-        title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        if page.name == "SUMMARY.md" or (page.parent.name == "api" and page.name != "index.md"):
+            continue
+        title = page.read_text(encoding="utf-8").partition("# ")[2].partition("\n")[0]
         lines.append(f"- [{title}]({page.relative_to(PAGES).as_posix()})")
     return "\n".join(lines) + "\n"
+
+
+def guides_first(path: Path) -> None:
+    """Let a search show guides before the reference: one entry for each of its pages, found by names, not by headings.
+
+    The search ranks by titles, and among equals by how early the word stands there; then by menus; then by text.
+    """
+    index = json.loads(path.read_text(encoding="utf-8"))
+    entries, kept = {}, []
+    for item in index["items"]:
+        page, _, place = item["location"].partition("#")
+        kind = next((kind for kind in ("api", "commands") if page.startswith(f"reference/{kind}/")), "")
+        if page.endswith("/SUMMARY.html"):
+            continue
+        if not kind or page.endswith("/index.html"):
+            # The topics of the list of names are those of guides.
+            if kind != "api" or not place:
+                kept.append(item)
+            continue
+        name = place.removeprefix("hushtable.") or re.sub(r"<[^>]*>", "", item["title"])
+        if page not in entries:
+            entries[page] = item
+            item["title"] = f"Look up in the Python package: {name}" if kind == "api" else name
+            item["path"] = ["Reference"]
+            kept.append(item)
+        else:
+            entries[page]["text"] += f" {name}" if kind == "api" else f" {name} {item['text']}"
+    path.write_text(json.dumps(index | {"items": kept}), encoding="utf-8")
 
 
 class Page(HTMLParser):
@@ -178,6 +277,13 @@ def broken_links() -> list[str]:
             elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].places:
                 broken.append(f"{path.relative_to(HTML)}: {link}: no such place")
     return broken
+
+
+def not_on_home() -> list[str]:
+    """Return the pages, but those made from the program, which the home does not link."""
+    home = (PAGES / "index.md").read_text(encoding="utf-8")
+    pages = [path.relative_to(PAGES).as_posix() for path in PAGES.rglob("*.md") if "reference" not in path.parts]
+    return [f"index.md: no link to {page}" for page in sorted(pages) if page != "index.md" and f"]({page}" not in home]
 
 
 if __name__ == "__main__":

@@ -110,64 +110,97 @@ _TRACEBACK: Final = "--traceback"
 _LOG: Final = "--log"
 _USAGE: Final = 2
 _SIGNALS: Final = 128  # an exit code above is 128 and the number of a signal
-# By group of the help, those that most people need first; of each command its module and function, and an example.
+# By group of the help, those that most people need first; of each command its module and function, and examples.
 _GROUPS: Final = {
     "Start here": {
-        "demo.demo": "hushtable demo",
-        "open.open_": "hushtable open people.csv",
-        "scan.scan": "hushtable scan people.csv -p policy.yaml",
-        "compare.compare": (
-            "hushtable compare people.csv -p policy.yaml --k 2,5,10 --suppression 0,0.01 --plot risk.svg"
+        "demo.demo": ("demo",),
+        "open.open_": ("open people.csv", "open people.csv -p policy.yaml"),
+        "scan.scan": (
+            "scan people.csv",
+            "scan people.csv -p policy.yaml",
+            "scan people.csv --fail-above rate=0.05",
         ),
-        "protect.anonymize": "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
-        "protect.verify": "hushtable verify release.parquet",
-        "report.report": "hushtable report release.csv --original people.csv -p policy.yaml -o report.html",
+        "compare.compare": (
+            "compare people.csv -p policy.yaml --k 3,5,11,20",
+            "compare people.csv -p policy.yaml --k 3,5,11 --plot risk.svg",
+            "compare people.csv -p policy.yaml --advise",
+        ),
+        "protect.anonymize": (
+            "anonymize people.csv -p policy.yaml -o release.parquet",
+            "anonymize people.csv --qi age,sex,postcode --k 5 -o release.csv",
+            "anonymize people.csv -p policy.yaml --leave-out income -o out.csv",
+        ),
+        "protect.verify": (
+            "verify release.parquet",
+            "verify release.parquet -p policy.yaml",
+            "verify release.csv -p policy.yaml --no-manifest",
+        ),
+        "report.report": (
+            "report release.csv -o report.html",
+            "report release.csv --original people.csv -p policy.yaml -o page.html",
+        ),
     },
     "After a release": {
-        "utility.utility": "hushtable utility people.csv release.parquet",
-        "batches.apply": "hushtable apply recoding.json new.csv -o new_release.csv",
-        "formats.codebook": "hushtable codebook release.csv --as ddi",
+        "utility.utility": (
+            "utility people.csv release.parquet",
+            "utility people.csv release.parquet --target income",
+        ),
+        "batches.apply": ("apply recoding.json new.csv -o new_release.csv",),
+        "formats.codebook": ("codebook release.csv --as ddi",),
     },
     "Measure who can be found": {
         "assess.assess": (
-            "hushtable assess people.csv --qi age,sex,postcode --population-size 500000 --tolerance ema-0070"
+            "assess people.csv --qi age,sex,postcode",
+            "assess people.csv --qi age,sex,postcode --population-size 500000",
+            "assess people.csv -p policy.yaml --tolerance ema-0070",
         ),
-        "risks.uniques": "hushtable uniques people.csv --columns age,sex,postcode",
-        "keys.keys": "hushtable keys people.csv --max-size 4",
-        "attackers.unicity": (
-            "hushtable unicity ratings.csv --person user --item movie --tolerance date=14D --known 2,4,8"
-        ),
-        "discover.scores": "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
-        "discover.select": "hushtable select people.csv --objective distinction=1,attribute_length_penalty=-0.5",
+        "risks.uniques": ("uniques people.csv --columns age,sex,postcode",),
+        "keys.keys": ("keys people.csv --max-size 4",),
+        "attackers.unicity": ("unicity ratings.csv --person user --item movie --tolerance date=14D",),
+        "discover.scores": ("scores people.csv --columns age,sex --columns age,sex,postcode",),
+        "discover.select": ("select people.csv --objective distinction=1",),
     },
     "Attack a release or a synthetic table": {
         "attackers.attack_release": (
-            "hushtable attack-release release.csv --earlier last_year.csv --original people.csv"
+            "attack-release release.csv --original people.csv",
+            "attack-release release.csv --earlier last_year.csv",
         ),
-        "attackers.link": "hushtable link release.csv voters.csv --on age,zip --truth name",
-        "attackers.join_risk": "hushtable join-risk first.csv second.csv --on age,zip",
-        "risks.mpuccs": "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
+        "attackers.link": ("link release.csv voters.csv --on age,zip --truth name",),
+        "attackers.join_risk": ("join-risk first.csv second.csv --on age,zip",),
+        "risks.mpuccs": (
+            "mpuccs original.csv synthetic.csv --control control.csv",
+            "mpuccs original.csv synthetic.csv --sizes 1,2,3 --report found.html",
+            "mpuccs original.csv synthetic.csv --fail-above rate=0.1",
+        ),
         "attackers.attack": (
-            "hushtable attack original.csv synthetic.csv --control control.csv --fail-above singling-out=0.1"
+            "attack original.csv synthetic.csv --control control.csv",
+            "attack original.csv synthetic.csv --fail-above singling-out=0.1",
         ),
     },
     "Publish something else than records": {
-        "tabulating.tables": "hushtable tables people.csv --by region,sex --threshold 10 -o table.csv",
-        "check.check": "hushtable check table.csv --by region,sex --value n --hidden x --total Total --threshold 10",
-        "perturb.perturb": "hushtable perturb people.csv --columns age,income --set k=5 -o perturbed.csv",
-        "masking.mask_dependence": "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
+        "tabulating.tables": (
+            "tables people.csv --by region,sex --threshold 10 -o table.csv",
+            "tables people.csv --by region,sex --by region,age -o tables.csv",
+        ),
+        "check.check": ("check table.csv --by region,sex --value n --hidden x --threshold 10",),
+        "perturb.perturb": ("perturb people.csv --columns age,income --set k=5 -o perturbed.csv",),
+        "masking.mask_dependence": ("mask-dependence people.csv --a job --b pay --clusters 5 -o out.csv",),
     },
     "Whole experiments, assistants, files, and setup": {
-        "assist.assist": "hushtable assist people.csv --one-record",
-        "run.run": "hushtable run pipeline.yaml --out results",
-        "formats.convert": "hushtable convert project.deid -o project",
-        "formats.schema": "hushtable schema policy -o policy.schema.json",
-        "warm_up.warm_up": "hushtable warm-up --for anonymize,mpuccs",
+        "assist.assist": ("assist people.csv --one-record",),
+        "run.run": ("run pipeline.yaml --out results", "run pipeline.yaml --dry-run"),
+        "formats.convert": ("convert project.deid -o project",),
+        "formats.schema": ("schema policy -o policy.schema.json",),
+        "warm_up.warm_up": ("warm-up --for anonymize,mpuccs",),
     },
 }
 _EXAMPLES: Final = {place: example for group in _GROUPS.values() for place, example in group.items()}
 _HEADINGS: Final = {place: heading for heading, group in _GROUPS.items() for place in group}
-_FIRST_STEPS: Final = ("scan.scan", "protect.anonymize", "protect.verify")
+_FIRST_STEPS: Final = (
+    "scan people.csv -p policy.yaml",
+    "anonymize people.csv -p policy.yaml -o release.parquet",
+    "verify release.parquet",
+)
 _PLACES: Final = {place.partition(".")[2].strip("_").replace("_", "-"): place for place in _EXAMPLES}
 
 
@@ -184,18 +217,23 @@ def build_app(*wanted: str) -> typer.Typer:
     for name in wanted or _PLACES:
         module, _, function = _PLACES[name].partition(".")
         verb = getattr(importlib.import_module(f"hushtable.cli.{module}"), function)
-        # A line of its own for each: the help joins what is not a paragraph.
-        epilog = f"{translate('Example')}: {_EXAMPLES[_PLACES[name]]}\n\n{translate(_EXIT_CODES)}"
-        heading = translate(_HEADINGS[_PLACES[name]])
-        app.command(name, epilog=epilog, help=_help_of(verb), rich_help_panel=heading)(flatten_groups(verb))
+        place = _PLACES[name]
+        title = translate("Example:" if len(_EXAMPLES[place]) == 1 else "Examples:")
+        shown = f"{_help_of(verb)}\n\n{_lines_of_help(title, _EXAMPLES[place])}"
+        heading = translate(_HEADINGS[place])
+        app.command(name, epilog=translate(_EXIT_CODES), help=shown, rich_help_panel=heading)(flatten_groups(verb))
     return app
 
 
 def _help_of_all() -> str:
     """Say what the command is for, and the three lines that most jobs need."""
-    steps = "\n".join(_EXAMPLES[place] for place in _FIRST_STEPS)
     purpose = translate("Find what identifies people in a table, hide it with the least loss, prove it.")
-    return f"{purpose}\n\n\b\n{translate('Three commands make most releases:')}\n{steps}"
+    return f"{purpose}\n\n{_lines_of_help(translate('Three commands make most releases:'), _FIRST_STEPS)}"
+
+
+def _lines_of_help(title: str, examples: Sequence[str]) -> str:
+    # The help joins lines of a paragraph unless it begins with this sign.
+    return "\n".join(["\b", title, *(f"hushtable {example}" for example in examples)])
 
 
 def _help_of(verb: Callable[..., None]) -> str:

@@ -33,7 +33,7 @@ from hushtable.cli.arguments import (
     table_path,
 )
 from hushtable.cli.existing import skip_existing
-from hushtable.cli.groups import argument, field, option
+from hushtable.cli.groups import argument, field
 from hushtable.cli.joblog import record
 from hushtable.cli.report import note_written_release, report_outputs, write_report
 from hushtable.cli.requests import (
@@ -446,19 +446,24 @@ class FailingRows:
     force: Force = False
 
 
+@dataclass(frozen=True)
+class BesidesTheVerdict:
+    """What else is judged, and what is printed."""
+
+    linked: bool = field(
+        False, "Also count the persons whom several of their records find. Exit 1 if anybody is found.", "--linked"
+    )
+    transcript: Path | None = field(
+        None, "Replay the transcript of an AI assistant against --original, instead of a release.", metavar="FILE"
+    )
+    as_json: AsJson = False
+
+
 def verify(
     judging: Judging,
     failing_rows: FailingRows,
+    besides: BesidesTheVerdict,
     reading: ReadingOptions,
-    linked: Annotated[
-        bool,
-        option("Also count the persons whom several of their records find. Exit 1 if anybody is found.", "--linked"),
-    ] = False,
-    transcript: Annotated[
-        Path | None,
-        option("Replay the transcript of an AI assistant against --original, instead of a release.", metavar="FILE"),
-    ] = None,
-    as_json: AsJson = False,
     file: ReleaseFile = None,
 ) -> None:
     """Check that a release holds what its manifest claims, and what a policy asks, if one is given.
@@ -466,10 +471,10 @@ def verify(
     Reads the written file or folder alone. Exits with 1 if a claim does not hold, or if it cannot be judged. What only
     the publisher can judge is named.
     """
-    if transcript is not None:
+    if besides.transcript is not None:
         from hushtable.cli.assist import judge_transcript
 
-        judge_transcript(transcript, judging.original, as_json=as_json)
+        judge_transcript(besides.transcript, judging.original, as_json=besides.as_json)
         return
     if file is None:
         raise InputError("no release was named.", hint="write hushtable verify release.csv.")
@@ -477,9 +482,9 @@ def verify(
     if _is_of_linked_tables(file, judging):
         from hushtable.cli.linked import verify_linked_tables
 
-        verify_linked_tables(file, judging, failing_rows, reading, is_linked=linked, as_json=as_json)
+        verify_linked_tables(file, judging, failing_rows, reading, is_linked=besides.linked, as_json=besides.as_json)
         return
-    _verify_table(file, judging, failing_rows, reading, is_linked=linked, as_json=as_json)
+    _verify_table(file, judging, failing_rows, reading, is_linked=besides.linked, as_json=besides.as_json)
 
 
 def _verify_table(
