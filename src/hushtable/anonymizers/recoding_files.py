@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -22,7 +21,7 @@ from hushtable.io import FORMS, WRITER, Writing, describe_other_form, drafts
 from hushtable.models import entries, model_to_dict, models_from_claim, plugins
 from hushtable.quality import SetNCP
 from hushtable.recoding import Written
-from hushtable.release import ExposureLimit
+from hushtable.release import ExposureLimit, manifest
 
 _FORM: Final = "recoding"
 DIGEST: Final = "sha256"
@@ -59,7 +58,7 @@ def read_recoding(path: Path) -> dict[str, Any]:
 def hash_contents(contents: Mapping[str, object]) -> str:
     """Return the SHA-256 of a recoding's contents but for this digest, which tells that somebody edited it."""
     others = {name: entry for name, entry in contents.items() if name != DIGEST}
-    return hashlib.sha256(json.dumps(others, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return manifest.hash_json(others)
 
 
 def _format_json(contents: Mapping[str, Any]) -> str:
@@ -96,6 +95,7 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, object]:
         "exposure": None if limit is None else asdict(limit),
         "accepted": dict(parts["accepted"]),
         "is_enforced": parts["is_enforced"],
+        "policy_sha256": parts["policy_sha256"],
         "write": asdict(request.writing),
         "style": parts["style"],
         "cells": {name: _cell_to_dict(cell) for name, cell in parts["cells"].items()},
@@ -108,7 +108,7 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, object]:
 _ENTRIES: Final = (
     _FORM, WRITER, DIGEST, "columns", "quasi_identifiers", "kinds", "sensitive", "identifiers", "left_out", "rounding",
     "pseudonyms", "fresh", "person", "models", "limits", "specs", "hierarchies", "loss", "exposure", "accepted",
-    "is_enforced", "write", "style", "cells", "cells_of_cuts", "routes",
+    "is_enforced", "policy_sha256", "write", "style", "cells", "cells_of_cuts", "routes",
 )  # fmt: skip
 
 
@@ -139,6 +139,7 @@ def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
             "limit": None if contents["exposure"] is None else ExposureLimit(**contents["exposure"]),
             "accepted": dict(contents["accepted"]),
             "is_enforced": bool(contents["is_enforced"]),
+            "policy_sha256": contents.get("policy_sha256"),
         }
         if contents[_FORM] >= _FORM_WITH_DIGEST:
             _check_read_as_written(contents, parts)
@@ -177,7 +178,7 @@ def _check_read_as_written(contents: Mapping[str, Any], parts: Mapping[str, Any]
     request: Request = parts["asked"]
     names = [*parts["columns"], *parts["hidden"], *parts["fresh"], *parts["accepted"].values(), *request.removed]
     names += [*request.quasi_identifiers, *request.sensitive, *([] if request.person is None else [request.person])]
-    names += request.writing.labels.values()
+    names += [*request.writing.labels.values(), "" if parts["policy_sha256"] is None else parts["policy_sha256"]]
     if not all(isinstance(each, str) for each in names) or not all(each in KINDS for each in parts["kinds"].values()):
         raise ValueError
     check_specs(request.specs)

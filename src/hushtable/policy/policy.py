@@ -327,6 +327,7 @@ class Policy(Record):
         rows = engines.open_rows(data, engine=engine, session=session, dialect=self.read_as.dialect)
         self.check_covers(rows.names)
         made = protect(rows, self.request(data, key=key, progress=progress))
+        made = replace(made, policy_sha256=manifest.hash_json(self.to_dict()))
         before.check()
         asked = self.limits.exposure
         limit = ExposureLimit(asked.columns, asked.rate, asked.named, asked.linked)

@@ -75,6 +75,11 @@ def _hash_folder(folder: Path, parts: Iterable[Path]) -> str:
 
 
 def build(
+def hash_json(entries: Mapping[str, object]) -> str:
+    """Return the SHA-256 of plain values, whatever the order of their names."""
+    return hashlib.sha256(json.dumps(entries, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
     release: Path,
     digest: str,
     n_records: int,
