@@ -1045,6 +1045,11 @@ def describe_kept_columns(
         "fresh": list(pseudonyms.fresh) if pseudonyms else [],
         "accepted": list(exposure.accepted) if exposure else [],
         "exposure": exposure.to_dict() if exposure else None,
+        manifest.EXPOSURE_LIMIT: (
+            {"columns": exposure.limit.columns, "rate": exposure.limit.rate}
+            if exposure and exposure.is_enforced
+            else None
+        ),
     }
 
 

@@ -443,9 +443,12 @@ def from_file(
     if original is not None:
         source, sample = _read_original(original, claim, policy)
     verdict = claim.verify(frame, original=source)
+    asked = None if policy is None else policy.exposure_entries
+    verdict = manifest.judge_exposure(verdict, path, table, claim, asked)
     compared = manifest.compare_with(verdict, path, table.columns, claim)
     # That a file is as its manifest says is no promise of the release: it is told only where it is not so.
-    verdict = replace(verdict, vouched=compared.vouched) if compared.passed else compared
+    is_read = compared.passed and compared.unchecked == verdict.unchecked
+    verdict = replace(verdict, vouched=compared.vouched) if is_read else compared
     book = codebook_paths(path)[1]
     columns = _read_columns(book, table.columns) if book.is_file() else _describe_columns(claim, table.columns)
     inputs = drafts.paths_among(original)
