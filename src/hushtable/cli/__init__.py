@@ -43,7 +43,7 @@ FAULT: Final = 70
 
 _LANGUAGE: Final = "--language"
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
-_FULL_DISK_SIGNS: Final = ("(os error 28)", "(os error 122)", "No space left on device")
+_FULL_DISK_SIGNS: Final = ("(os error 27)", "(os error 28)", "(os error 122)", "No space left on device")
 _NO_MEMORY_SIGNS: Final = (
     "(os error 12)",
     "Cannot allocate memory",

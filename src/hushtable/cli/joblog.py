@@ -83,6 +83,9 @@ def _open_file(path: Path) -> FileIO:
     """Open a log; InputError if it cannot be appended to, or the file is another one, such as an input."""
     try:
         file = path.open("ab+", buffering=0)
+        # A stream, such as the standard error, holds nothing that could be lost.
+        if not path.is_file():
+            return file
         file.seek(0)
         first = file.read(10_000).partition(b"\n")[0]
     except OSError as error:
