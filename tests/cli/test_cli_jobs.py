@@ -209,3 +209,9 @@ def test_names_of_any_bytes() -> None:
         capture_output=True, check=False,
     )  # fmt: skip
     assert shown.returncode == 0, shown.stderr
+    os.mkdir(parts := folder + b"/\xfd")
+    pl.read_csv("people.csv").write_parquet("part-0.parquet")
+    os.rename("part-0.parquet", parts + b"/part-0.parquet")
+    written = os.fsdecode(os.fsencode(Path.cwd()) + b"/\xfe")
+    done("anonymize", os.fsdecode(parts), "-p", "policy.yaml", "-o", written)
+    done("verify", written)
