@@ -152,6 +152,23 @@ def test_the_page_lists_every_form() -> None:
         assert describe_other_form(what, number) is None
 
 
+@pytest.mark.parametrize(
+    ("path", "entry"), [(("quality", "by_column"), ["other"]), (("exposure", "n_records"), []), (("models",), 7)]
+)
+def test_a_report_of_a_mutated_manifest_is_no_traceback(
+    written: Path, tmp_path: Path, path: tuple[str, ...], entry: object
+) -> None:
+    release = tmp_path / "out.csv"
+    release.write_bytes((written / "out.csv").read_bytes())
+    entries = manifest.read(written / "out.csv")
+    inside = entries
+    for step in path[:-1]:
+        inside = inside[step]
+    inside[path[-1]] = entry
+    manifest.manifest_path(release).write_text(json.dumps(entries))
+    assert run("report", release).code in (0, 2)
+
+
 def test_an_attack_on_a_newer_claim_is_in_doubt(written: Path, tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     path.write_bytes((written / "out.csv").read_bytes())

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -486,6 +487,20 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
             f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be told.",
             hint="it is written beside the release by anonymize; make the release again.",
         )
+
+
+@contextmanager
+def refuse_odd_entries(path: Path) -> Iterator[None]:
+    """Raise InputError where entries of a manifest that the body tells of are not as anonymize writes them."""
+    try:
+        yield
+    except HushError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise InputError(
+            f"the manifest {str(manifest.manifest_path(path))!r} says what cannot be told.",
+            hint="it is written beside the release by anonymize; make the release again.",
+        ) from error
 
 
 def _read_timelines(entries: Mapping[str, object]) -> None:
