@@ -19,6 +19,7 @@ from command import done, run, tree
 from hushtable import cli, errors
 from hushtable.cli import joblog
 from hushtable.io import drafts
+from hushtable.wording import use_language
 
 POLICY = "columns: {age: quasi-identifier, pay: other}\nmodels: [k-anonymity: 3]\nlimits: {exposure: {rate: 1.0}}\n"
 ASKED = ("anonymize", "people.csv", "-p", "policy.yaml", "-o", "out.csv")
@@ -133,6 +134,19 @@ def test_where_nobody_watches_a_long_step_gives_a_sign_of_life(monkeypatch: pyte
     assert "hushtable: searching, for 0 seconds." in stream.getvalue()
     assert "compiling for the first time on this machine" in stream.getvalue()
     assert "label_rows" in Path("job.log").read_text()
+
+
+def test_a_sign_of_life_is_in_the_language_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joblog, "HEARTBEAT_SECONDS", 0.001)
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with use_language("de"), joblog.open_log(None):
+        logging.getLogger("hushtable.kernels").info("label_rows")
+        with joblog.record_step("searching"):
+            while "Sekunden" not in stream.getvalue():
+                time.sleep(0.001)
+    assert "hushtable: Es wird gesucht, seit 0 Sekunden.\n" in stream.getvalue()
+    assert "for the first time" not in stream.getvalue()
 
 
 @pytest.mark.usefixtures("here")
