@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -365,7 +366,9 @@ def attack_release(
     _check_earlier_original(besides, leaves_out_persons=bool(batch.get("n_left_out")))
     rules = read_policy(besides.policy)
     # What labels mean, a policy with its hierarchies says.
-    claim = complete_claim(manifest.claim_of(release), rules)
+    claimed = manifest.claim_of(release)
+    doubt = _warn_of_unread_claim(release, claimed)
+    claim = complete_claim(claimed, rules)
     if not isinstance(claim, Classes):
         raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
     with show_step("reading"):
@@ -383,9 +386,21 @@ def attack_release(
 
             tables = check_tables(besides.tables, threshold=besides.threshold)
             result = replace(result, attacks=(*result.attacks, *attack_with_tables(frame, claim, tables)))
-    figures = {"count": LimitedFigure(len(result.fell), "the number of attacks to which the release falls")}
+    figures = {"count": LimitedFigure(len(result.fell), "the number of attacks to which the release falls", doubt)}
     entries = {"release": release.name, **result.to_dict("external" if external else "internal")}
     print_result(result, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(result))
+
+
+def _warn_of_unread_claim(release: Path, claimed: Claim | None) -> str:
+    """Warn of what a manifest says and this version does not read, and return it: attacks may miss what it means."""
+    from hushtable.release import manifest
+
+    unread = {} if claimed is None else manifest.find_unread(manifest.read(release), claimed)
+    if not unread:
+        return ""
+    doubt = "; ".join(f"{what} was not read, for {why}" for what, why in unread.items())
+    warnings.warn(f"{doubt}.", stacklevel=2)
+    return doubt
 
 
 def _check_earlier_original(besides: OtherTables, *, leaves_out_persons: bool) -> None:
