@@ -194,6 +194,15 @@ On = Annotated[
 TruthOptions = Annotated[
     str | None, option("Column that says whose record a row is, in both tables. Counts right links.", metavar="COLUMN")
 ]
+Eccentricity = Annotated[
+    float | None,
+    option(
+        "Standard deviations by which the score of a match must exceed the second highest: 1.5 where records may be "
+        "wrong.",
+        "--eccentricity",
+        min=0,
+    ),
+]
 Few = Annotated[int, option("Also count the persons who are among fewer than so many.", min=1)]
 
 
@@ -204,6 +213,8 @@ class KnownRecordOptions:
     person: str = field(..., "Column that says whose record a row is.", metavar="COLUMN")
     item: str = field(..., "Column that is known exactly of a record.", metavar="A,B")
     known: str = field("2,4,8", "Numbers of records of a person that are known.", metavar="2,4,8")
+    wrong: int = field(0, "So many of the known records are wrong, and the attacker does not know which.", min=0)
+    eccentricity: Eccentricity = None
     tolerance: Roughly = ""
     original: Path | None = table_field("Original table of the release: the records that are known.")
 
@@ -241,6 +252,8 @@ def unicity(
             known=numbers_in("--known", records.known, int, "whole numbers", "2,4,8"),
             tolerance=amounts_of("--tolerance", records.tolerance),
             original=source,
+            wrong=records.wrong,
+            eccentricity=records.eccentricity,
             n_trials=draws.trials,
             few=draws.few,
             seed=draws.seed,
@@ -258,6 +271,12 @@ class LinkedOptions:
 
     on: On
     tolerance: Roughly = ""
+    person: str | None = field(
+        None,
+        "Column that says which records are one person's, in both tables: look them up together; some may be wrong.",
+        metavar="COLUMN",
+    )
+    eccentricity: Eccentricity = None
     truth: TruthOptions = None
     few: Few = 5
 
@@ -273,7 +292,7 @@ def link(
     ] = None,
     fail: Annotated[list[str] | None, fail_above(_LINK_FIGURES)] = None,
 ) -> None:
-    """Count the records of an outside table that match exactly one released record or class."""
+    """Count the records, or persons, of an outside table that match exactly one released record or person."""
     from hushtable.risk import link as link_
 
     limits = limits_of(fail, _LINK_FIGURES)
@@ -289,14 +308,18 @@ def link(
             tables[0],
             on=_parse_pairs(linked.on),
             tolerance=amounts_of("--tolerance", linked.tolerance),
+            person=linked.person,
+            eccentricity=linked.eccentricity,
             truth=linked.truth,
             control=tables[1],
             few=linked.few,
             **declared,
         )
     excess = None if result.excess_interval is None else result.excess_interval[1]
-    what = "of the outside records that fit one released record alone"
-    figures = attack_figures(result.rate, result.found.n_one_record, what, excess)
+    n_linked, what = result.found.n_one_record, "of the outside records that fit one released record alone"
+    if result.persons is not None:
+        n_linked, what = result.persons.n_found, "of the outside persons that are linked with one released person"
+    figures = attack_figures(result.rate, n_linked, what, excess)
     entries = {"release": release.name, **result.to_dict()}
     print_result(result, entries, judge_figures(figures, limits), results)
 
@@ -454,11 +477,12 @@ def _attack_release_table(result: OwnAttacks) -> list[str]:
 
 
 def _unicity_table(result: Unicity) -> list[str]:
-    titles = ("records known", "persons", "found", "share", "95 % interval", "among few", "right")
+    titles = ("records known", "persons", "found", "share", "95 % interval", "among few", "right", "highest alone")
     rows = [
         (f"{each.n_known}", f"{each.n_trials:,}", f"{each.n_found:,}", f"{each.rate:.1%}",
          f"{each.interval[0]:.1%} to {each.interval[1]:.1%}", f"{each.n_few:,}",
-         "" if each.n_right is None else f"{each.n_right:,}")
+         "" if each.n_right is None else f"{each.n_right:,}", "" if each.n_best is None else f"{each.n_best:,}")
         for each in result.known
     ]  # fmt: skip
-    return [format_table(titles, rows, right=titles)]
+    n_columns = len(titles) if result.eccentricity is not None else len(titles) - 1
+    return [format_table(titles[:n_columns], [row[:n_columns] for row in rows], right=titles[:n_columns])]
