@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import errno
 import functools
+import gc
 import importlib
 import inspect
 import os
@@ -247,6 +248,9 @@ def command() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Compile for any processor: no kernel gains from special instructions, and the cache serves other machines.
     os.environ.setdefault("NUMBA_CPU_NAME", "generic")
+    # Loading modules makes hundreds of thousands of objects that stay: searching them for garbage again and again takes
+    # a tenth of a small job.
+    gc.set_threshold(100_000)
     try:
         # A process that only calls `main` keeps its own handling of signals.
         with _exit_on_signals():
