@@ -23,6 +23,7 @@ NODE: Final = record_dtype(
     ("code", np.int32),
     ("side", np.int32),  # the box holds the code, ends below it, begins above it, lacks it (of an unordered column)
     ("bound", np.float64),  # what no class of it exceeds
+    ("end", np.float64),  # the share from which on no class of it exceeds the goal
     ("next_column", np.int32),  # what its children decide
     ("next_code", np.int32),
     ("next_side", np.int32),
@@ -245,10 +246,10 @@ def _bound_by_thresholds(
     until: float,
     goal: float,
 ) -> tuple[float, float, float, int]:
-    """Return the best bound over thresholds, its threshold, the last one above a goal, and the size of the heap."""
+    """Return the best bound, its threshold, the threshold from which on none is above a goal, and the heap's size."""
     min_share, n = start
     k, size, records, total = limits.k, 0, 1, own
-    best, best_at, last_at = -np.inf, -1.0, -1.0
+    best, best_at, end = -np.inf, -1.0, -1.0
     i = 0
     while i < n:
         tau = max(min_share, scratch.shares[scratch.order[i]])
@@ -270,13 +271,14 @@ def _bound_by_thresholds(
             if scratch.heap_copies[0] == 0:
                 _pop_from_heap(scratch, size)
                 size -= 1
-        if records >= k:
-            value = total - records * tau
-            if value > best:
-                best, best_at = value, tau
-            if value > goal:
-                last_at = tau
-    return best, best_at, last_at, size
+        value = total - records * tau if records >= k else -np.inf
+        if value > best:
+            best, best_at = value, tau
+        if value > goal:
+            end = np.inf
+        elif end == np.inf:
+            end = tau
+    return best, best_at, end, size
 
 
 @jit_inner
@@ -325,11 +327,11 @@ def _choose_branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int)
 
 
 @jit_inner
-def _drop_candidates_above(scratch: SeparationScratch, last_at: float) -> None:
-    """Drop candidates with a larger share than any class that is better than the goal."""
+def _drop_candidates_from(scratch: SeparationScratch, end: float) -> None:
+    """Drop candidates with a share from which on no class is better than the goal."""
     n = 0
     for i in range(scratch.sizes[0]):
-        if scratch.shares[i] <= last_at:
+        if scratch.shares[i] < end:
             scratch.rows[n], scratch.copies[n] = scratch.rows[i], scratch.copies[i]
             scratch.shares[n] = scratch.shares[i]
             n += 1
@@ -354,13 +356,15 @@ def _bound_node(
     min_share = _least_share(rows, scratch)
     current = scratch.nodes[node]
     current.bound, current.is_open = -np.inf, False
+    # A child's class is one of its parent's.
+    limit = min(limit, scratch.nodes[current.parent].end) if node > 0 else limit
     for i in range(scratch.sizes[0]):
         scratch.shares[i] = _share_with_row(rows, scratch, scratch.rows[i], limit)
     n = _sort_candidates(scratch, min_share, limit)
-    bound, best_at, last_at, _ = _bound_by_thresholds(scratch, prices, own, limits, (min_share, n), np.inf, goal)
-    current.bound = bound
+    bound, best_at, end, _ = _bound_by_thresholds(scratch, prices, own, limits, (min_share, n), np.inf, goal)
+    current.bound, current.end = bound, min(end, limit)
     if node == 0:
-        _drop_candidates_above(scratch, last_at)
+        _drop_candidates_from(scratch, current.end)
         n = _sort_candidates(scratch, min_share, limit)
     if bound > goal:
         _, _, _, size = _bound_by_thresholds(scratch, prices, own, limits, (min_share, n), best_at, goal)
