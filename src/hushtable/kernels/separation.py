@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit_bare, jit_inner, record_dtype
+from hushtable.kernels.known_classes import KnownClasses, remember_class
 from hushtable.kernels.spacing import SpacedRows, column_share, pair_share
 
 NODE: Final = record_dtype(
@@ -474,8 +475,9 @@ def raise_prices(
     run: tuple[int, int],
     step: float,
     prices: FloatArray,
+    known: KnownClasses,
 ) -> None:
-    """Raise prices by a step for each record, and lower those of the members of classes found to exceed their cost."""
+    """Raise prices by a step for each record; lower those of classes found to exceed their cost, and remember them."""
     for i in range(run[0], run[1]):
         a = order[i]
         if rows.counts[a] >= limits.k:
@@ -486,17 +488,31 @@ def raise_prices(
                 break
             gather_candidates(rows, scratch, prices, order[:0], a, prices[a])
             _, value = search_class(rows, scratch, prices, a, limits, (MIN_EXCESS, prices[a]))
-            n = scratch.sizes[1]
-            if n == 0:
+            if scratch.sizes[1] == 0:
                 break
-            own, squares = 1, 0
+            n = _list_members(rows, scratch, limits.k, a)
+            squares, paid = 0, 0.0
             for j in range(n):
-                if scratch.best[j] == a:
-                    own += scratch.n_best_taken[j]
-                else:
-                    squares += scratch.n_best_taken[j] ** 2
-            squares += own**2
-            prices[a] -= value * own / squares
+                squares += scratch.n_best_taken[j] ** 2
+                paid += scratch.n_best_taken[j] * prices[scratch.best[j]]
+            remember_class(known, scratch.best, scratch.n_best_taken, n, paid - value)
             for j in range(n):
-                if scratch.best[j] != a:
-                    prices[scratch.best[j]] -= value * scratch.n_best_taken[j] / squares
+                prices[scratch.best[j]] -= value * scratch.n_best_taken[j] / squares
+
+
+@jit_inner
+def _list_members(rows: SpacedRows, scratch: SeparationScratch, k: int, a: int) -> int:
+    """List the rows of fewer than k records of the class found, the searched one with all its copies; return how many.
+
+    Rows of k records have no price.
+    """
+    n, own = 0, 1
+    for j in range(scratch.sizes[1]):
+        row, copies = scratch.best[j], scratch.n_best_taken[j]
+        if row == a:
+            own += copies
+        elif rows.counts[row] < k:
+            scratch.best[n], scratch.n_best_taken[n] = row, copies
+            n += 1
+    scratch.best[n], scratch.n_best_taken[n] = a, own
+    return n + 1
