@@ -517,6 +517,8 @@ def _verify_table(
         judged = select_for_claim(claim, table)
         columns, path = original_columns(claim), judging.original
         verdict = claim.verify(judged, original=None if path is None else reading.original(path, rules, columns))
+        asked = None if rules is None else rules.exposure_entries
+        verdict = manifest.judge_exposure(verdict, None if judging.no_manifest else file, table, claim, asked)
         verdict = verdict if judging.no_manifest else manifest.compare_with(verdict, file, table.columns, claim)
         linkage = measure_claim_linkage(claim, judged) if is_linked else None
     if failing_rows.rows is not None:

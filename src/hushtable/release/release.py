@@ -21,6 +21,7 @@ from hushtable.io import Formulas, Frame, Writing, frames
 from hushtable.models import PrivacyModel, model_to_dict
 from hushtable.quality import Quality, average_class_size, discernibility, measure_quality, release_bound
 from hushtable.recoding import SUPPRESSION_STYLE, PublishedIntervals, Recoding
+from hushtable.release import manifest
 from hushtable.release.batch import Batch, Learns, NextBatch
 from hushtable.release.codebook import Codebook
 from hushtable.release.edition import Edition, Rewritten
@@ -107,6 +108,8 @@ class Release(StatesFacts, Generic[FrameT]):
     timelines : Timelines, optional
         How the dates of persons were shifted, or counted from the first, and what they still tell. The source then has
         the changed dates, and no record that was left out at the ends.
+    policy_sha256 : str or None
+        Of the policy that was carried out; of a batch, the policy of the release whose cells it gets.
     """
 
     source: Frame | Table = field(repr=False)
@@ -129,6 +132,7 @@ class Release(StatesFacts, Generic[FrameT]):
     certificate: Certificate | None = field(default=None, repr=False)
     origin: Origin | None = field(default=None, repr=False)
     timelines: Timelines | None = field(default=None, repr=False)
+    policy_sha256: str | None = field(default=None, repr=False)
     _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -841,7 +845,7 @@ class Release(StatesFacts, Generic[FrameT]):
         # Loaded where a release is written: few lines of its own, and what it takes from the system.
         from hushtable.release.provenance import describe_provenance
 
-        provenance = {} if external else {"provenance": describe_provenance(release, policy)}
+        provenance = {} if external else {"provenance": describe_provenance(release)}
         return write(content, to, {**release.to_dict(), **provenance, "policy": dict(policy) if policy else None})
 
     def with_bounds(self) -> Release[FrameT]:
@@ -1041,6 +1045,11 @@ def describe_kept_columns(
         "fresh": list(pseudonyms.fresh) if pseudonyms else [],
         "accepted": list(exposure.accepted) if exposure else [],
         "exposure": exposure.to_dict() if exposure else None,
+        manifest.EXPOSURE_LIMIT: (
+            {"columns": exposure.limit.columns, "rate": exposure.limit.rate}
+            if exposure and exposure.is_enforced
+            else None
+        ),
     }
 
 

@@ -205,7 +205,8 @@ PerturbationTradeoff, PipelineRun, TableAudit, Tabulation or RoundedTables
     if isinstance(result, (str, os.PathLike)):
         _check_unused(options, ("file", "verdict", "inputs"), "a written release")
         gathered = released.from_file(result, original=original, policy=_read_policy(policy))
-        return _build_report(gathered, _sections_of_written_release, audience, title, input_paths)
+        with released.refuse_odd_entries(Path(result)):
+            return _build_report(gathered, _sections_of_written_release, audience, title, input_paths)
     if isinstance(result, Release):
         _check_unused(options, ("original",), "a release, which knows it")
         gathered = released.from_release(result, file=file, policy=_read_policy(policy), verdict=verdict, inputs=inputs)
