@@ -64,7 +64,7 @@ def _help() -> Iterator[str]:
     from hushtable import cli
 
     for command in get_command(cli.build_app()).commands.values():  # type: ignore[attr-defined]
-        yield command.help or ""
+        yield re.sub(r"Examples?:.*?(?:\n\s*\n|$)", "", command.help or "", flags=re.DOTALL)
         yield from (each.help for each in command.params if getattr(each, "help", None))
 
 

@@ -69,7 +69,7 @@ COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 PICTURE = re.compile(r"!\[[^\]]+\]\(([\w./]+\.svg)\)")
 WARNING = re.compile(r"\b(?:careful|Achtung): ")
 LEFT_OUT = "..."
-MOST_LINES, WIDTH = 16, 96  # polars prints a wide frame in 100 columns
+MOST_LINES, WIDTH = 16, 96  # as scripts/check_widths.py; polars prints a wide frame in 100 columns
 ONCE = "hushtable: compiling for the first time"
 
 
@@ -104,7 +104,7 @@ def choose_lines(shown, printed):
         # A shown line may leave out its end, such as seconds.
         if same := [each for each in kept if CHECKER.check_output(each, line, LENIENT)]:
             chosen.append(same[0])
-        elif line in wanted or WARNING.search(line):
+        elif WARNING.search(line) or (line in wanted and max(map(len, fold(line).splitlines())) <= WIDTH):
             chosen.append(fold(line))
         elif chosen[-1:] != [LEFT_OUT]:
             chosen.append(LEFT_OUT)
