@@ -114,93 +114,93 @@ _SIGNALS: Final = 128  # an exit code above is 128 and the number of a signal
 # By group of the help, those that most people need first; of each command its module and function, and examples.
 _GROUPS: Final = {
     "Start here": {
-        "demo.demo": ("demo",),
-        "open.open_": ("open people.csv", "open people.csv -p policy.yaml"),
+        "demo.demo": ("hushtable demo",),
+        "open.open_": ("hushtable open people.csv", "hushtable open people.csv -p policy.yaml"),
         "scan.scan": (
-            "scan people.csv",
-            "scan people.csv -p policy.yaml",
-            "scan people.csv --fail-above rate=0.05",
+            "hushtable scan people.csv",
+            "hushtable scan people.csv -p policy.yaml",
+            "hushtable scan people.csv --fail-above rate=0.05",
         ),
         "compare.compare": (
-            "compare people.csv -p policy.yaml --k 3,5,11,20",
-            "compare people.csv -p policy.yaml --k 3,5,11 --plot risk.svg",
-            "compare people.csv -p policy.yaml --advise",
+            "hushtable compare people.csv -p policy.yaml --k 3,5,11,20",
+            "hushtable compare people.csv -p policy.yaml --k 3,5,11 --plot risk.svg",
+            "hushtable compare people.csv -p policy.yaml --advise",
         ),
         "protect.anonymize": (
-            "anonymize people.csv -p policy.yaml -o release.parquet",
-            "anonymize people.csv --qi age,sex,postcode --k 5 -o release.csv",
-            "anonymize people.csv -p policy.yaml --leave-out income -o out.csv",
+            "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
+            "hushtable anonymize people.csv --qi age,sex,postcode --k 5 -o release.csv",
+            "hushtable anonymize people.csv -p policy.yaml --leave-out income -o out.csv",
         ),
         "protect.verify": (
-            "verify release.parquet",
-            "verify release.parquet -p policy.yaml",
-            "verify release.csv -p policy.yaml --no-manifest",
+            "hushtable verify release.parquet",
+            "hushtable verify release.parquet -p policy.yaml",
+            "hushtable verify release.csv -p policy.yaml --no-manifest",
         ),
         "report.report": (
-            "report release.csv -o report.html",
-            "report release.csv --original people.csv -p policy.yaml -o page.html",
+            "hushtable report release.csv -o report.html",
+            "hushtable report release.csv --original people.csv -p policy.yaml -o page.html",
         ),
     },
     "After a release": {
         "utility.utility": (
-            "utility people.csv release.parquet",
-            "utility people.csv release.parquet --target income",
+            "hushtable utility people.csv release.parquet",
+            "hushtable utility people.csv release.parquet --target income",
         ),
-        "batches.apply": ("apply recoding.json new.csv -o new_release.csv",),
-        "formats.codebook": ("codebook release.csv --as ddi",),
+        "batches.apply": ("hushtable apply recoding.json new.csv -o new_release.csv",),
+        "formats.codebook": ("hushtable codebook release.csv --as ddi",),
     },
     "Measure who can be found": {
         "assess.assess": (
-            "assess people.csv --qi age,sex,postcode",
-            "assess people.csv --qi age,sex,postcode --population-size 500000",
-            "assess people.csv -p policy.yaml --tolerance ema-0070",
+            "hushtable assess people.csv --qi age,sex,postcode",
+            "hushtable assess people.csv --qi age,sex,postcode --population-size 500000",
+            "hushtable assess people.csv -p policy.yaml --tolerance ema-0070",
         ),
-        "risks.uniques": ("uniques people.csv --columns age,sex,postcode",),
-        "keys.keys": ("keys people.csv --max-size 4",),
-        "attackers.unicity": ("unicity ratings.csv --person user --item movie --tolerance date=14D",),
-        "discover.scores": ("scores people.csv --columns age,sex --columns age,sex,postcode",),
-        "discover.select": ("select people.csv --objective distinction=1",),
+        "risks.uniques": ("hushtable uniques people.csv --columns age,sex,postcode",),
+        "keys.keys": ("hushtable keys people.csv --max-size 4",),
+        "attackers.unicity": ("hushtable unicity ratings.csv --person user --item movie --tolerance date=14D",),
+        "discover.scores": ("hushtable scores people.csv --columns age,sex --columns age,sex,postcode",),
+        "discover.select": ("hushtable select people.csv --objective distinction=1",),
     },
     "Attack a release or a synthetic table": {
         "attackers.attack_release": (
-            "attack-release release.csv --original people.csv",
-            "attack-release release.csv --earlier last_year.csv",
+            "hushtable attack-release release.csv --original people.csv",
+            "hushtable attack-release release.csv --earlier last_year.csv",
         ),
-        "attackers.link": ("link release.csv voters.csv --on age,zip --truth name",),
-        "attackers.join_risk": ("join-risk first.csv second.csv --on age,zip",),
+        "attackers.link": ("hushtable link release.csv voters.csv --on age,zip --truth name",),
+        "attackers.join_risk": ("hushtable join-risk first.csv second.csv --on age,zip",),
         "risks.mpuccs": (
-            "mpuccs original.csv synthetic.csv --control control.csv",
-            "mpuccs original.csv synthetic.csv --sizes 1,2,3 --report found.html",
-            "mpuccs original.csv synthetic.csv --fail-above rate=0.1",
+            "hushtable mpuccs original.csv synthetic.csv --control control.csv",
+            "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --report found.html",
+            "hushtable mpuccs original.csv synthetic.csv --fail-above rate=0.1",
         ),
         "attackers.attack": (
-            "attack original.csv synthetic.csv --control control.csv",
-            "attack original.csv synthetic.csv --fail-above singling-out=0.1",
+            "hushtable attack original.csv synthetic.csv --control control.csv",
+            "hushtable attack original.csv synthetic.csv --fail-above singling-out=0.1",
         ),
     },
     "Publish something else than records": {
         "tabulating.tables": (
-            "tables people.csv --by region,sex --threshold 10 -o table.csv",
-            "tables people.csv --by region,sex --by region,age -o tables.csv",
+            "hushtable tables people.csv --by region,sex --threshold 10 -o table.csv",
+            "hushtable tables people.csv --by region,sex --by region,age -o tables.csv",
         ),
-        "check.check": ("check table.csv --by region,sex --value n --hidden x --threshold 10",),
-        "perturb.perturb": ("perturb people.csv --columns age,income --set k=5 -o perturbed.csv",),
-        "masking.mask_dependence": ("mask-dependence people.csv --a job --b pay --clusters 5 -o out.csv",),
+        "check.check": ("hushtable check table.csv --by region,sex --value n --hidden x --threshold 10",),
+        "perturb.perturb": ("hushtable perturb people.csv --columns age,income --set k=5 -o perturbed.csv",),
+        "masking.mask_dependence": ("hushtable mask-dependence people.csv --a job --b pay --clusters 5 -o out.csv",),
     },
     "Whole experiments, assistants, files, and setup": {
-        "assist.assist": ("assist people.csv --one-record",),
-        "run.run": ("run pipeline.yaml --out results", "run pipeline.yaml --dry-run"),
-        "formats.convert": ("convert project.deid -o project",),
-        "formats.schema": ("schema policy -o policy.schema.json",),
-        "warm_up.warm_up": ("warm-up --for anonymize,mpuccs",),
+        "assist.assist": ("hushtable assist people.csv --one-record",),
+        "run.run": ("hushtable run pipeline.yaml --out results", "hushtable run pipeline.yaml --dry-run"),
+        "formats.convert": ("hushtable convert project.deid -o project",),
+        "formats.schema": ("hushtable schema policy -o policy.schema.json",),
+        "warm_up.warm_up": ("hushtable warm-up --for anonymize,mpuccs",),
     },
 }
 _EXAMPLES: Final = {place: example for group in _GROUPS.values() for place, example in group.items()}
 _HEADINGS: Final = {place: heading for heading, group in _GROUPS.items() for place in group}
 _FIRST_STEPS: Final = (
-    "scan people.csv -p policy.yaml",
-    "anonymize people.csv -p policy.yaml -o release.parquet",
-    "verify release.parquet",
+    "hushtable scan people.csv -p policy.yaml",
+    "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
+    "hushtable verify release.parquet",
 )
 _PLACES: Final = {place.partition(".")[2].strip("_").replace("_", "-"): place for place in _EXAMPLES}
 
@@ -234,7 +234,7 @@ def _help_of_all() -> str:
 
 def _lines_of_help(title: str, examples: Sequence[str]) -> str:
     # The help joins lines of a paragraph unless it begins with this sign.
-    return "\n".join(["\b", title, *(f"hushtable {example}" for example in examples)])
+    return "\n".join(["\b", title, *examples])
 
 
 def _help_of(verb: Callable[..., None]) -> str:
