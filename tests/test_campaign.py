@@ -47,6 +47,7 @@ PARTS = {
     "trackers": 1,
     "neighbours": 1,
     "linked_tables": 1,
+    "nights": 1,
 }
 CASES = {
     "releases": 80,
@@ -87,6 +88,7 @@ CASES = {
     "trackers": 2,
     "neighbours": 1,
     "linked_tables": 20,
+    "nights": 4,
 }
 
 

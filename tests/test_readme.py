@@ -61,3 +61,13 @@ def test_every_link_of_the_docs_leads_somewhere():
         if not (page.parent / target).exists()
     ]
     assert lost == []
+
+
+def test_measured_seconds_and_memory_name_what_measured_them():
+    lacking = []
+    for page in (ROOT / "docs").glob("**/*.md"):
+        prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for section in re.split(r"^(?=#+ )", prose, flags=re.MULTILINE):
+            if re.search(r"\b(?:takes?|took|after|in)\s[\d.,]+(?: CPU)?\s(?:s|seconds|GB)\b", section):
+                lacking += [] if "benchmarks" in section else [f"{page.name}: {section.partition(chr(10))[0]}"]
+    assert lacking == []

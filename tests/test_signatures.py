@@ -60,14 +60,14 @@ def test_no_function_below_the_command_has_many_parameters_but_public_ones() -> 
 PARAMETERS = """
 a accept across all_minimal attacks audience aux_columns average_risk b base budget by by_rank c certificate
 clustering clusters columns control control_size counts data dates datetime_precision deduplicate disclosure_fraction
-earlier engine error few field_decay_factor file first frequency hidden hierarchies highest_risk household identifiers
-importance inputs item k keep key keys known known_within label language leave_out linked links loss max_attempts
-max_size measure method methods min_entropy_delta missing mode model models n n_attacks n_cols n_draws n_neighbors
-n_permutations n_records n_trials numeric_precision objective of_persons on optimise_ties original outside person
-policy population population_size precision progress pseudonyms publish quasi_identifiers ratio reader recoding
-reference regression release renyi_alpha result roles rounding rows rules sample second secret seed sensitive session
-specs status suppressed suppression suppression_limit synthetic target threshold thresholds title tolerance total
-truth unknown value values verdict weight weights words
+earlier eccentricity engine error few field_decay_factor file first frequency hidden hierarchies highest_risk
+household identifiers importance inputs item k keep key keys known known_within label language leave_out linked links
+loss max_attempts max_size measure method methods min_entropy_delta missing mode model models n n_attacks n_cols
+n_draws n_neighbors n_permutations n_records n_trials numeric_precision objective of_persons on optimise_ties original
+outside person policy population population_size precision progress pseudonyms publish quasi_identifiers ratio reader
+recoding reference regression release renyi_alpha result roles rounding rows rules sample second secret seed sensitive
+session specs status suppressed suppression suppression_limit synthetic target threshold thresholds title tolerance
+total truth unknown value values verdict weight weights words wrong
 """
 
 

@@ -187,7 +187,7 @@ def test_who_is_in_both_is_counted_told_and_left_out(hospital):
     assert (told["n_shared_persons"], told["n_few_alike"]) == (n_both, n_few)
     assert n_both == 40
     said = " ".join(done(*asked).out.split())
-    assert f"40 persons are in previous batches, too, and {n_few} of them share" in said
+    assert f"40 persons are in previous batches, too. {n_few} of them share" in said
     said = " ".join(done(*asked, "--distinct-persons").out.split())
     n_gone = sum(1000 <= int(p) < 2400 or 3000 <= int(p) < 3380 for p, _ in rows[0])
     assert f"Left out are {n_gone} records of persons" in said

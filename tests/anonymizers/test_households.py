@@ -158,7 +158,7 @@ def test_what_households_refuse(options, error, words):
 @pytest.mark.parametrize("name", ["hh_size", "n_children", "v17"])
 def test_a_kept_column_that_tells_the_size_is_refused(name):
     frame = survey(**{name: lambda home, sizes: sizes[home]})
-    with pytest.raises(ColumnError, match="tell the size of a household"):
+    with pytest.raises(ColumnError, match="reveal the size of a household"):
         protect(frame)
     released = protect(frame, quasi_identifiers=[*QI, name]).frame
     counted = released.group_by("home").agg(n=pl.len(), told=pl.col(name).unique())

@@ -269,8 +269,8 @@ def test_models_without_a_meaning_for_sets_are_refused_by_name(model: Any) -> No
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"identifiers": ["ill"]}, "tells who a person is"),
-        ({"person": "ill", "identifiers": ["ill"]}, "tells who a person is"),
+        ({"identifiers": ["ill"]}, "identifies a person"),
+        ({"person": "ill", "identifiers": ["ill"]}, "identifies a person"),
         ({"sensitive": ["ill"], "hierarchies": {"ill": "auto"}}, "hierarchy was given to sensitive column"),
         ({"quasi_identifiers": ["ill"], "hierarchies": {"ill": {"prefix": [1]}}}, "prefixes of column"),
         ({"specs": {"age": ht.ColumnSpec(separator=";")}}, "a separator, and the type"),

@@ -228,7 +228,7 @@ def test_what_a_shift_refuses(options, error, words):
         ({"died": [date(2024, 1, 1)] * 160}, "'died' hold dates that are not shifted"),
         ({"died": ["2024-01-01", None] * 80}, "'died' hold dates that are not shifted"),
         ({"note": [f"seen on Christmas Eve with a cough and number {i}" for i in range(160)]}, "'note' hold free text"),
-        ({"birth_year": [1950, 1960] * 80, "age": [73, 64] * 80}, "tell a birth and an age"),
+        ({"birth_year": [1950, 1960] * 80, "age": [73, 64] * 80}, "hold a birth and an age"),
     ],
 )
 def test_columns_that_would_give_the_offset_away_are_refused(columns, words):

@@ -89,7 +89,7 @@ def _apply(
     for name, rows in (("out.csv", first), ("next.csv", second)):
         cells_of = {row["number"]: tuple(row[column] for column in KNOWN) for row in _read(folder / name)}
         for row in rows:
-            # A record that is not there is known to whoever knows that its person is: as one of `*` is.
+            # A record that is not there is known to anyone who knows that its person is: as one of `*` is.
             histories[row["who"]].append((name, cells_of.get(row["number"], ("*",) * len(KNOWN))))
     alike = Counter(tuple(sorted(histories[person])) for person in both)
     n_few = sum(count for count in alike.values() if count < k)

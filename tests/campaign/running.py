@@ -56,6 +56,7 @@ KINDS = {
     "trackers": 4,
     "neighbours": 4,
     "linked_tables": 4,
+    "nights": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

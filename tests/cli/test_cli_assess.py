@@ -29,7 +29,7 @@ def people(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("people")
 def test_figures_come_line_by_line_and_as_json():
     shown = done("assess", "people.csv", "--qi", "age,town", "--sensitive", "pay").out
-    assert shown.startswith("2 of 5 records are unique in the table; how many people outside it share their values")
+    assert shown.startswith("2 of 5 records are unique in the table. How many people outside the table share")
     assert "5 records are in 3 classes; the smallest holds 1 record." in shown
     assert "A class holds at least 1 values of pay" in shown
     told = json.loads(done("assess", "people.csv", "--qi", "age,town", "--json").out)
@@ -134,7 +134,7 @@ def test_what_is_asked_wrongly_is_an_error(options):
 @pytest.mark.usefixtures("people")
 def test_scan_says_what_is_not_known_of_the_population():
     shown = done("scan", "people.csv", "--persons").out
-    assert "how often a match with one of them would be right, is not known" in shown
+    assert "How many people outside the table share their values is not known" in shown
 
 
 @pytest.mark.usefixtures("people", "estimators")

@@ -59,9 +59,28 @@ def test_unicity_counts_persons(run, ratings, tmp_path):
     assert run(*options, "--fail-above", "rate=1")[0] == 0
 
 
+def test_records_that_are_wrong_and_persons_of_another_table(run, ratings):
+    known = ("--person", "person", "--item", "item", "--known", "6", "--wrong", "2")
+    code, out, _ = run("unicity", ratings, *known, "--eccentricity", "0.5", "--fail-above", "count=0")
+    assert code == 1
+    assert "highest alone" in out
+    told = json.loads(run("unicity", ratings, *known, "--json")[1])
+    expected = ht.unicity(ratings, person="person", item="item", known=6, wrong=2)
+    assert told["known"] == expected.to_dict()["known"]
+    assert (told["wrong"], told["eccentricity"]) == (2, 1.5)
+    pair = ("link", ratings, ratings, "--on", "item,date", "--truth", "person", "--person", "person")
+    code, out, err = run(*pair, "--fail-above", "rate=0.5")
+    assert code == 1
+    assert "are linked with themselves" in out
+    assert "of the outside persons" in err
+    assert json.loads(run(*pair, "--json")[1])["persons"]["n_persons"] == 80
+    assert run(*pair[:4], "item", "--eccentricity", "1")[0] == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (("--wrong", "4", "--known", "4"), "none of them would be right"),
         (("--known", "two"), "no list of whole numbers"),
         (("--tolerance", "14D"), "COLUMN=AMOUNT"),
         (("--tolerance", "date=14"), "span of time"),

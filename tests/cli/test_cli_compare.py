@@ -38,8 +38,8 @@ def test_says_what_every_run_costs_and_that_it_is_internal(table):
         assert f"{row.n_bytes:,}" in outcome.out
         assert f"{row.loss_by_column['postcode']:.4f}" in outcome.out
     knee = compared.knee
-    assert f"Knee: k = {knee.k}, {knee.line}: {KNEE}." in outcome.out
-    assert outcome.out.count("  knee") == 1
+    assert f"Bend of the curve: k = {knee.k}, {knee.line}: {KNEE}." in outcome.out
+    assert outcome.out.count("  bend") == 1
     assert tree(table.parent) == before
 
 

@@ -19,6 +19,7 @@ from command import done, run, tree
 from hushtable import cli, errors
 from hushtable.cli import joblog
 from hushtable.io import drafts
+from hushtable.wording import use_language
 
 POLICY = "columns: {age: quasi-identifier, pay: other}\nmodels: [k-anonymity: 3]\nlimits: {exposure: {rate: 1.0}}\n"
 ASKED = ("anonymize", "people.csv", "-p", "policy.yaml", "-o", "out.csv")
@@ -135,6 +136,19 @@ def test_where_nobody_watches_a_long_step_gives_a_sign_of_life(monkeypatch: pyte
     assert "label_rows" in Path("job.log").read_text()
 
 
+def test_a_sign_of_life_is_in_the_language_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joblog, "HEARTBEAT_SECONDS", 0.001)
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with use_language("de"), joblog.open_log(None):
+        logging.getLogger("hushtable.kernels").info("label_rows")
+        with joblog.record_step("searching"):
+            while "Sekunden" not in stream.getvalue():
+                time.sleep(0.001)
+    assert "hushtable: Es wird gesucht, seit 0 Sekunden.\n" in stream.getvalue()
+    assert "for the first time" not in stream.getvalue()
+
+
 @pytest.mark.usefixtures("here")
 def test_what_to_do_where_a_release_exists() -> None:
     done(*ASKED)
@@ -209,3 +223,9 @@ def test_names_of_any_bytes() -> None:
         capture_output=True, check=False,
     )  # fmt: skip
     assert shown.returncode == 0, shown.stderr
+    os.mkdir(parts := folder + b"/\xfd")
+    pl.read_csv("people.csv").write_parquet("part-0.parquet")
+    os.rename("part-0.parquet", parts + b"/part-0.parquet")
+    written = os.fsdecode(os.fsencode(Path.cwd()) + b"/\xfe")
+    done("anonymize", os.fsdecode(parts), "-p", "policy.yaml", "-o", written)
+    done("verify", written)

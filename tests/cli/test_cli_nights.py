@@ -183,7 +183,8 @@ def test_the_internal_manifest_says_where_a_release_comes_from_and_the_external_
     digests = {each["name"]: each["sha256"] for each in told["one"]["inputs"]}
     assert digests["night.csv"] == hashlib.sha256(Path("night.csv").read_bytes()).hexdigest()
     assert "one.key" not in digests
-    assert first["policy_sha256"] is not None
+    # The policy behind a batch is that of the first night.
+    assert {each["policy_sha256"] for each in told.values()} == {first["policy_sha256"]} != {None}
     assert first["process"]["peak_memory_bytes"] > 10**7
     done("apply", "k.json", "night.csv", "-o", "outside.csv", "--key-file", "one.key", "--external")
     outside = Path("outside.csv.manifest.json").read_text()

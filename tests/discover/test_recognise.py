@@ -267,7 +267,7 @@ def roles_of(table, **options):
 def test_what_few_differ_in_is_asked():
     column = find_quasi_identifiers(people().with_columns(sex=pl.Series(["f"] * 399 + ["m"]))).columns[1]
     assert column.role == "ask"
-    assert column.reason == "its name says 'sex', but tells hardly anyone apart"
+    assert column.reason == "its name says 'sex', but distinguishes hardly anyone"
 
 
 def test_at_most_a_third_is_asked():

@@ -127,7 +127,7 @@ def test_what_the_classes_alone_cannot_tell_is_refused(tmp_path: Path) -> None:
         release.save_recoding(tmp_path / "cells.json")
     with pytest.raises(InputError, match="cut one by one"):
         release.apply(folder)
-    with pytest.raises(InputError, match="told by their places"):
+    with pytest.raises(InputError, match="known by their places"):
         _ = release.frame
 
 

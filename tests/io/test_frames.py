@@ -273,7 +273,7 @@ def test_odd_names_survive(tmp_path, name, ending):
     [
         ("none.csv", "cannot read .*none.csv"),
         ("none.parquet", "cannot read .*none.parquet"),
-        ("none.xls", "cannot tell the format of .* from its ending '.xls'"),
+        ("none.xls", "cannot recognise the format of .* from its ending '.xls'"),
         ("none.parquet.gz", "from its ending '.gz'"),
         ("none", "from its ending ''"),
         ("folder.csv", "cannot read .*folder.csv"),

@@ -209,4 +209,4 @@ def test_a_survey_of_households_with_weights(tmp_path):
     kept = shell.replace("policy.yaml", "n_members: quasi-identifier", "n_members: other")
     assert kept is None
     refused = shell.type("hushtable anonymize survey.csv -p policy.yaml --key-file key.bin -o o.csv", code=2)
-    assert "tell the size of a household" in refused.err
+    assert "reveal the size of a household" in refused.err

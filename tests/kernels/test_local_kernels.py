@@ -1,6 +1,6 @@
 """Kernels of local recoding against slow twins: costs, near rows, groups of levels, rings, and steps of annealing."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import polars as pl
@@ -217,6 +217,27 @@ def test_a_step_that_only_goes_down_never_costs_more(seed, most_places, monkeypa
     assert made[0] == 300
     assert made[1] > 0
     assert made[2] + made[3] > 0
+
+
+@pytest.mark.parametrize("most_places", [1_024, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_swap_is_missed(seed, most_places, monkeypatch):
+    # Classes are small enough for every member to be tried, and every row is near: in the end no swap costs less.
+    monkeypatch.setattr(local_pricing, "_MOST_PLACES", most_places)
+    asked = problem(seed, n_rows=24)
+    priced = local_pricing.price_rows(asked)
+    found = local_pricing.find_neighbours(priced.space, np.zeros(24, dtype=np.int32), 24, Clock())
+    labels, check = labels_of(seed, 24, 4)[found.order], asked.judge.check_for_kernels(6)
+    space = priced.space._replace(codes=np.ascontiguousarray(priced.space.codes[found.order]))
+    classes = local_recoding._build_classes(priced, labels, 3)
+    class_costs.recompute_all_classes(space, classes)
+    steps.anneal(space, classes, found.near, check, steps.Schedule(np.array([7 + seed]), 20_000, 1e-9, 1e-9, 0.0))
+    rows, labels = [rows_of(asked)[i] for i in found.order], classes.rows["label"].copy()
+    least = total_cost(asked, priced, rows, labels)
+    for one, other in combinations(range(24), 2):
+        labels[[one, other]] = labels[[other, one]]
+        assert total_cost(asked, priced, rows, labels) >= least - 1e-5
+        labels[[one, other]] = labels[[other, one]]
 
 
 def total_cost(asked: Problem, priced: local_pricing.Pricing, rows: list[tuple[int, ...]], labels: np.ndarray) -> float:

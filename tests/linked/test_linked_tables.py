@@ -323,7 +323,7 @@ def test_one_table_is_what_histories_makes_of_it():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"[linked-k-anonymity: 3]": "[k-anonymity: 3]"}, "ask for linked-k-anonymity, or for no link"),
+        ({"[linked-k-anonymity: 3]": "[k-anonymity: 3]"}, "Ask for linked-k-anonymity, or for no link"),
         ({"[linked-k-anonymity: 3]": "[km-anonymity: {k: 3, m: 1}]"}, "m = 1 promises nothing"),
         ({"stay: identifier": "stay: {role: identifier, action: pseudonym}"}, "an identifier besides the key"),
         ({"born: quasi-identifier": "day: other", "day: quasi-identifier": "day: other", "time: day, ": ""}, "joins"),

@@ -702,7 +702,7 @@ def test_roles_draw_the_power_of_columns_that_have_any():
     names = [tick.get_text() for tick in axes.get_yticklabels()]
     assert {name: bar.get_width() for name, bar in zip(names, axes.patches, strict=True)} == powers
     assert [powers[name] for name in names] == sorted(powers.values(), reverse=True)
-    assert axes.get_title(loc="left") == f"{names[0]} tells most apart: {powers[names[0]]:.0f} %"
+    assert axes.get_title(loc="left") == f"{names[0]} distinguishes most: {powers[names[0]]:.0f} %"
     with pytest.raises(InputError, match="nothing to draw"):
         ht.find_quasi_identifiers(pl.DataFrame({"x": [0.5, 0.25]})).plot()
 

@@ -109,7 +109,7 @@ def test_the_page_says_what_leaving_out_a_column_brings():
     after = rules.with_entries({("columns", "occupation"): "leave out"}).protect(people).quality.set_ncp
     page = " ".join((Path(__file__).parents[2] / "docs" / "compare.md").read_text(encoding="utf-8").split())
     now, after, stay = (f"{100 * share:.1f} %" for share in (lost.set_ncp, after, stay))
-    assert f"falls from {now} to {after}; the other seven columns lose {stay} now" in page
+    assert f"falls from {now} to {after}. The other seven columns lose {stay} now" in page
 
 
 def test_every_unit_that_a_rule_of_dates_may_have_is_named():

@@ -99,7 +99,7 @@ def test_html_is_a_table_that_escapes_names_and_says_what_it_is():
     page = compared()._repr_html_()
     assert "<table>" in page
     assert "<b>" not in page.removeprefix("<b>Comparison</b>")
-    assert "internal: what every k costs" in page
+    assert "internal: do not pass this on" in page
     assert "k-anonymity (k = 7)" in page
 
 
@@ -112,7 +112,7 @@ def test_the_knee_is_marked_in_words():
         for k, row in zip((10, 5, 2), rows, strict=True)
     )
     page = Comparison(rows, ("age",), 6, "ncp")._repr_html_()
-    assert page.count("<td>knee</td>") == 1
+    assert page.count("<td>bend</td>") == 1
     assert "the choice is yours" in page
 
 
@@ -148,7 +148,7 @@ def test_the_plot_draws_a_line_for_what_differs_in_k_alone():
     assert (first.get_label(), second.get_label()) == ("mondrian, cut, suppression 0", "mingen")
     assert first.get_xdata().tolist() == [0.9, 0.3, 0.1]
     assert first.get_ydata().tolist() == [0.1, 0.2, 0.5]
-    assert mark.get_label() == "knee"
+    assert mark.get_label() == "bend"
     assert (mark.get_xdata().tolist(), mark.get_ydata().tolist()) == ([0.3], [0.2])
     given_axes = Figure().add_subplot()
     assert made.plot(ax=given_axes) is given_axes

@@ -286,7 +286,7 @@ def test_no_floor_is_known_under_weights_and_centres():
     frame = pl.DataFrame({"age": [1, 2, 8, 9], "pay": [1, 1, 5, 6]})
     asked = {"quasi_identifiers": ["age", "pay"], "models": [ht.KAnonymity(2)]}
     for options in ({"loss": ht.SetNCP({"age": 5.0})}, {"method": ht.Mondrian(recoding="central")}):
-        with pytest.raises(ht.InputError, match="no floor is known"):
+        with pytest.raises(ht.InputError, match="no lower bound of the loss"):
             ht.anonymize(frame, **asked, **options).with_bound()
 
 

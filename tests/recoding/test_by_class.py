@@ -16,7 +16,7 @@ from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import KAnonymity
 from hushtable.recoding.layout import Lists, lay_out
-from hushtable.recoding.readable import are_alike, codes_as_bytes, distinct_numbers, distinct_pairs, number_keys
+from hushtable.recoding.readable import are_alike, distinct_numbers, distinct_pairs, number_rows, number_runs
 from hushtable.recoding.recoding import Cells, Nodes, Recoding, Sets, Written
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
@@ -263,10 +263,11 @@ def test_distinct_numbers_are_those_of_numpy(numbers, n_numbers):
     assert (found.tolist(), number.tolist(), number.dtype) == (distinct.tolist(), place.tolist(), np.int32)
 
 
-@given(st.lists(st.lists(st.integers(0, 2), max_size=3)))
+@given(st.lists(st.lists(st.integers(-1, 2), max_size=3)))
 def test_runs_are_numbered_by_first_appearance(runs):
-    offsets = np.append(0, np.cumsum([len(run) for run in runs], dtype=np.int64))
-    numbers, first = number_keys(codes_as_bytes(offsets, np.array([*chain(*runs)], dtype=np.int32)))
+    lengths = np.array([len(run) for run in runs], dtype=np.int64)
+    codes = np.array([*chain(*runs)], dtype=np.int32)
+    numbers, first = number_rows(number_runs(codes, np.cumsum(lengths) - lengths, lengths))
     distinct = list(dict.fromkeys(map(tuple, runs)))
     assert numbers.tolist() == [distinct.index(tuple(run)) for run in runs]
     assert [tuple(runs[place]) for place in first.tolist()] == distinct

@@ -1,6 +1,5 @@
 """Forms have numbers: what is of another one, or holds other entries, is never taken for judged."""
 
-import copy
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,9 +13,9 @@ from command import done, run
 from hushtable.anonymizers.recoding_files import hash_contents
 from hushtable.io import FORMS, describe_other_form
 from hushtable.release import manifest
+from mutating import mutate, places
 
 PLANS = "basic;low\nsilver;low\ngold;high\n"
-OTHERS: tuple[Any, ...] = (None, True, 0, 7, 0.5, "other", [], ["other"], {}, {"other": 1})
 
 
 @pytest.fixture(scope="module")
@@ -42,37 +41,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     asked = ("anonymize", folder / "people.csv", "-p", folder / "policy.yaml", "-o", folder / "out.csv")
     done(*asked, "--save-recoding", folder / "cells.json")
     return folder
-
-
-def places(entries: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the place of every entry of mappings, at any depth; of a list, within its first two members."""
-    if isinstance(entries, Mapping):
-        for name, entry in entries.items():
-            yield (*path, name)
-            yield from places(entry, (*path, name))
-    elif isinstance(entries, list):
-        for place, entry in enumerate(entries[:2]):
-            yield from places(entry, (*path, place))
-
-
-def mutate(entries: Any, path: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-    """Yield what entries become where one of them is removed, renamed, of another type, or has a neighbour."""
-    for number, what in enumerate(("removed", "renamed", "joined", *OTHERS)):
-        changed = copy.deepcopy(entries)
-        inside = changed
-        for step in path[:-1]:
-            inside = inside[step]
-        before = inside[path[-1]]
-        if number in (0, 1):
-            del inside[path[-1]]
-        if number in (1, 2):
-            inside["a newer entry"] = before
-        if number > 2:
-            is_number = type(what) in (int, float) and (before is None or type(before) in (int, float))
-            if type(before) is type(what) or is_number:
-                continue
-            inside[path[-1]] = what
-        yield str(what), changed
 
 
 def draw(entries: Any, only: str | None = None, share: int = 1) -> Iterator[tuple[str, Any]]:
@@ -182,3 +150,32 @@ def test_the_page_lists_every_form() -> None:
     for what, number in FORMS.items():
         assert f"| {what} | {number} |" in page
         assert describe_other_form(what, number) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "entry"), [(("quality", "by_column"), ["other"]), (("exposure", "n_records"), []), (("models",), 7)]
+)
+def test_a_report_of_a_mutated_manifest_is_no_traceback(
+    written: Path, tmp_path: Path, path: tuple[str, ...], entry: object
+) -> None:
+    release = tmp_path / "out.csv"
+    release.write_bytes((written / "out.csv").read_bytes())
+    entries = manifest.read(written / "out.csv")
+    inside = entries
+    for step in path[:-1]:
+        inside = inside[step]
+    inside[path[-1]] = entry
+    manifest.manifest_path(release).write_text(json.dumps(entries))
+    assert run("report", release).code in (0, 2)
+
+
+def test_an_attack_on_a_newer_claim_is_in_doubt(written: Path, tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.write_bytes((written / "out.csv").read_bytes())
+    entries = manifest.read(written / "out.csv")
+    for name, code in (("columns", 0), ("a newer entry", 1)):
+        entries["claim"].setdefault(name, 1)
+        manifest.manifest_path(path).write_text(json.dumps(entries))
+        outcome = run("attack-release", path, "--fail-above", "count=9")
+        assert outcome.code == code, outcome
+    assert "careful: what a newer entry of the claim says was not read" in outcome.err

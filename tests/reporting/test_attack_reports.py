@@ -32,6 +32,10 @@ def test_results_of_attackers_have_sections(people):
     rated = naive_attacks.ratings(60, 20, 1, mean=6)
     found = ht.unicity(rated, person="person", item="item", known=[1, 2], tolerance={"date": "14D"})
     assert [section.name for section in ht.report(found).sections] == ["summary", "known"]
+    misled = ht.unicity(rated, person="person", item="item", known=6, wrong=2)
+    assert "highest alone" in text_of(ht.report(misled))
+    persons = ht.link(rated, rated, on=["item"], person="person", truth="person", control=rated)
+    assert "What all records of a person fit" in text_of(ht.report(persons))
     links = ht.link(people.drop("name"), people, on=["sex", "postcode"])
     assert "nothing says how many links come by chance" in text_of(ht.report(links))
     against = ht.link(people.drop("name"), people, on=["sex", "postcode"], control=people)

@@ -581,7 +581,7 @@ def test_what_was_edited_beside_a_release_is_refused_in_words(release, tmp_path,
     entries = json.loads(edited.read_text(encoding="utf-8"))
     (entries if ending == "manifest" else entries["columns"][0])[entry] = value
     edited.write_text(json.dumps(entries), encoding="utf-8")
-    with pytest.raises(ht.InputError, match=r"cannot be told|not the codebook"):
+    with pytest.raises(ht.InputError, match=r"cannot be read|not the codebook"):
         ht.report(path)
 
 

@@ -264,7 +264,7 @@ def test_tolerance_by_class_size_says_that_values_are_shared():
     assert risk.within_tolerance
     assert risk.notes == (
         "2 records lie in classes that agree on s although every class is large enough: "
-        "whoever finds a person's class knows it",
+        "anyone who finds a person's class knows it",
     )
 
 
@@ -272,8 +272,11 @@ def test_tolerance_by_class_size_says_that_values_are_shared():
     ("cells", "headline"),
     [
         ([1, 1], "None of 2 records is unique in the table; the smallest class holds 2."),
-        ([1, 1, 2], "1 of 3 records is unique in the table; how many people outside it share their values, and so how"),
-        ([1, 2], "2 of 2 records are unique in the table; how many people outside"),
+        (
+            [1, 1, 2],
+            "1 of 3 records is unique in the table. How many people outside the table share their values is not known.",
+        ),
+        ([1, 2], "2 of 2 records are unique in the table. How many people outside"),
         ([], "The table has no records: nothing was measured"),
     ],
 )

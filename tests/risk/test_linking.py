@@ -216,7 +216,7 @@ def test_a_label_that_nobody_explains_fits_every_value():
     with pytest.warns(UserWarning, match="labels of column 'age'"):
         found = ht.link(released, outside, on=["age"], hierarchies={"age": None}).found
     assert (found.n_lost, found.n_one_record, found.n_few) == (0, 0, 2)
-    with pytest.raises(ht.InputError, match="nobody tells"):
+    with pytest.raises(ht.InputError, match="nobody says"):
         ht.join_risk(released, outside, on=["job"], hierarchies={"job": None})
 
 

@@ -150,6 +150,7 @@ def test_errors_name_columns_and_amounts(rated):
 def test_a_result_holds_no_person(rated):
     told = ht.unicity(rated, person="person", item="item", known=2, tolerance={"date": "14D"})
     assert set(told.to_dict()["known"][0]) == {
-        "n_known", "n_persons", "n_trials", "n_found", "n_few", "n_lost", "n_right", "few", "rate", "interval",
+        "n_known", "n_persons", "n_trials", "n_found", "n_few", "n_lost", "n_right", "few", "n_best", "rate",
+        "interval", "right_rate",
     }  # fmt: skip
     assert "finds" in told._repr_html_()

@@ -62,7 +62,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
         "the programme of 12 rows",
     ),
     "exchange": (lambda: anonymize(ht.Mondrian(exchange=True)), "exchange=True with"),
-    "cells of cuts": (lambda: anonymize(ht.Mondrian(recoding="cut")), "telling the cells of"),
+    "cells of cuts": (lambda: anonymize(ht.Mondrian(recoding="cut")), "writing the cells of"),
     "a row for every record": (lambda: anonymize_table(counted()), "a row for each of 60000000000 records"),
     "wildcards": (wildcards, "reading the missing cells of"),
     "population": (lambda: anonymize_with_population(), "comparing .* with .* cells"),

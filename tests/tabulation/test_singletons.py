@@ -17,7 +17,7 @@ from hushtable.tabulation.tabulating import read_records
 from hushtable.tabulation.witnesses import ProtectionLevels
 from twins.cell_tables import all_tables, labels_of, values_by_cell
 
-# In row a both hidden amounts are of one firm each: whoever knows one subtracts it from the total.
+# In row a both hidden amounts are of one firm each: anyone who knows one subtracts it from the total.
 FIRMS = pl.DataFrame(
     [(g, h, pay) for g, h, pays in [
         ("a", "x", [40]), ("a", "y", [70]), ("a", "z", [30, 31, 32]),

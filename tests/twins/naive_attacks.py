@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import re
+import statistics
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Any, NamedTuple
@@ -100,3 +102,55 @@ def n_candidates(
         ):
             found.append(person)
     return found
+
+
+class Ranked(NamedTuple):
+    """Who has the highest score, who else has it or is within the limit of it; nobody where all scores are 0."""
+
+    best: list[Any]
+    near: list[Any]
+
+
+def rank_persons(
+    rows: Sequence[tuple[Any, ...]],
+    persons: Sequence[Any],
+    known: Sequence[tuple[Any, ...]],
+    tolerance: Sequence[Any],
+    exact: Sequence[int],
+    limit: float,
+) -> Ranked:
+    """Score persons by definition: every way to give known records rows of their own is tried.
+
+    A record that fits counts 1 / log of the persons who have a row that fits in the exact columns, at least 2.
+    """
+    everybody = list(dict.fromkeys(each for each in persons if each is not None))
+
+    def fits(row: tuple[Any, ...], record: tuple[Any, ...], columns: Sequence[int]) -> bool:
+        return all(covers(row[j], record[j], tolerance[j]) for j in columns)
+
+    weights = []
+    for record in known:
+        having = {whose for row, whose in zip(rows, persons, strict=True) if fits(row, record, exact)} - {None}
+        weights.append(1 / math.log(max(2, len(having))) if exact else 1.0)
+
+    def score(own: Sequence[tuple[Any, ...]], records: Sequence[int]) -> float:
+        if not records:
+            return 0.0
+        without = score(own, records[1:])
+        ways = [
+            weights[records[0]] + score([*own[:i], *own[i + 1 :]], records[1:])
+            for i, row in enumerate(own)
+            if fits(row, known[records[0]], range(len(row)))
+        ]
+        return max([without, *ways])
+
+    scores = {
+        each: score([row for row, whose in zip(rows, persons, strict=True) if whose == each], range(len(known)))
+        for each in everybody
+    }
+    highest = max(scores.values(), default=0.0)
+    if not highest:
+        return Ranked([], [])
+    enough = highest - limit * statistics.pstdev(scores.values())
+    best = [each for each, value in scores.items() if math.isclose(value, highest, rel_tol=1e-12)]
+    return Ranked(best, [each for each, value in scores.items() if each in best or value > enough])

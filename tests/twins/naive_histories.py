@@ -50,7 +50,7 @@ def fewest_by(rows: Sequence[tuple[Any, ...]], persons: Sequence[Any], m: int) -
 
 
 def is_km_anonymous(rows: Sequence[tuple[Any, ...]], persons: Sequence[Any], k: int, m: int) -> bool:
-    """Whether whoever knows m records finds k persons."""
+    """Whether anyone who knows m records finds k persons."""
     return None not in persons and fewest_by(rows, persons, m) >= k
 
 

@@ -80,6 +80,8 @@ class LearnedRecoding:
         What in its cells and routes comes from the data, neither from a grid nor from a hierarchy's file.
     digest : str or None
         The SHA-256 that its file says of itself; None where it came from none.
+    policy_sha256 : str or None
+        Of the policy of the release that it was learned from; None where there was none.
 
     Examples
     --------
@@ -112,6 +114,7 @@ class LearnedRecoding:
     cells_of_cuts: Mapping[str, Written] = field(default_factory=dict, repr=False)
     from_data: Mapping[str, str] = field(default_factory=dict, repr=False)
     digest: str | None = None
+    policy_sha256: str | None = None
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> LearnedRecoding:
@@ -174,11 +177,11 @@ class LearnedRecoding:
     ) -> Release:
         """Publish new rows by the cells of the earlier release.
 
-        Every row goes where the earlier search would have put it, or of a search that does not cut to the cells that
-        cover it, the narrowest of several. A row that its cell does not cover gets another one. Instead of a calendar
-        unit or a prefix, it gets its own one of that length; instead of an interval of dates, the calendar unit that is
-        as long. Numbers get what lies between the cuts around them. If the new rows of a class fail a model by
-        themselves, they are published by the wider cells of the cut above, and if that fails at every cut, they are
+        Every row goes where the earlier search would have put it. If that search does not cut, a row goes to the
+        narrowest cells that cover it. A row that its cell does not cover gets another one. Instead of a calendar unit
+        or a prefix, it gets its own one of that length. Instead of an interval of dates, it gets the calendar unit that
+        is as long. Numbers get what lies between the cuts around them. If the new rows of a class fail a model by
+        themselves, they are published by the wider cells of the cut above. If that fails at every cut, they are
         suppressed. The new rows are judged alone because whoever holds the earlier release can subtract it.
 
         Parameters
@@ -309,7 +312,8 @@ class LearnedRecoding:
                 n_few_alike=alike.count_few_persons(judge.min_size),
                 n_few_values=alike.count_few_values(_fewest_values(request.models)),
             )
-        return replace(release, batch=replace(batch, recoding_sha256=self.digest), learner=self)
+        batch = replace(batch, recoding_sha256=self.digest)
+        return replace(release, batch=batch, learner=self, policy_sha256=self.policy_sha256)
 
     def _prepare_rows(self, rows: object, earlier: object, key: bytes | None) -> tuple[Request, Prepared, Judge]:
         """Read and code rows, and return with them what is asked of them and who judges their classes."""

@@ -84,6 +84,7 @@ class Learner:
             accepted=exposure.accepted if exposure else {},
             is_enforced=exposure is not None and exposure.is_enforced,
             from_data=from_data,
+            policy_sha256=release.policy_sha256,
         )
 
 

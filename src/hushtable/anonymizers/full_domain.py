@@ -447,8 +447,8 @@ class _NodeStack(Generic[KnownT]):
 class FullDomain:
     """One level of its hierarchy for every column, and the records suppressed whose class fails: the best such release.
 
-    This is what ARX searches for. A search that ends by itself has proven that no other levels lose
-    less (`Trace.optimal`); one whose budget ends says by how much at the most (`Trace.gap`).
+    This is what ARX searches for. A search that ends by itself has proven that no other levels lose less
+    (`Trace.optimal`). If its budget ends, it says by how much at most (`Trace.gap`).
 
     Parameters
     ----------

@@ -58,8 +58,8 @@ def check_households(source: Frame | Table, table: Table, request: Request) -> N
     ]
     if telling:
         raise ColumnError(
-            f"columns {quote_names(telling)} would be kept as they are, and tell the size of a household or who is in "
-            "it.",
+            f"columns {quote_names(telling)} would be kept as they are, and reveal the size of a household or who is "
+            "in it.",
             hint="make them quasi-identifiers, or leave them out: size and composition find a household.",
         )
 

@@ -75,9 +75,9 @@ def hide_known(prepared: Prepared, request: Request, search: Callable[[Prepared,
         losses[next_size] = attempts.try_class_size(next_size)
     if attempts.best is None:
         raise InfeasibleError(
-            f"{request.method.name} finds no classes that hide everybody from whoever knows so many records, even "
-            f"where each holds all of {n_persons:,} persons, and at most {attempts.max_suppressed:,} records are "
-            "suppressed.",
+            f"{request.method.name} finds no classes that hide everybody from an attacker who knows so many "
+            f"records. It tried classes of up to all {n_persons:,} persons, with at most {attempts.max_suppressed:,} "
+            "suppressed records.",
             hint="allow more (`limits: {suppression: ...}`), ask for a smaller m or k, or take `method: histories`.",
         )
     return _with_trace_of(attempts.best, attempts)

@@ -30,9 +30,9 @@ from hushtable.quality import CellLoss, check_weights
 class LocalSuppression:
     """Blank single cells so that every record shares what it publishes, at the least loss that is found.
 
-    A cell stays as it is, or becomes ``*``, which is a value like others: at least k records publish the same cells,
-    as for every release, and the file alone shows it. ``release.trace.bound`` is the floor: what the same blanks cost
-    at least.
+    A cell stays as it is, or becomes ``*``, which is a value like others. At least k records publish the same cells, as
+    for every release, and the file alone shows it. ``release.trace.bound`` is the lower bound: what the same blanks
+    cost at least.
 
     Parameters
     ----------

@@ -58,8 +58,8 @@ _TEMPERATURE_SHARES = (0.1, 0.005)  # first and last temperature, as shares of w
 class MinGen:
     """Generalize single cells at the least loss there is, and say what is proven.
 
-    A cell publishes its value, an ancestor in its column's hierarchy, an interval between two values, or ``*``; which
-    of them costs what, the loss says. Up to 16 rows are solved by a shortest path over subsets, whatever the models.
+    A cell publishes its value, an ancestor in its column's hierarchy, an interval between two values, or ``*``. The
+    loss says which of them costs what. Up to 16 rows are solved by a shortest path over subsets, whatever the models.
     k-anonymity alone is solved up to ``proof_rows`` by set partitioning. More rows are solved from Mondrian's blocks
     on, by exchange between blocks and exact solutions within groups of them, with a lower bound. The release has a
     certificate of its floor, for `hushtable.check_certificate`.

@@ -471,7 +471,7 @@ class Mondrian:
         if self.recoding == "cut" and (self.exchange or not self.strict):
             what = "exchange=True" if self.exchange else "strict=False"
             raise InputError(
-                f'{what} makes classes that are no cells of cuts, so recoding="cut" cannot tell them.',
+                f'{what} makes classes that are no cells of cuts, so recoding="cut" cannot write them.',
                 hint="choose another recoding.",
             )
 
@@ -524,7 +524,7 @@ class Mondrian:
         n_values = sum(axis.n_places for axis in axes if not axis.is_ordered)
         check_memory(
             4.0 * partition.n_classes * n_values,
-            f"telling the cells of {partition.n_classes} classes over {n_values} categories",
+            f"writing the cells of {partition.n_classes} classes over {n_values} categories",
             'choose recoding="tight", or give columns of many categories a hierarchy.',
         )
         cells = {

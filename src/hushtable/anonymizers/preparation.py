@@ -161,7 +161,7 @@ def _check_sets(request: Request) -> None:
     identifying = [name for name in parted if name in (*request.hidden, request.person)]
     if identifying:
         raise InputError(
-            f"column {identifying[0]!r} has a separator, and tells who a person is.",
+            f"column {identifying[0]!r} has a separator, and identifies a person.",
             hint="an identifier is no set: leave it out.",
         )
     of_sets = [model for model in request.models if any(name in parted for name in model.needs.sensitive)]
@@ -277,7 +277,7 @@ def warn_of_doubts(source: Frame | Table, table: Table, request: Request) -> Non
             if name not in request.hierarchies and is_many:
                 warnings.warn(
                     f"column {name!r} has {column.n_values} values and no hierarchy: a class of more than "
-                    f"{max_listed} of them publishes a group by frequency, which tells little. "
+                    f"{max_listed} of them publishes a group by frequency, which says little. "
                     f"{_propose_hierarchy(column)}",
                     stacklevel=4,
                 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -22,11 +21,10 @@ from hushtable.io import FORMS, WRITER, Writing, describe_other_form, drafts
 from hushtable.models import entries, model_to_dict, models_from_claim, plugins
 from hushtable.quality import SetNCP
 from hushtable.recoding import Written
-from hushtable.release import ExposureLimit
+from hushtable.release import ExposureLimit, manifest
 
 _FORM: Final = "recoding"
 DIGEST: Final = "sha256"
-_FORM_WITH_DIGEST: Final = 2
 
 
 def write_recoding(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> None:
@@ -48,7 +46,7 @@ def read_recoding(path: Path) -> dict[str, Any]:
         raise InputError(f"{str(path)!r} is no recoding.", hint="`--save-recoding` and save_recoding() write one.")
     if newer := describe_other_form("recoding", contents[_FORM], contents.get(WRITER)):
         raise InputError(f"{str(path)!r}: {newer}.", hint="apply it with a version that reads it, or save it anew.")
-    if contents[_FORM] >= _FORM_WITH_DIGEST and contents.get(DIGEST) != hash_contents(contents):
+    if contents.get(DIGEST) != hash_contents(contents):
         raise InputError(
             f"the recoding {str(path)!r} is not as it was written.",
             hint="save it anew; it is not to be edited by hand.",
@@ -59,7 +57,7 @@ def read_recoding(path: Path) -> dict[str, Any]:
 def hash_contents(contents: Mapping[str, object]) -> str:
     """Return the SHA-256 of a recoding's contents but for this digest, which tells that somebody edited it."""
     others = {name: entry for name, entry in contents.items() if name != DIGEST}
-    return hashlib.sha256(json.dumps(others, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return manifest.hash_json(others)
 
 
 def _format_json(contents: Mapping[str, Any]) -> str:
@@ -96,6 +94,7 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, object]:
         "exposure": None if limit is None else asdict(limit),
         "accepted": dict(parts["accepted"]),
         "is_enforced": parts["is_enforced"],
+        "policy_sha256": parts["policy_sha256"],
         "write": asdict(request.writing),
         "style": parts["style"],
         "cells": {name: _cell_to_dict(cell) for name, cell in parts["cells"].items()},
@@ -105,18 +104,10 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, object]:
     return {**contents, DIGEST: hash_contents(contents)}
 
 
-_ENTRIES: Final = (
-    _FORM, WRITER, DIGEST, "columns", "quasi_identifiers", "kinds", "sensitive", "identifiers", "left_out", "rounding",
-    "pseudonyms", "fresh", "person", "models", "limits", "specs", "hierarchies", "loss", "exposure", "accepted",
-    "is_enforced", "write", "style", "cells", "cells_of_cuts", "routes",
-)  # fmt: skip
-
-
 # No plugins: a file from somebody else must not decide which code runs.
 @plugins.allow_only(())
 def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
     """Parse the attributes of a learned recoding from a file's contents; raise InputError if any is malformed."""
-    _check_known(contents)
     try:
         names = tuple(contents["quasi_identifiers"])
         cells = {name: _parse_cell(contents["cells"][name]) for name in names}
@@ -135,13 +126,13 @@ def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
             "routes": routes,
             "class_of_leaf": np.array(leaves, dtype=np.int32),
             "hidden": tuple(contents["pseudonyms"]),
-            "fresh": tuple(contents.get("fresh", ())),
+            "fresh": tuple(contents["fresh"]),
             "limit": None if contents["exposure"] is None else ExposureLimit(**contents["exposure"]),
             "accepted": dict(contents["accepted"]),
             "is_enforced": bool(contents["is_enforced"]),
+            "policy_sha256": contents["policy_sha256"],
         }
-        if contents[_FORM] >= _FORM_WITH_DIGEST:
-            _check_read_as_written(contents, parts)
+        _check_read_as_written(contents, parts)
         return parts
     except (ArithmeticError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
@@ -151,18 +142,9 @@ def parse_parts(contents: Mapping[str, Any]) -> dict[str, Any]:
         ) from None
 
 
-def _check_known(contents: Mapping[str, object]) -> None:
-    unknown = [name for name in contents if name not in _ENTRIES]
-    if unknown:
-        raise InputError(
-            f"the recoding has entries {quote_names(unknown)}, which this version does not know.",
-            hint="apply it with the version that wrote it, or save it anew.",
-        )
-
-
 def _parse_cells_of_cuts(contents: Mapping[str, Any], names: Sequence[str], routes: Routes) -> dict[str, Written]:
-    # Files of before 0.2.0 have none.
-    if not contents.get("cells_of_cuts"):
+    # Where the search did not cut, there are none.
+    if not contents["cells_of_cuts"]:
         return {}
     of_cuts = {name: _parse_cell(contents["cells_of_cuts"][name]) for name in names}
     if any(len(cell.label) != np.count_nonzero(routes.cut >= 0) for cell in of_cuts.values()):
@@ -171,13 +153,17 @@ def _parse_cells_of_cuts(contents: Mapping[str, Any], names: Sequence[str], rout
 
 
 def _check_read_as_written(contents: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
-    """Raise ValueError if an entry is read as another one, or names columns or kinds by what is no name."""
+    """Raise an error if an entry is unknown or is read as another one, or what should be a name is none."""
     again = json.loads(json.dumps(_to_dict(parts)))
-    others = (DIGEST, WRITER)
+    if unknown := [name for name in contents if name not in again]:
+        raise InputError(
+            f"the recoding has entries {quote_names(unknown)}, which this version does not know.",
+            hint="apply it with the version that wrote it, or save it anew.",
+        )
     request: Request = parts["asked"]
     names = [*parts["columns"], *parts["hidden"], *parts["fresh"], *parts["accepted"].values(), *request.removed]
     names += [*request.quasi_identifiers, *request.sensitive, *([] if request.person is None else [request.person])]
-    names += request.writing.labels.values()
+    names += [*request.writing.labels.values(), "" if parts["policy_sha256"] is None else parts["policy_sha256"]]
     if not all(isinstance(each, str) for each in names) or not all(each in KINDS for each in parts["kinds"].values()):
         raise ValueError
     check_specs(request.specs)
@@ -186,7 +172,7 @@ def _check_read_as_written(contents: Mapping[str, Any], parts: Mapping[str, Any]
         kind = parts["kinds"][name]
         if kind not in ("category", "ordered"):
             from_texts(name, with_first_days(edges) if kind in ("date", "datetime") else edges, kind)
-    if any(again.get(name) != entry for name, entry in contents.items() if name not in others):
+    if any(again[name] != entry for name, entry in contents.items() if name not in (DIGEST, WRITER)):
         raise ValueError
 
 
@@ -199,9 +185,8 @@ def _parse_request(contents: Mapping[str, Any]) -> Request:
         unknown="suppress",
         loss=entries.Registry({SetNCP.name: SetNCP}, "loss").read(contents["loss"]),
         identifiers=tuple(contents["identifiers"]),
-        # Files of before 0.2.0 have neither.
-        left_out=tuple(contents.get("left_out", ())),
-        rounding=read_roundings(contents.get("rounding", {})),
+        left_out=tuple(contents["left_out"]),
+        rounding=read_roundings(contents["rounding"]),
         specs={name: ColumnSpec(**_as_tuples(spec)) for name, spec in contents["specs"].items()},
         person=contents["person"],
         limits=Limits(**contents["limits"]),
@@ -236,8 +221,7 @@ def _parse_cell(entry: Mapping[str, Any]) -> Written:
         raise ValueError
     if label.min(initial=0) < 0 or label.max(initial=-1) >= len(texts):
         raise ValueError
-    # Earlier files have no `means`, only whether there are calendar units.
-    meaning = entry["means"] if "means" in entry else {"dates": {}} if entry["dates"] else None
+    meaning = entry["means"]
     return Written(label, shares, shares_by_rank, texts, None if meaning is None else Hierarchy.from_dict(meaning, ""))
 
 

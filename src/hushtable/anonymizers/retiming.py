@@ -194,19 +194,19 @@ def _check_other_columns(source: Frame, rule: DateShift, request: Request) -> No
     if dated:
         raise ColumnError(
             f"columns {quote_names(dated)} hold dates that are not shifted: one such date, known beside a shifted one, "
-            "can tell the offset of a person.",
+            "can reveal the offset of a person.",
             hint="shift them too (`action: shift`), leave them out, or publish a year as a number.",
         )
     prose = [name for name in names if _is_prose(source, name)]
     if prose:
         raise ColumnError(
-            f"columns {quote_names(prose)} hold free text, which may tell dates: a seen date undoes the shift.",
+            f"columns {quote_names(prose)} hold free text, which may reveal dates: a seen date undoes the shift.",
             hint="leave them out (role: leave out).",
         )
     of_birth, of_age = ([name for name in names if topic_of_name(name) == topic] for topic in ("birth", "age"))
     if of_birth and of_age:
         raise ColumnError(
-            f"columns {quote_names(of_birth)} and {quote_names(of_age)} tell a birth and an age, and so the year of "
+            f"columns {quote_names(of_birth)} and {quote_names(of_age)} hold a birth and an age, and so the year of "
             "the shifted dates.",
             hint="publish one of the two.",
         )
@@ -218,8 +218,8 @@ def doubts_of_shift(source: Frame | Table, request: Request) -> Iterator[str]:
         made = [name for name in _list_others(source, request.dates, request) if topic_of_name(name) == "date"]
         if made:
             yield (
-                f"columns {quote_names(made)} may be made from the dates that are shifted, as their names say: a true "
-                "year, month or weekday tells of a person's offset. Leave them out if they are."
+                f"columns {quote_names(made)} may be made from the dates that are shifted, as their names say. A true "
+                "year, month or weekday reveals something of a person's offset. If they are, leave them out."
             )
 
 

@@ -26,7 +26,7 @@ class Appearance:
     def from_table(cls, table: Table, person: str, labels: CodeArray, sensitive: Sequence[str] = ()) -> Appearance:
         """Find the persons of a table's rows; label -1: suppressed."""
         column, codes = table.column(person), table.codes[table.index(person)]
-        # Whoever knows all others knows who is suppressed, and with how many records: that is a class, too.
+        # Anyone who knows all others knows who is suppressed, and with how many records: that is a class, too.
         classes = np.where(labels < 0, int(labels.max(initial=-1)) + 1, labels).astype(np.int64)
         values = {name: table.codes[table.index(name)] for name in sensitive}
         return cls(codes, column.texts(), classes, table.counts, values)
@@ -70,7 +70,7 @@ class Alike:
     def count_few_values(self, fewest: Mapping[str, int]) -> int:
         """Count the persons who, with those alike, have fewer values of some column than it must have: 2, if not said.
 
-        Where they have one value, whoever knows that a person is in both batches learns it.
+        Where they have one value, anyone who knows that a person is in both batches learns it.
         """
         is_few = np.zeros(len(self.n_persons), dtype=bool)
         for name, counts in self.n_values.items():

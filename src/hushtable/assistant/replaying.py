@@ -64,7 +64,7 @@ class TranscriptVerdict(StatesFacts):
             return tuple(careful(each) for each in self.differences)
         return (
             f"All {self.n_messages:,} messages of the server follow from the table, the terms and the questions.",
-            f"{self.n_verdicts:,} new verdicts told at most {self.bits:.1f} bits.",
+            f"{self.n_verdicts:,} new verdicts gave at most {self.bits:.1f} bits.",
             f"The transcript ends with the hash {self.head}.",
         )
 

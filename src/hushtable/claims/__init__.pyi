@@ -30,6 +30,7 @@ from .grouping import (
     count_values as count_values,
     find_coverage as find_coverage,
     group_rows as group_rows,
+    label_rows as label_rows,
     list_cells_with_missing as list_cells_with_missing,
     list_cells_with_points as list_cells_with_points,
     match_classes as match_classes,

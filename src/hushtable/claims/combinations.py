@@ -43,8 +43,8 @@ class Combinations(ClaimOnColumns):
         """What is claimed, and that it is not k-anonymity on all columns."""
         conditions = " and ".join(self._columns_by_condition())
         return (
-            f"{conditions}, for a reader who knows the columns of one set of a person, and no other column; this is "
-            "not k-anonymity on all of these columns: who knows more than one set may find the record"
+            f"{conditions}, for a reader who knows the columns of one set of a person, and no other column. This is "
+            "not k-anonymity on all of these columns: a reader who knows more than one set may find the record"
         )
 
     def with_knowledge_of(self, asked: Claim) -> Combinations:

@@ -120,8 +120,8 @@ class HiddenCells(SpeaksOfNobody):
         """What is protected, and against whom."""
         far = "" if self.threshold is None else f", and each may be {self.threshold} or more"
         return (
-            f"no hidden cell can be computed from the cells that are shown{far}; "
-            f"who knows further tables of the same people, or is alone in a cell, may know more{self._ring}"
+            f"no hidden cell can be computed from the cells that are shown{far}. "
+            f"A reader who knows further tables of the same people, or is alone in a cell, may know more{self._ring}"
         )
 
     @property

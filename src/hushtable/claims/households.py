@@ -51,9 +51,9 @@ class HouseholdFigures:
     def describe(self) -> str:
         """Describe the figures in a sentence."""
         return (
-            f"Of {self.n_households:,} households, {self.n_alone:,} are alone by all their members; who knows a whole "
-            f"household finds it with a chance of at most {1 / self.smallest_class:.3g}, {self.mean_risk:.3g} on "
-            f"average (1 / equal households). The product of the members' own risks says {self.mean_product:.3g}: it "
+            f"Of {self.n_households:,} households, {self.n_alone:,} are alone by all their members. A reader who knows "
+            f"a whole household finds it with a chance of at most {1 / self.smallest_class:.3g}, {self.mean_risk:.3g} "
+            f"on average (1 / equal households). The product of the members' own risks is {self.mean_product:.3g}. It "
             "takes them for independent, and is no limit."
         )
 

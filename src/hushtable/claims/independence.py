@@ -49,7 +49,7 @@ class Independence(SpeaksOfNobody):
         """What is hidden, and what is not."""
         return (
             f"{', '.join(self.columns)} say exactly nothing about {self.label}; "
-            "this hides a correlation, not people: whoever knows a record's other cells can find it"
+            "this hides a correlation, not people: anyone who knows a record's other cells can find it"
         )
 
     def with_knowledge_of(self, asked: Claim) -> Independence:

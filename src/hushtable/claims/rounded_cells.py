@@ -53,8 +53,8 @@ class RoundedCells(HiddenCells):
         """What is protected, and against whom."""
         return (
             f"each true count is less than {self.reach + 1} from the published one, and may have values that are "
-            f"{self.spread} apart or more; "
-            f"who knows a true total or further tables of the same people, also other roundings of them, may know more"
+            f"{self.spread} apart or more. "
+            "A reader who knows a true total or further tables of the same people, also other roundings, may know more"
             f"{self._ring}"
         )
 

@@ -155,7 +155,7 @@ class Verdict(StatesFacts):
         """Which sensitive columns a class tells of all that it holds, in sentences."""
         agreed = [name for name, fewest in self.figures.get("distinct_sensitive", {}).items() if fewest < 2]
         return tuple(
-            careful(f"a class agrees on {name}, so whoever finds a person's class knows it.") for name in agreed
+            careful(f"a class agrees on {name}, so anyone who finds a person's class knows it.") for name in agreed
         )
 
     def raise_if_failed(self) -> Verdict:
@@ -323,7 +323,7 @@ class Stated(SpeaksOfNobody):
     @property
     def sentence(self) -> str:
         """Who says it."""
-        return f"{self.statement} on {', '.join(self.columns)}, as whoever made the table states"
+        return f"{self.statement} on {', '.join(self.columns)}, as the maker of the table states"
 
     def with_knowledge_of(self, asked: Claim) -> Stated:
         """Return the claim: another knows nothing besides."""
@@ -334,7 +334,7 @@ class Stated(SpeaksOfNobody):
         """Look for the columns; the rest cannot be seen, and the verdict says so."""
         frame = frames.read(data)
         check_columns(self.columns, frame.columns, "columns of the statement")
-        unseen = {self.statement: "no file shows what its mechanism did: trust whoever states it, or not"}
+        unseen = {self.statement: "no file shows what its mechanism did: trust the person who states it, or not"}
         return Verdict(self.conditions, (), self.columns, frame.n_records, unchecked=unseen)
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import errno
 import functools
+import gc
 import importlib
 import inspect
 import os
@@ -43,7 +44,7 @@ FAULT: Final = 70
 
 _LANGUAGE: Final = "--language"
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
-_FULL_DISK_SIGNS: Final = ("(os error 28)", "(os error 122)", "No space left on device")
+_FULL_DISK_SIGNS: Final = ("(os error 27)", "(os error 28)", "(os error 122)", "No space left on device")
 _NO_MEMORY_SIGNS: Final = (
     "(os error 12)",
     "Cannot allocate memory",
@@ -68,12 +69,12 @@ def fault_line(error: BaseException) -> str:
         return "the disk came to its end; make room where files are written and in the folder of temporary files."
     if (library := _broken_library(chain)) == "":
         return (
-            "a library cannot be loaded: it is missing or broken, which is no fault of your data; run it again with "
+            "a library cannot be loaded: it is missing or broken. This is no fault of your data. Run it again with "
             "--traceback, which shows where, and install that library anew."
         )
     if library is not None:
         return (
-            f"the library {library!r} cannot be loaded: it is missing or broken, which is no fault of your data; "
+            f"the library {library!r} cannot be loaded: it is missing or broken. This is no fault of your data; "
             f"install it anew (pip install --force-reinstall {library})."
         )
     return (
@@ -103,8 +104,8 @@ def _locate_fault(error: BaseException) -> str:
 
 
 _EXIT_CODES: Final = (
-    "Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible, "
-    "70 a fault of hushtable or the end of memory or disk."
+    "Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible. "
+    "70: a fault of hushtable, or memory or disk is full."
 )
 _TRACEBACK: Final = "--traceback"
 _LOG: Final = "--log"
@@ -247,6 +248,9 @@ def command() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Compile for any processor: no kernel gains from special instructions, and the cache serves other machines.
     os.environ.setdefault("NUMBA_CPU_NAME", "generic")
+    # Loading modules makes hundreds of thousands of objects that stay: searching them for garbage again and again takes
+    # a tenth of a small job.
+    gc.set_threshold(100_000)
     try:
         # A process that only calls `main` keeps its own handling of signals.
         with _exit_on_signals():
@@ -281,10 +285,11 @@ def main() -> None:
 
 def _run() -> None:
     arguments, is_traced = _without_traceback(sys.argv[1:])
-    arguments, log = _without_log(arguments)
+    arguments, log = _take_option(arguments, _LOG)
+    path = None if log is None else Path(log)
     verb = arguments[0] if arguments and arguments[0] in _PLACES else ""
     try:
-        with open_log(log, command=verb, version=_version() if log else "", process=os.getpid()):
+        with open_log(path, command=verb, version=_version() if log else "", process=os.getpid()):
             _run_and_record(arguments, is_traced=is_traced)
     except InputError as error:
         # The log itself cannot be written.
@@ -390,35 +395,30 @@ def _without_traceback(arguments: Sequence[str]) -> tuple[list[str], bool]:
     return [*options, *arguments[end:]], len(options) < end
 
 
-def _without_log(arguments: Sequence[str]) -> tuple[list[str], Path | None]:
-    """Return the arguments without ``--log FILE``, and the file."""
+def _take_option(arguments: Sequence[str], option: str) -> tuple[list[str], str | None]:
+    """Return the arguments without an option that stands before or after the verb, and its value."""
     for position, each in enumerate(arguments):
         name, is_one, value = each.partition("=")
         if each == "--":
             break
-        if name == _LOG and (is_one or position + 1 < len(arguments)):
-            path = value if is_one else arguments[position + 1]
-            return [*arguments[:position], *arguments[position + (1 if is_one else 2) :]], Path(path)
+        if name == option and (is_one or position + 1 < len(arguments)):
+            rest = arguments[position + (1 if is_one else 2) :]
+            return [*arguments[:position], *rest], value if is_one else arguments[position + 1]
     return [*arguments], None
 
 
 def _choose_language(arguments: list[str]) -> list[str]:
     """Set the language that ``--language`` asks for, and return the remaining arguments."""
-    for position, each in enumerate(arguments):
-        name, is_one, value = each.partition("=")
-        if each == "--":
-            break
-        if name == _LANGUAGE and (is_one or position + 1 < len(arguments)):
-            n_taken = 1 if is_one else 2
-            language = value if is_one else arguments[position + 1]
-            set_language(language)
-            # The --language of `anonymize` is that of words in cells, also where messages have no translation.
-            if arguments[:1] == ["anonymize"]:
-                return arguments
-            if language not in LANGUAGES:
-                raise InputError(f"--language {language!r}.", hint=f"choose among {', '.join(LANGUAGES)}.")
-            return [*arguments[:position], *arguments[position + n_taken :]]
-    return arguments
+    rest, language = _take_option(arguments, _LANGUAGE)
+    if language is None:
+        return arguments
+    set_language(language)
+    # The --language of `anonymize` is that of words in cells, also where messages have no translation.
+    if arguments[:1] == ["anonymize"]:
+        return arguments
+    if language not in LANGUAGES:
+        raise InputError(f"--language {language!r}.", hint=f"choose among {', '.join(LANGUAGES)}.")
+    return rest
 
 
 @contextmanager

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AssistantServing:
-    """What the assistant is told, and where that is kept."""
+    """What the assistant learns, and where that is kept."""
 
     person: str | None = field(None, "Column that says whose record a row is.", metavar="COLUMN")
     one_record: bool = field(False, "Declare that every row is another person's.", "--one-record")

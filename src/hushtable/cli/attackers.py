@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -58,7 +59,7 @@ class Attacking:
     neighbors: int = field(1, "Number of nearest records of each half.", min=1)
     secret: list[str] | None = field(None, "Column to infer. Default: each one.", metavar="NAME")
     attacks: int = field(500, "Number of attacks of each kind.", min=1)
-    person: str | None = field(None, "Column that tells whose record a row is, for membership.", metavar="NAME")
+    person: str | None = field(None, "Column that says whose record a row is, for membership.", metavar="NAME")
     reference: Path | None = table_field("Other people who were never used, for membership. Default: half the control.")
     exposed: Path | None = field(
         None,
@@ -193,6 +194,15 @@ On = Annotated[
 TruthOptions = Annotated[
     str | None, option("Column that says whose record a row is, in both tables. Counts right links.", metavar="COLUMN")
 ]
+Eccentricity = Annotated[
+    float | None,
+    option(
+        "Standard deviations by which the score of a match must exceed the second highest: 1.5 where records may be "
+        "wrong.",
+        "--eccentricity",
+        min=0,
+    ),
+]
 Few = Annotated[int, option("Also count the persons who are among fewer than so many.", min=1)]
 
 
@@ -203,6 +213,8 @@ class KnownRecordOptions:
     person: str = field(..., "Column that says whose record a row is.", metavar="COLUMN")
     item: str = field(..., "Column that is known exactly of a record.", metavar="A,B")
     known: str = field("2,4,8", "Numbers of records of a person that are known.", metavar="2,4,8")
+    wrong: int = field(0, "So many of the known records are wrong, and the attacker does not know which.", min=0)
+    eccentricity: Eccentricity = None
     tolerance: Roughly = ""
     original: Path | None = table_field("Original table of the release: the records that are known.")
 
@@ -240,6 +252,8 @@ def unicity(
             known=numbers_in("--known", records.known, int, "whole numbers", "2,4,8"),
             tolerance=amounts_of("--tolerance", records.tolerance),
             original=source,
+            wrong=records.wrong,
+            eccentricity=records.eccentricity,
             n_trials=draws.trials,
             few=draws.few,
             seed=draws.seed,
@@ -257,6 +271,12 @@ class LinkedOptions:
 
     on: On
     tolerance: Roughly = ""
+    person: str | None = field(
+        None,
+        "Column that says which records are one person's, in both tables: look them up together; some may be wrong.",
+        metavar="COLUMN",
+    )
+    eccentricity: Eccentricity = None
     truth: TruthOptions = None
     few: Few = 5
 
@@ -272,7 +292,7 @@ def link(
     ] = None,
     fail: Annotated[list[str] | None, fail_above(_LINK_FIGURES)] = None,
 ) -> None:
-    """Count the records of an outside table that match exactly one released record or class."""
+    """Count the records, or persons, of an outside table that match exactly one released record or person."""
     from hushtable.risk import link as link_
 
     limits = limits_of(fail, _LINK_FIGURES)
@@ -288,14 +308,18 @@ def link(
             tables[0],
             on=_parse_pairs(linked.on),
             tolerance=amounts_of("--tolerance", linked.tolerance),
+            person=linked.person,
+            eccentricity=linked.eccentricity,
             truth=linked.truth,
             control=tables[1],
             few=linked.few,
             **declared,
         )
     excess = None if result.excess_interval is None else result.excess_interval[1]
-    what = "of the outside records that fit one released record alone"
-    figures = attack_figures(result.rate, result.found.n_one_record, what, excess)
+    n_linked, what = result.found.n_one_record, "of the outside records that fit one released record alone"
+    if result.persons is not None:
+        n_linked, what = result.persons.n_found, "of the outside persons that are linked with one released person"
+    figures = attack_figures(result.rate, n_linked, what, excess)
     entries = {"release": release.name, **result.to_dict()}
     print_result(result, entries, judge_figures(figures, limits), results)
 
@@ -365,7 +389,9 @@ def attack_release(
     _check_earlier_original(besides, leaves_out_persons=bool(batch.get("n_left_out")))
     rules = read_policy(besides.policy)
     # What labels mean, a policy with its hierarchies says.
-    claim = complete_claim(manifest.claim_of(release), rules)
+    claimed = manifest.claim_of(release)
+    doubt = _warn_of_unread_claim(release, claimed)
+    claim = complete_claim(claimed, rules)
     if not isinstance(claim, Classes):
         raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
     with show_step("reading"):
@@ -383,9 +409,21 @@ def attack_release(
 
             tables = check_tables(besides.tables, threshold=besides.threshold)
             result = replace(result, attacks=(*result.attacks, *attack_with_tables(frame, claim, tables)))
-    figures = {"count": LimitedFigure(len(result.fell), "the number of attacks to which the release falls")}
+    figures = {"count": LimitedFigure(len(result.fell), "the number of attacks to which the release falls", doubt)}
     entries = {"release": release.name, **result.to_dict("external" if external else "internal")}
     print_result(result, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(result))
+
+
+def _warn_of_unread_claim(release: Path, claimed: Claim | None) -> str:
+    """Warn of what a manifest says and this version does not read, and return it: attacks may miss what it means."""
+    from hushtable.release import manifest
+
+    unread = {} if claimed is None else manifest.find_unread(manifest.read(release), claimed)
+    if not unread:
+        return ""
+    doubt = "; ".join(f"{what} was not read, for {why}" for what, why in unread.items())
+    warnings.warn(f"{doubt}.", stacklevel=2)
+    return doubt
 
 
 def _check_earlier_original(besides: OtherTables, *, leaves_out_persons: bool) -> None:
@@ -399,7 +437,7 @@ def _check_earlier_original(besides: OtherTables, *, leaves_out_persons: bool) -
     if leaves_out_persons:
         raise InputError(
             "--earlier-original was given, and the release leaves out persons of previous batches.",
-            hint="leave the option out: who is left in both, hushtable apply has counted and told.",
+            hint="leave the option out: hushtable apply has counted and reported who is left in both.",
         )
 
 
@@ -439,11 +477,12 @@ def _attack_release_table(result: OwnAttacks) -> list[str]:
 
 
 def _unicity_table(result: Unicity) -> list[str]:
-    titles = ("records known", "persons", "found", "share", "95 % interval", "among few", "right")
+    titles = ("records known", "persons", "found", "share", "95 % interval", "among few", "right", "highest alone")
     rows = [
         (f"{each.n_known}", f"{each.n_trials:,}", f"{each.n_found:,}", f"{each.rate:.1%}",
          f"{each.interval[0]:.1%} to {each.interval[1]:.1%}", f"{each.n_few:,}",
-         "" if each.n_right is None else f"{each.n_right:,}")
+         "" if each.n_right is None else f"{each.n_right:,}", "" if each.n_best is None else f"{each.n_best:,}")
         for each in result.known
     ]  # fmt: skip
-    return [format_table(titles, rows, right=titles)]
+    n_columns = len(titles) if result.eccentricity is not None else len(titles) - 1
+    return [format_table(titles[:n_columns], [row[:n_columns] for row in rows], right=titles[:n_columns])]

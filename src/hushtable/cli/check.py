@@ -38,7 +38,7 @@ CellTables = Annotated[
 
 @dataclass(frozen=True)
 class CellOptions:
-    """What is what in the tables. What is not said is found, and told."""
+    """What is what in the tables. What is not said is found, and reported."""
 
     by: str = field("", "Columns of labels. Default: those that hold no numbers.", metavar="A,B")
     value: str | None = field(None, "Column of values. Default: the only one of numbers, or one called n or count.")

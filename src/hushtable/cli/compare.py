@@ -165,7 +165,7 @@ def _check_outputs(results: ComparisonResults, inputs: list[Path]) -> None:
     path = results.plot
     if path is not None and path.suffix.lower() not in _PICTURES:
         raise InputError(
-            f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.",
+            f"cannot recognise the format of {str(path)!r} from its ending {path.suffix!r}.",
             hint=f"name it {' or '.join(_PICTURES)}.",
         )
     outputs = [*([] if path is None else [path]), *report_outputs(results.report)]
@@ -221,7 +221,7 @@ def _format_runs(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
             "no link" if row.persons_found is None else f"{row.persons_found:.1%}",
             "" if row.overlap is None else f"{row.overlap:.2f}",
             f"{row.seconds:.2f}",
-            "knee" if row is knee else "",
+            "bend" if row is knee else "",
         )
         for row in rows
     ]

@@ -65,15 +65,15 @@ def scores(
     scores: Annotated[
         str | None,
         option(
-            "Scores by name, with :mean or :weighted_mean for another number than their value; class sizes, and "
-            "what the columns named below are for, when not given.",
+            "Scores by name, with :mean or :weighted_mean for another number than their value. Default: class sizes, "
+            "and what the columns named below are for.",
             metavar="S,S:mean",
         ),
     ] = None,
     truth: Annotated[str | None, option("True column set, to compare each set with.", metavar="A,B")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score column sets: how well they tell people apart, what they give away, what they predict."""
+    """Score column sets: how well they distinguish people, what they give away, what they predict."""
     from hushtable.discover import DEFAULT_SCORES, compare_sets
     from hushtable.io import frames
 

@@ -38,7 +38,7 @@ def _leave_if_written(output: Path, display: Shown) -> None:
     manifest.check_hash(output, manifest.read(output))
     record("skipped", file=output.name)
     if display.as_json:
-        print_json({"file": str(output), "passed": True, "skipped": True})
+        print_json({"file": str(output), "skipped": True})
     else:
         print_lines(f"{output} exists, and is as its manifest says: nothing was done.")
     leave()

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from io import FileIO
@@ -17,6 +17,7 @@ from time import perf_counter
 from typing import Final
 
 from hushtable.errors import InputError
+from hushtable.wording import translate
 
 HEARTBEAT_SECONDS: Final = 60.0
 
@@ -39,7 +40,7 @@ class JobLog:
             with self.lock:
                 self.file.write(f"{line}\n".encode())
         except OSError as error:
-            sys.stderr.write(f"hushtable: the log lacks a line: {error.strerror}.\n")
+            sys.stderr.write(f"hushtable: {translate(f'the log lacks a line: {error.strerror}.')}\n")
 
 
 _CURRENT: Final[ContextVar[JobLog | None]] = ContextVar("job log", default=None)
@@ -83,6 +84,9 @@ def _open_file(path: Path) -> FileIO:
     """Open a log; InputError if it cannot be appended to, or the file is another one, such as an input."""
     try:
         file = path.open("ab+", buffering=0)
+        # A stream, such as the standard error, holds nothing that could be lost.
+        if not path.is_file():
+            return file
         file.seek(0)
         first = file.read(10_000).partition(b"\n")[0]
     except OSError as error:
@@ -110,8 +114,8 @@ def _is_line_of_log(line: bytes) -> bool:
 def record_step(what: str) -> Iterator[None]:
     """Record how long a step took, and once a minute that it goes on: on the standard error, too, if no terminal."""
     log, begun, is_over = _CURRENT.get(), perf_counter(), threading.Event()
-    # In a thread of its own no context variable is set.
-    heart = threading.Thread(target=_beat, args=(what, log, is_over), daemon=True)
+    # The log and the language are variables of a context, and a thread begins with one of its own.
+    heart = threading.Thread(target=copy_context().run, args=(_beat, what, is_over), daemon=True)
     heart.start()
     try:
         yield
@@ -125,15 +129,19 @@ def record_step(what: str) -> Iterator[None]:
             log.write("step", step=what, seconds=round(perf_counter() - begun, 3), peak_memory_bytes=peak)
 
 
-def _beat(what: str, log: JobLog | None, is_over: threading.Event) -> None:
+def _beat(what: str, is_over: threading.Event) -> None:
     begun = perf_counter()
     while not is_over.wait(HEARTBEAT_SECONDS):
         seconds = round(perf_counter() - begun)
-        if log is not None:
-            log.write("heartbeat", step=what, seconds=seconds)
-        if not sys.stderr.isatty():
-            sys.stderr.write(f"hushtable: {what}, for {seconds:,} seconds.\n")
-            sys.stderr.flush()
+        record("heartbeat", step=what, seconds=seconds)
+        _tell_if_no_terminal(f"{what}, for {seconds:,} seconds.")
+
+
+def _tell_if_no_terminal(sentence: str) -> None:
+    """Write a line to the standard error if it is no terminal, which shows steps by itself."""
+    if not sys.stderr.isatty():
+        sys.stderr.write(f"hushtable: {translate(sentence)}\n")
+        sys.stderr.flush()
 
 
 class _CompilingListener(logging.Handler):
@@ -148,7 +156,8 @@ class _CompilingListener(logging.Handler):
         """Take the name of a kernel that is compiled now."""
         if self._log is not None:
             self._log.write("compiling", kernel=record.getMessage())
-        if not self._has_told and not sys.stderr.isatty():
+        if not self._has_told:
             self._has_told = True
-            what = "compiling for the first time on this machine; hushtable warm-up does so before a job needs it."
-            sys.stderr.write(f"hushtable: {what}\n")
+            _tell_if_no_terminal(
+                "compiling for the first time on this machine; hushtable warm-up does so before a job needs it."
+            )

@@ -61,7 +61,7 @@ def keys(
     columns: ColumnsOptions = "",
     fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
 ) -> None:
-    """List the smallest sets of columns that tell all rows apart, exactly or almost."""
+    """List the smallest sets of columns that distinguish all rows, exactly or almost."""
     from hushtable.risk import minimal_keys
 
     limits = limits_of(fail, _FIGURES)

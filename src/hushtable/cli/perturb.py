@@ -105,7 +105,7 @@ def perturb(
         with note_written_release(output):
             if written.certificate is not None and certificate is not None:
                 certificate.write(written.certificate, overwrite=results.force)
-                told = f"Wrote {written.certificate}: it tells who is unlike others, keep it as safe as the data."
+                told = f"Wrote {written.certificate}: it says who is unlike others, keep it as safe as the data."
                 print_to_stderr(told)
             write_report(release, results, file=output, inputs=[place_of(file)])
     finally:

@@ -235,7 +235,7 @@ def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path],
     if writing.certificate is not None and writing.external:
         raise InputError(
             "a certificate was asked for beside a published file.",
-            hint="it tells more of the input than the release does: leave out --external or --certificate.",
+            hint="it reveals more of the input than the release does: leave out --external or --certificate.",
         )
     chosen_paths = (writing.save_recoding, writing.certificate, writing.mapping)
     sidecars = (*(path for path in chosen_paths if path is not None), *report_outputs(writing.report))
@@ -328,7 +328,7 @@ def _write_mapping(applied: AppliedMapping, path: Path, *, force: bool) -> None:
     applied.write(path, overwrite=force)
     n_left_out = sum(applied.left_out.values())
     print_to_stderr(
-        f"Wrote {path}: {len(applied.rows)} pairs of a value and its cell. It tells more than the release: keep it "
+        f"Wrote {path}: {len(applied.rows)} pairs of a value and its cell. It reveals more than the release: keep it "
         f"inside. {n_left_out} pairs that fewer than {applied.least} have are left out."
     )
 
@@ -517,6 +517,8 @@ def _verify_table(
         judged = select_for_claim(claim, table)
         columns, path = original_columns(claim), judging.original
         verdict = claim.verify(judged, original=None if path is None else reading.original(path, rules, columns))
+        asked = None if rules is None else rules.exposure_entries
+        verdict = manifest.judge_exposure(verdict, None if judging.no_manifest else file, table, claim, asked)
         verdict = verdict if judging.no_manifest else manifest.compare_with(verdict, file, table.columns, claim)
         linkage = measure_claim_linkage(claim, judged) if is_linked else None
     if failing_rows.rows is not None:

@@ -51,7 +51,7 @@ def write_report(result: object, results: Results, **options: Any) -> None:
     with show_step("reporting"):
         told = report_(result, **options)
         page, twin = told.write(results.report, overwrite=results.force)
-    print_to_stderr(f"Wrote the report {page} ({told.audience}), and its twin {twin}.")
+    print_to_stderr(f"Wrote the report {page} ({told.audience}), and as JSON {twin}.")
 
 
 def check_outputs(outputs: Sequence[Path | None], results: Results, *inputs: Path | None) -> None:
@@ -136,7 +136,7 @@ def report(
     with exit_with_code(0 if result.holds else 1):
         if output is not None:
             page, twin = result.write(output, overwrite=force)
-            print_to_stderr(f"Wrote {page} ({result.audience}), and its twin {twin}.")
+            print_to_stderr(f"Wrote {page} ({result.audience}), and as JSON {twin}.")
         if as_json:
             print_json(result.to_dict())
         elif output is None:

@@ -82,8 +82,8 @@ def format_roles(roles: Roles) -> list[str]:
 def describe_risk(risk: RiskAssessment, roles: Roles) -> list[str]:
     """Describe how easily people can be found by columns that others may know."""
     if not roles.of_persons:
-        hint = "; where the rows are persons all the same: --persons" if roles.columns else ""
-        return [f"Nothing is proposed: {roles.persons_reason.partition('; where')[0]}{hint}."]
+        hint = ". If the rows are persons, add --persons" if roles.columns else ""
+        return [f"No roles are proposed: {roles.persons_reason.partition('; if')[0]}{hint}."]
     if not risk.quasi_identifiers:
         return ["No column looks like a quasi-identifier; if one is, name it in a policy or with --qi."]
     return [*([f"Taken for known until you decide: {join_some(roles.ask)}."] if roles.ask else []), *risk.facts]
@@ -177,10 +177,10 @@ def describe_outliers(found: Mapping[str, FarOut]) -> list[str]:
     """Name the columns whose loss by value says little of most records, and what to do."""
     lines = []
     for name, each in found.items():
-        coded = f", or code who lies far out as one group (`hierarchy: {_format_rule(each.rule)}`)" if each.rule else ""
+        coded = f", or code outliers as one group (`hierarchy: {_format_rule(each.rule)}`)" if each.rule else ""
         lines.append(
-            f"careful: 1 % of the records hold {each.share:.0%} of the range of {name}, so that its loss by value is "
-            f"small whatever the others lose; measure it on ranks (`loss: {{ncp: {{scale: rank}}}}`){coded}"
+            f"careful: 1 % of the records hold {each.share:.0%} of the range of {name}. These outliers make its loss "
+            f"by value look low. Measure it on ranks (`loss: {{ncp: {{scale: rank}}}}`){coded}"
         )
     return lines
 
@@ -320,7 +320,7 @@ def describe_linkage(claim: Claim, linkage: Linkage | None) -> list[str]:
         return [f"  {line}" for line in linkage.lines()]
     person = claim.person
     if person is None:
-        return ["  no column is said to tell whose record a row is: records are not linked, persons not counted"]
+        return ["  no column is declared to say whose record a row is: records are not linked, persons not counted"]
     return [f"  no published column links records of a person: {person} is not published, new everywhere, or unique"]
 
 
@@ -330,8 +330,8 @@ def margin_lines(rules: Policy) -> list[str]:
     if not judged or getattr(rules.method, "margin", 0) > 0:
         return []
     return [
-        f"careful: who knows the method exactly can learn of {', '.join(judged)} from the cuts that were not made; "
-        "a margin blunts that (`method: {mondrian: {margin: 2}}` in the policy)"
+        f"careful: an attacker who knows the algorithm can infer something of {', '.join(judged)} from where it did "
+        "not split. A margin makes this harder (`method: {mondrian: {margin: 2}}` in the policy)"
     ]
 
 

@@ -63,7 +63,7 @@ class RuleOptions:
     threshold: int = field(10, "Hide counts from 1 to below this.", min=1)
     dominance: str | None = field(None, "Hide sums of which N contributions are more than K percent.", metavar="N,K")
     p: float | None = field(None, "Hide sums that let the second contributor know the first to within P percent.")
-    sensitive: str | None = field(None, "Dimension whose lines must not tell of all but one.", metavar="COLUMN")
+    sensitive: str | None = field(None, "Dimension whose lines must not reveal all but one.", metavar="COLUMN")
     level: str = field("upper", "What hidden counts may be: upper (the threshold or more) or exact (another value).")
     zeros: str | None = field(None, "shown or hidden. Default: shown, and hidden with --sensitive.")
     singletons: bool = field(
@@ -153,7 +153,7 @@ def tables(
     if results.certificate is not None:
         assert isinstance(made, Tabulation), "nothing was rounded"
         made.certificate.write(results.certificate, overwrite=results.force)
-        print_to_stderr(f"Wrote {results.certificate}: it tells true values, keep it as safe as the data.")
+        print_to_stderr(f"Wrote {results.certificate}: it holds true values, keep it as safe as the data.")
     if results.as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **made.to_dict(), "facts": made.facts})
     else:

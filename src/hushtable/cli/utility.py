@@ -113,8 +113,8 @@ def _check_models(prediction: PredictionOptions, regression: RegressionOptions, 
     target, held_out = prediction.target, prediction.held_out
     if target is not None and held_out is None:
         raise InputError(
-            "--target needs --held-out: a model is tested on rows that it has not seen, and the rows of a release are "
-            "shuffled, so that nothing tells which original each of them is.",
+            "--target needs --held-out: a model is tested on rows that it has not seen. The rows of a release are "
+            "shuffled, so nothing shows which original each of them is.",
             hint="name a file of originals that are not in the release; in Python, "
             "release.utility(target=) holds out some.",
         )

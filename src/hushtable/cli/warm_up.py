@@ -166,7 +166,10 @@ def _run_attacks() -> None:
     people = ht.datasets.people(n=60, seed=0)
     ht.singling_out(people[:30], people[30:], n_attacks=5)
     ht.inference(people[:30], people[30:], secret="sex", n_attacks=5)
-    ht.unicity(people, person="name", item="sex", known=1, tolerance={"birth_date": "30D"})
+    for eccentricity in (None, 1.5):
+        ht.unicity(
+            people, person="name", item="sex", known=1, tolerance={"birth_date": "30D"}, eccentricity=eccentricity
+        )
     ht.minimal_uniques(people, columns=["birth_date", "sex"], tolerance={"birth_date": "30D"})
 
 

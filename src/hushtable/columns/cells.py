@@ -125,8 +125,8 @@ class Cell(NamedTuple):
 
 def parse_cell(text: str) -> Cell:
     """Parse a published cell that is not missing."""
-    if text == SUPPRESSED:
-        return Cell("any")
+    if not text.startswith(("[", "<", ">")):
+        return Cell("any" if text == SUPPRESSED else "value")
     parts = _INTERVAL.fullmatch(text)
     if parts is not None:
         low, high = (parts["low"] or parts["start"], parts["high"] or parts["below"])

@@ -456,24 +456,25 @@ def _without_underscores(text: str) -> str:
     return text
 
 
-def _read_datetime(text: str) -> dt.datetime:
+def _read_datetime(text: str) -> str:
     moment = dt.datetime.fromisoformat(text)
     if moment.tzinfo is not None:
         raise ValueError("a time zone")
-    return moment
+    return moment.isoformat()
 
 
-def _read_time(text: str) -> dt.datetime:
+def _read_time(text: str) -> str:
     if not _TIME.fullmatch(text):
         raise ValueError("no time of a day")
     hour, _, rest = text.partition(":")
-    return dt.datetime.combine(dt.date(1970, 1, 1), dt.time.fromisoformat(f"{hour.zfill(2)}:{rest}"))
+    return f"1970-01-01T{dt.time.fromisoformat(f'{hour.zfill(2)}:{rest}').isoformat()}"
 
 
+# Moments as ISO texts: numpy parses these ten times as fast as it converts the standard library's objects.
 _READERS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
     "integer": (lambda text: int(_without_underscores(text)), "int64"),
     "decimal": (lambda text: float(_without_underscores(text)), "float64"),
-    "date": (dt.date.fromisoformat, "datetime64[D]"),
+    "date": (lambda text: dt.date.fromisoformat(text).isoformat(), "datetime64[D]"),
     "datetime": (_read_datetime, "datetime64[us]"),
     "time": (_read_time, "datetime64[us]"),
 }

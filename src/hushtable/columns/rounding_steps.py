@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns.column import Column
 from hushtable.columns.rounding import KeptRounding, format_number, round_floats
 
@@ -71,8 +71,7 @@ def propose_step(
     if column.kind not in ("integer", "decimal") or not column.n_values:
         return None
     in_class, n_records = classes is not None, int(counts.sum())
-    groups = np.zeros(len(codes), dtype=np.int64) if classes is None else classes.astype(np.int64)
-    count = partial(_count_alone, codes, counts, groups)
+    count = partial(_count_alone, *_sort_cells(codes, counts, column.n_values, classes))
     most, n_now = int(rate * n_records), count(np.arange(column.n_values))
     values = column.values.astype(np.float64)
     steps = _list_steps(values)
@@ -102,10 +101,23 @@ def _rank_rounded(values: FloatArray, step: float) -> CountArray:
     return np.cumsum(np.append(False, rounded[1:] != rounded[:-1]))
 
 
-def _count_alone(codes: CodeArray, counts: CountArray, groups: CountArray, ranks: CountArray) -> int:
-    """Count the records that are alone in their group with the rank of their value."""
-    # Missing cells, of code -1, take the last rank.
-    keys = groups * (len(ranks) + 1) + np.append(ranks, len(ranks))[codes]
-    order = np.argsort(keys, kind="stable")
-    begins = np.flatnonzero(np.append(True, np.diff(keys[order]) != 0))
-    return int((np.add.reduceat(counts[order], begins) == 1).sum())
+def _sort_cells(
+    codes: CodeArray, counts: CountArray, n_values: int, classes: CodeArray | None
+) -> tuple[CountArray, BoolArray]:
+    """Sort cells by class and value, the missing one last; return their values' codes, and where a class begins.
+
+    Rounding keeps this order. Of equal records two are enough to see that none is alone.
+    """
+    keys = np.where(codes < 0, n_values, codes)
+    if classes is not None:
+        keys = keys + classes.astype(np.int64) * (n_values + 1)
+    keys = np.sort(np.repeat(keys, np.minimum(counts, 2)))
+    groups, sorted_codes = np.divmod(keys, n_values + 1)
+    return sorted_codes, groups[1:] != groups[:-1]
+
+
+def _count_alone(codes: CountArray, begins_class: BoolArray, ranks: CountArray) -> int:
+    """Count the records that are alone in their class with the rank of their value."""
+    cell_ranks = np.append(ranks, len(ranks))[codes]
+    is_edge = np.concatenate([[True], begins_class | (cell_ranks[1:] != cell_ranks[:-1]), [True]])
+    return int((is_edge[1:] & is_edge[:-1]).sum())

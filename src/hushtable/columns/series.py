@@ -189,7 +189,7 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
     if isinstance(dtype, pl.Datetime) and dtype.time_unit == "ns" and (series.to_physical() % 1_000 != 0).any():
         raise ColumnError(
             f"column {name!r} is declared {spec.kind or 'ordered'}, and holds moments finer than a microsecond, which "
-            "no text of them would tell apart.",
+            "no text of them would distinguish.",
             hint="cast it to microseconds, or leave its kind out.",
         )
     texts = pl.Series([None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)

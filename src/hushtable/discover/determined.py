@@ -51,8 +51,7 @@ def find_determined(table: Table, columns: Sequence[str], quasi_identifiers: Seq
 
     Of two records that agree on one side: how often do they differ on the other, and how often would they by chance?
     Nearly unique columns have too few such pairs. Numbers are also tried as a weighted sum of one or two
-    quasi-identifiers, or a product of their powers, with R^2 of 0.999 or more. O(n) per column and path; some rows
-    suffice.
+    quasi-identifiers, or a product of their powers (R^2 of 0.999 or more). O(n) per column and path; some rows suffice.
     """
     paths: list[tuple[str, ...]] = [(name,) for name in quasi_identifiers]
     if len(quasi_identifiers) <= _MAX_PAIRED_COLUMNS:

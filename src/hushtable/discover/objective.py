@@ -240,9 +240,9 @@ class Objective:
     def paper(cls) -> Objective:
         """Return (5 D + 0.5 S - 0.4 K - A) / (5 A), as the source's program has it.
 
-        Distinction D and separation S as rates, the mean class size K, the attribute length penalty A. (Simões et al.,
-        section 5.2, print it without the "- A" and with the gains of D and S over the previous best set, which depend
-        on how a search got there and are not a property of a column set.)
+        Distinction D and separation S as rates, the mean class size K, the attribute length penalty A. Simões et al.,
+        section 5.2, print it without the "- A" and with the gains of D and S over the previous best set. These gains
+        depend on how a search got there and are not a property of a column set.
         """
         length = Term("attribute_length_penalty", -1.0)
         terms = (Term("distinction", 5.0), Term("separation", 0.5), Term("k_anonymity", -0.4, "mean"), length)

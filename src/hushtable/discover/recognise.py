@@ -229,9 +229,9 @@ def _warning_text(column: Column) -> str:
     separator = _find_separator(column)
     if separator:
         remarks.append(
-            f"cells hold several codes each ({separator!r} between them): a combination counts as one value, so that "
-            f"few people share one; `separator: {separator!r}` at the column in a policy makes sets of them, of which "
-            "models judge every item; or keep the first code, or make a column of each"
+            f"cells hold several codes each ({separator!r} between them). A combination counts as one value, so few "
+            f"people share one. `separator: {separator!r}` at the column in a policy makes sets, of which models judge "
+            "every item. Or keep the first code, or make a column of each"
         )
     return "; ".join(remarks)
 

@@ -237,7 +237,7 @@ class Files:
         """
         if self.numbered_records is not None:
             raise InputError(
-                "there is no lazy frame of a release whose rows hardly repeat: its records are told by their places.",
+                "there is no lazy frame of a release whose rows hardly repeat: its records are known by their places.",
                 hint="write the release, and scan it.",
             )
         parted = [name for name, each in self.source.declared.items() if each.spec.separator is not None]

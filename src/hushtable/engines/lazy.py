@@ -55,13 +55,13 @@ _LAZY_CHECKS: Final = (
 _CATEGORIES: Final = (nw.Categorical, nw.Enum)
 
 _CHANGE_HINT: Final = (
-    "write it to a file or a table first and pass that: limits, samples and random numbers in a query \
+    "write it to a file or a table first and pass that. Limits, samples and random numbers in a query \
 give other rows each time it runs, and a table may change."
 )
 _COARSEN_HINT: Final = (
-    "coarsen columns first (a grid for numbers and places, months for days, a level of a hierarchy), \
-leave columns out, use a machine with more memory, or write the query as Parquet files and pass their folder, \
-whose records are cut one by one."
+    "coarsen columns first (a grid for numbers, months for days, a level of a hierarchy), leave columns \
+out, or use a machine with more memory. Or write the query as Parquet files and pass their folder: its records are \
+cut one by one."
 )
 
 

@@ -392,8 +392,9 @@ class Hierarchy:
     ) -> Hierarchy:
         """Read ARX's form: a line for every value, from the value to the top.
 
-        A header is left out: a first line that begins with the column's name, has words as ``level 1``, or lacks the
-        ``*`` that ends all others. So is a line of the empty value: a missing cell is a leaf of its own under ``*``.
+        A header is left out, and so is a line of the empty value: a missing cell is a leaf of its own under ``*``. A
+        header is a first line that begins with the column's name, has words as ``level 1``, or lacks the ``*`` that
+        ends all others.
 
         Parameters
         ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -193,7 +194,7 @@ class Rounding:
         """Format the ends of an interval; dates as years or months if all ends are first days of these."""
         if not self.is_calendar:
             return [self._format_edge(cell) for cell in at]
-        return cells.without_first_days([str(self.first_day(cell)) for cell in at])
+        return cells.without_first_days([_format_first_day(self.first + cell, self.unit) for cell in at])
 
     def first_day(self, cell: int) -> np.datetime64:
         """Return the first day of a cell of dates."""
@@ -203,15 +204,21 @@ class Rounding:
         """Return the label of the calendar unit that equals an interval; None if there is none."""
         if not self.is_calendar:
             return None
-        days = np.array([self.first_day(begin), self.first_day(end)])
         for name, about in zip(_units_from(self.unit), self.steps.tolist(), strict=True):
             # Fast exit: the length shows that most intervals are no unit.
             if abs(end - begin - about) > _MAX_DAYS_OFF:
                 continue
+            days = np.array([self.first_day(begin), self.first_day(end)])
             unit, after = unit_of(days, name)
             if after == unit + 1 and (first_day(np.array([unit, after]), name) == days.astype(np.int64)).all():
                 return unit_label(int(unit), name)
         return None
+
+
+@functools.lru_cache(2**16)
+def _format_first_day(number: int, unit: str) -> str:
+    """Format the first day of a calendar unit, given by number; intervals share their ends."""
+    return str(first_day(np.array(number), unit).astype("datetime64[D]"))
 
 
 def finest_grid(low: Exact, high: Exact, most_cells: int = _MOST_CELLS) -> Exact:

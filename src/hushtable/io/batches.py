@@ -440,9 +440,18 @@ def _is_text(dtype: pl.DataType) -> bool:
 def _open_parquet(path: Path, coded: Sequence[str]) -> Any:
     try:
         # Without pre-buffering: buffered data would stay in memory until the file is closed.
-        return pq.ParquetFile(path, read_dictionary=list(coded), pre_buffer=False)
+        return pq.ParquetFile(_to_arrow_source(path), read_dictionary=list(coded), pre_buffer=False)
     except (pa.ArrowException, OSError):
         raise _damage_error(path) from None
+
+
+def _to_arrow_source(path: Path) -> Path | pa.MemoryMappedFile:
+    """Return what Arrow opens: names that are not UTF-8 it takes as bytes, and only to map them."""
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError:
+        return pa.memory_map(os.fsencode(path))
+    return path
 
 
 def _damage_error(path: Path) -> InputError:

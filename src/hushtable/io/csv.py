@@ -384,8 +384,8 @@ def _explain_field_counts(raw: bytes, layout: _Layout, ragged: CountArray, delim
     if (last == ord(delimiter)).all():
         return "every record ends with a delimiter, and the header does not: remove it from every record."
     return (
-        "the header has one name fewer than every record, as R's write.table leaves it: "
-        "write it anew with row.names=FALSE, or col.names=NA."
+        "the header has one name fewer than every record, as R's write.table leaves it. "
+        "Write it anew with row.names=FALSE, or col.names=NA."
     )
 
 

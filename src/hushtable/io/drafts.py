@@ -25,7 +25,8 @@ if sys.platform != "win32":
 
 _RENAME_EXCHANGE = 2  # of renameat2: two names change places, at no time is there only one of them
 _WORKING_FOLDER = -100
-_FULL_DISK_ERRNOS = (errno.ENOSPC, errno.EDQUOT)
+# The last: above what the process may write (`ulimit -f`).
+_FULL_DISK_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def paths_among(*given: Any) -> tuple[Path, ...]:
@@ -293,7 +294,10 @@ def is_full(error: OSError) -> bool:
 def _write_error(path: Path, error: OSError) -> InputError:
     what = f"cannot write {str(path)!r}: "
     if is_full(error):
-        return ResourceError(f"{what}no space is left on its disk.", hint="make room; nothing was changed.")
+        return ResourceError(
+            f"{what}no space is left on its disk.",
+            hint="make room, or let the process write as much (ulimit -f); nothing was changed.",
+        )
     return InputError(
         f"{what}{error.strerror or type(error).__name__}.",
         hint="check that the folder exists, is writable and has room; nothing was changed.",

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
-import charset_normalizer
 import numpy as np
 
 from hushtable.errors import InputError
@@ -120,6 +119,9 @@ def _guess_encoding(raw: bytes) -> str:
     # In western words, letters beyond ASCII stand alone; in East Asian texts, they come in rows of two bytes each.
     if 2 * is_alone.sum() > is_high.sum():
         return _guess_western(raw)
+    # Few files are guessed, and a command loads what it runs.
+    import charset_normalizer
+
     guess = charset_normalizer.from_bytes(raw, cp_isolation=list(_ENCODINGS_TO_GUESS)).best()
     return _guess_western(raw) if guess is None or guess.encoding == "cp1252" else guess.encoding
 

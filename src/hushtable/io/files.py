@@ -427,4 +427,4 @@ def _growth_in_memory(head: bytes) -> float:
 
 def _ending_error(path: Path, hint: str) -> InputError:
     check_secrets([str(path)])
-    return InputError(f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.", hint=hint)
+    return InputError(f"cannot recognise the format of {str(path)!r} from its ending {path.suffix!r}.", hint=hint)

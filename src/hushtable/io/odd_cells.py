@@ -27,7 +27,7 @@ def refuse_odd_cells(undecided: Mapping[str, OddCells]) -> None:
     first = next(iter(undecided))
     raise InputError(
         f"{told}.",
-        hint="say what they are, `missing` (empty in the release) or `text` (then the column is text): `odd_cells: "
-        f"missing` in a policy, --set columns.{first}.odd_cells=missing, ColumnSpec(odd_cells='missing') in Python. "
-        "Or correct them.",
+        hint="say what they are: `missing` (empty in the release) or `text` (then the column is text). Write "
+        f"`odd_cells: missing` in a policy, --set columns.{first}.odd_cells=missing, or "
+        "ColumnSpec(odd_cells='missing') in Python. Or correct them.",
     )

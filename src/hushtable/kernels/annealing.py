@@ -14,6 +14,7 @@ from hushtable.kernels.class_costs import (
     CostedClasses,
     Space,
     enter_class,
+    least_share_after_swap,
     leave_class,
     pair_cost,
     recompute_class,
@@ -23,6 +24,7 @@ from hushtable.kernels.park_miller import MODULUS, draw_number
 from hushtable.kernels.regroup import Check, JudgedBlock
 
 _N_SWAPS = 6  # rows of the other class that are tried as partners of a swap
+_NOT_BELOW = 1 + 1e-9  # times a cost: more than rounding may lie below it
 _N_HOMES = 24  # near rows whose classes are tried as a row's new class
 _MAX_ROWS_TO_SPLIT = 4_096
 _N_COUNTS = 5
@@ -94,26 +96,37 @@ def _try_exchange(
     pair: tuple[int, int],
     bar: float,
 ) -> bool:
-    """Move a row to another row's class, or swap it with a row there: the cheapest change, if it is below the bar."""
+    """Move a row to another row's class, or swap it with a row there: the cheapest change, if it is below the bar.
+
+    What the classes cost at least, whoever is the partner, rules out most swaps before any partner is looked at.
+    """
     row, neighbour = pair
     source, target = int(classes.rows[row].label), int(classes.rows[neighbour].label)
-    n_source, n_target = classes.slots[source].n_rows, classes.slots[target].n_rows
+    n_source, n_target = int(classes.slots[source].n_rows), int(classes.slots[target].n_rows)
     before = n_source * classes.slots[source].share + n_target * classes.slots[target].share
     best, partner, none = before + bar, -2, -1
-    member = neighbour
-    for turn in range(min(_N_SWAPS, n_target) + 1):
-        candidate = member if turn > 0 else none
-        if turn > 0:
-            member = int(classes.rows[member].after)
-        elif n_source <= limits[0] or n_target >= limits[1]:
-            continue
-        n_left, n_grown = (n_source, n_target) if turn > 0 else (n_source - 1, n_target + 1)
-        after = n_grown * share_after_change(space, classes, target, candidate, row, best / n_grown)
-        if after >= best:
-            continue
-        after += n_left * share_after_change(space, classes, source, row, candidate, (best - after) / n_left)
+    can_move = n_source > limits[0] and n_target < limits[1]
+    reduced = 0.0
+    if n_source > 1:
+        reduced = share_after_change(space, classes, source, row, none, best / (n_source - int(can_move)))
+    if can_move:
+        after = (n_source - 1) * reduced
+        after += (n_target + 1) * share_after_change(space, classes, target, none, row, (best - after) / (n_target + 1))
         if after < best:
-            best, partner = after, candidate
+            best, partner = after, none
+    room = (_NOT_BELOW * best - n_source * reduced) / n_target
+    n_partners = 0
+    if room > 0 and least_share_after_swap(space, classes, target, row, room) < room:
+        n_partners = min(_N_SWAPS, n_target)
+    candidate = neighbour
+    for _ in range(n_partners):
+        after = n_target * share_after_change(space, classes, target, candidate, row, room)
+        if after < best:
+            after += n_source * share_after_change(space, classes, source, row, candidate, (best - after) / n_source)
+            if after < best:
+                best, partner = after, candidate
+                room = (_NOT_BELOW * best - n_source * reduced) / n_target
+        candidate = int(classes.rows[candidate].after)
     if partner == -2:
         return False
     if not (

@@ -99,48 +99,55 @@ def _fits_record(looked: LookedUp, row: int, record_runs: CountArray, record: in
 
 
 @jit_inner
-def _has_all(looked: LookedUp, person: int, record_runs: CountArray, run: tuple[int, int], scratch: CountArray) -> bool:
-    """Tell whether a person has a different row for each known record: a bipartite matching by augmenting paths.
+def _place_record(
+    looked: LookedUp, person: int, record_runs: CountArray, run: tuple[int, int], start: int, scratch: CountArray
+) -> bool:
+    """Give one more known record a row of a person that no other record has, by an augmenting path, if there is one.
 
-    ``run`` is the first known record, and the last + 1. ``scratch`` has three rows: for each record the row that it
-    has (-1: none); the record that asked it to give up that row (-2: not asked yet); and a queue of records.
+    ``run`` is the first known record, and the last + 1; ``start`` the record to place, counted from the first.
+    ``scratch`` has three rows: for each record the row that it has (-1: none); the record that asked it to give up
+    that row (-2: not asked yet); and a queue of records.
     """
     first, last = run
     n_records = last - first
-    for i in range(n_records):
-        scratch[0, i] = -1
-    for i in range(n_records):
-        for other in range(n_records):
-            scratch[1, other] = -2
-        scratch[1, i], scratch[2, 0] = -1, i
-        head, tail, is_placed = 0, 1, False
-        while head < tail and not is_placed:
-            record = scratch[2, head]
-            head += 1
-            for row in range(looked.starts[person], looked.starts[person + 1]):
-                if not _fits_record(looked, row, record_runs, first + record):
-                    continue
-                owner = -1
-                for other in range(n_records):
-                    if scratch[0, other] == row:
-                        owner = other
-                if owner < 0:
-                    # A free row ends the path. Going back, each record takes the free row, and its old row becomes free
-                    # for the record that asked for it.
-                    free = row
-                    while record >= 0:
-                        freed = scratch[0, record]
-                        scratch[0, record] = free
-                        free, record = freed, scratch[1, record]
-                    is_placed = True
-                    break
-                if scratch[1, owner] == -2:
-                    scratch[1, owner] = record
-                    scratch[2, tail] = owner
-                    tail += 1
-        if not is_placed:
-            return False
-    return True
+    for other in range(n_records):
+        scratch[1, other] = -2
+    scratch[1, start], scratch[2, 0] = -1, start
+    head, tail = 0, 1
+    while head < tail:
+        record = scratch[2, head]
+        head += 1
+        for row in range(looked.starts[person], looked.starts[person + 1]):
+            if not _fits_record(looked, row, record_runs, first + record):
+                continue
+            owner = -1
+            for other in range(n_records):
+                if scratch[0, other] == row:
+                    owner = other
+            if owner < 0:
+                # A free row ends the path. Going back, each record takes the free row, and its old row becomes free
+                # for the record that asked for it.
+                free = row
+                while record >= 0:
+                    freed = scratch[0, record]
+                    scratch[0, record] = free
+                    free, record = freed, scratch[1, record]
+                return True
+            if scratch[1, owner] == -2:
+                scratch[1, owner] = record
+                scratch[2, tail] = owner
+                tail += 1
+    return False
+
+
+@jit_inner
+def _has_all(looked: LookedUp, person: int, record_runs: CountArray, run: tuple[int, int], scratch: CountArray) -> bool:
+    """Tell whether a person has a different row for each known record: a bipartite matching."""
+    n_records, n_placed = run[1] - run[0], 0
+    scratch[0, :n_records] = -1
+    while n_placed < n_records and _place_record(looked, person, record_runs, run, n_placed, scratch):
+        n_placed += 1
+    return n_placed == n_records
 
 
 @jit
@@ -175,6 +182,89 @@ def count_candidates(looked: LookedUp, sought: Sought, enough: int, counts: Coun
                         break
             if counts[trial] >= enough:
                 break
+
+
+@jit_inner
+def _score_by_matching(
+    looked: LookedUp, person: int, sought: Sought, trial: int, weights: NDArray[np.float64], scratch: CountArray
+) -> float:
+    """Return the largest weight of known records that a person has different rows for.
+
+    The heaviest records come first. Sets of records that can be placed together are a matroid, so greed is optimal.
+    """
+    run = (sought.starts[trial], sought.starts[trial + 1])
+    scratch[0, : run[1] - run[0]] = -1
+    score = 0.0
+    for i in range(run[1] - run[0]):
+        if _place_record(looked, person, sought.runs, run, i, scratch):
+            score += weights[run[0] + i]
+    return score
+
+
+class Ranking(NamedTuple):
+    """Which persons score highest in each trial, shape (n_trials,)."""
+
+    n_near: CountArray  # persons whose score is nearer to the highest than the limit; those with the highest, too
+    n_best: CountArray  # persons with the highest score
+    best: CodeArray  # one of them; -1 where every score is 0
+
+
+@jit
+def rank_candidates(
+    looked: LookedUp, sought: Sought, weights: NDArray[np.float64], limit: float, ranking: Ranking
+) -> None:
+    """Score every person by the weights of the known records that they may have, and rank them.
+
+    ``weights`` (n_records,) are positive, and descend within a trial. ``limit`` counts standard deviations of the
+    scores of all persons.
+    """
+    n_persons, n_rows = looked.starts.size - 1, looked.persons.size
+    last_trial, last_record = np.full(n_persons, -1, dtype=np.int32), np.full(n_persons, -1, dtype=np.int32)
+    # A row that fits two records counts for one of them only: then the person's rows are matched.
+    is_shared, row_trial = np.zeros(n_persons, dtype=np.bool_), np.full(n_rows, -1, dtype=np.int32)
+    scores, touched = np.empty(n_persons), np.empty(n_persons, dtype=np.int32)
+    largest = 1
+    for trial in range(sought.starts.size - 1):
+        largest = max(largest, sought.starts[trial + 1] - sought.starts[trial])
+    scratch = np.empty((3, largest), dtype=np.int64)
+    for trial in range(sought.starts.size - 1):
+        n_touched = 0
+        for record in range(sought.starts[trial], sought.starts[trial + 1]):
+            for window in range(sought.windows.shape[1]):
+                for i in range(sought.windows[record, window, 0], sought.windows[record, window, 1]):
+                    row = looked.order[i]
+                    if not _fits_record(looked, row, sought.runs, record):
+                        continue
+                    person = looked.persons[row]
+                    if last_trial[person] != trial:
+                        last_trial[person], last_record[person] = trial, -1
+                        scores[person], is_shared[person] = 0.0, False
+                        touched[n_touched] = person
+                        n_touched += 1
+                    if last_record[person] != record:
+                        last_record[person] = record
+                        scores[person] += weights[record]
+                    is_shared[person] |= row_trial[row] == trial
+                    row_trial[row] = trial
+        total, squares, best = 0.0, 0.0, 0.0
+        for person in touched[:n_touched]:
+            if is_shared[person]:
+                scores[person] = _score_by_matching(looked, person, sought, trial, weights, scratch)
+            total += scores[person]
+            squares += scores[person] ** 2
+            best = max(best, scores[person])
+        n_scores = max(n_persons, 1)
+        deviation = np.sqrt(max(squares / n_scores - (total / n_scores) ** 2, 0.0))
+        enough = best - limit * deviation
+        # Whoever fits no known record has a score of 0.
+        n_near, n_best, first = n_persons - n_touched if enough < 0.0 else 0, 0, -1
+        for person in touched[:n_touched]:
+            if scores[person] == best:
+                n_best += 1
+                first = person
+            if scores[person] == best or scores[person] > enough:
+                n_near += 1
+        ranking.n_near[trial], ranking.n_best[trial], ranking.best[trial] = n_near, n_best, first
 
 
 class RoughRows(NamedTuple):

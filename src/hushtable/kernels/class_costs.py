@@ -133,6 +133,39 @@ def share_after_change(
 
 
 @jit_inner
+def least_share_after_swap(space: Space, classes: CostedClasses, label: int, row_in: int, limit: float) -> float:
+    """Return what a class costs per row at least, a row added and any one removed, or any number above the limit."""
+    total = 0.0
+    for j in range(space.columns.size):
+        new_code = int(space.codes[np.uint64(row_in), j])
+        if space.columns[j].kind == KIND_SET:
+            n_codes = int(classes.ends[label, j, 0])
+            n_codes += int(not _has_code(space, classes, label, j, new_code, 0))
+            n_codes -= int(_has_single_code(space, classes, label, j, new_code))
+            if n_codes > 1:
+                total += n_codes * space.columns[j].each + space.columns[j].rest
+        else:
+            second_low, second_high = int(classes.ends[label, j, 1]), int(classes.ends[label, j, 2])
+            total += run_cost(space, j, min(second_low, new_code), max(second_high, new_code))
+        if total > limit:
+            break
+    return total
+
+
+@jit_inner
+def _has_single_code(space: Space, classes: CostedClasses, label: int, j: int, code: int) -> bool:
+    """Tell whether some other code of a set column occurs in one row of a class."""
+    first = space.columns[j].word
+    for word in range(first, first + ((space.columns[j].n_places + 63) >> 6)):
+        single = classes.bits[label, word, 0] & ~classes.bits[label, word, 1]
+        if word == first + (code >> 6):
+            single &= ~(np.uint64(1) << np.uint64(code & 63))
+        if single != 0:
+            return True
+    return False
+
+
+@jit_inner
 def _has_code(space: Space, classes: CostedClasses, label: int, j: int, code: int, times: int) -> bool:
     word = classes.bits[label, space.columns[j].word + (code >> 6), times]
     return bool(word & (np.uint64(1) << np.uint64(code & 63)) != 0)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit_bare, jit_inner, record_dtype
+from hushtable.kernels.known_classes import KnownClasses, remember_class
 from hushtable.kernels.spacing import SpacedRows, column_share, pair_share
 
 NODE: Final = record_dtype(
@@ -23,6 +24,7 @@ NODE: Final = record_dtype(
     ("code", np.int32),
     ("side", np.int32),  # the box holds the code, ends below it, begins above it, lacks it (of an unordered column)
     ("bound", np.float64),  # what no class of it exceeds
+    ("end", np.float64),  # the share from which on no class of it exceeds the goal
     ("next_column", np.int32),  # what its children decide
     ("next_code", np.int32),
     ("next_side", np.int32),
@@ -245,10 +247,10 @@ def _bound_by_thresholds(
     until: float,
     goal: float,
 ) -> tuple[float, float, float, int]:
-    """Return the best bound over thresholds, its threshold, the last one above a goal, and the size of the heap."""
+    """Return the best bound, its threshold, the threshold from which on none is above a goal, and the heap's size."""
     min_share, n = start
     k, size, records, total = limits.k, 0, 1, own
-    best, best_at, last_at = -np.inf, -1.0, -1.0
+    best, best_at, end = -np.inf, -1.0, -1.0
     i = 0
     while i < n:
         tau = max(min_share, scratch.shares[scratch.order[i]])
@@ -270,13 +272,14 @@ def _bound_by_thresholds(
             if scratch.heap_copies[0] == 0:
                 _pop_from_heap(scratch, size)
                 size -= 1
-        if records >= k:
-            value = total - records * tau
-            if value > best:
-                best, best_at = value, tau
-            if value > goal:
-                last_at = tau
-    return best, best_at, last_at, size
+        value = total - records * tau if records >= k else -np.inf
+        if value > best:
+            best, best_at = value, tau
+        if value > goal:
+            end = np.inf
+        elif end == np.inf:
+            end = tau
+    return best, best_at, end, size
 
 
 @jit_inner
@@ -325,11 +328,11 @@ def _choose_branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int)
 
 
 @jit_inner
-def _drop_candidates_above(scratch: SeparationScratch, last_at: float) -> None:
-    """Drop candidates with a larger share than any class that is better than the goal."""
+def _drop_candidates_from(scratch: SeparationScratch, end: float) -> None:
+    """Drop candidates with a share from which on no class is better than the goal."""
     n = 0
     for i in range(scratch.sizes[0]):
-        if scratch.shares[i] <= last_at:
+        if scratch.shares[i] < end:
             scratch.rows[n], scratch.copies[n] = scratch.rows[i], scratch.copies[i]
             scratch.shares[n] = scratch.shares[i]
             n += 1
@@ -354,13 +357,15 @@ def _bound_node(
     min_share = _least_share(rows, scratch)
     current = scratch.nodes[node]
     current.bound, current.is_open = -np.inf, False
+    # A child's class is one of its parent's.
+    limit = min(limit, scratch.nodes[current.parent].end) if node > 0 else limit
     for i in range(scratch.sizes[0]):
         scratch.shares[i] = _share_with_row(rows, scratch, scratch.rows[i], limit)
     n = _sort_candidates(scratch, min_share, limit)
-    bound, best_at, last_at, _ = _bound_by_thresholds(scratch, prices, own, limits, (min_share, n), np.inf, goal)
-    current.bound = bound
+    bound, best_at, end, _ = _bound_by_thresholds(scratch, prices, own, limits, (min_share, n), np.inf, goal)
+    current.bound, current.end = bound, min(end, limit)
     if node == 0:
-        _drop_candidates_above(scratch, last_at)
+        _drop_candidates_from(scratch, current.end)
         n = _sort_candidates(scratch, min_share, limit)
     if bound > goal:
         _, _, _, size = _bound_by_thresholds(scratch, prices, own, limits, (min_share, n), best_at, goal)
@@ -470,8 +475,9 @@ def raise_prices(
     run: tuple[int, int],
     step: float,
     prices: FloatArray,
+    known: KnownClasses,
 ) -> None:
-    """Raise prices by a step for each record, and lower those of the members of classes found to exceed their cost."""
+    """Raise prices by a step for each record; lower those of classes found to exceed their cost, and remember them."""
     for i in range(run[0], run[1]):
         a = order[i]
         if rows.counts[a] >= limits.k:
@@ -482,17 +488,31 @@ def raise_prices(
                 break
             gather_candidates(rows, scratch, prices, order[:0], a, prices[a])
             _, value = search_class(rows, scratch, prices, a, limits, (MIN_EXCESS, prices[a]))
-            n = scratch.sizes[1]
-            if n == 0:
+            if scratch.sizes[1] == 0:
                 break
-            own, squares = 1, 0
+            n = _list_members(rows, scratch, limits.k, a)
+            squares, paid = 0, 0.0
             for j in range(n):
-                if scratch.best[j] == a:
-                    own += scratch.n_best_taken[j]
-                else:
-                    squares += scratch.n_best_taken[j] ** 2
-            squares += own**2
-            prices[a] -= value * own / squares
+                squares += scratch.n_best_taken[j] ** 2
+                paid += scratch.n_best_taken[j] * prices[scratch.best[j]]
+            remember_class(known, scratch.best, scratch.n_best_taken, n, paid - value)
             for j in range(n):
-                if scratch.best[j] != a:
-                    prices[scratch.best[j]] -= value * scratch.n_best_taken[j] / squares
+                prices[scratch.best[j]] -= value * scratch.n_best_taken[j] / squares
+
+
+@jit_inner
+def _list_members(rows: SpacedRows, scratch: SeparationScratch, k: int, a: int) -> int:
+    """List the rows of fewer than k records of the class found, the searched one with all its copies; return how many.
+
+    Rows of k records have no price.
+    """
+    n, own = 0, 1
+    for j in range(scratch.sizes[1]):
+        row, copies = scratch.best[j], scratch.n_best_taken[j]
+        if row == a:
+            own += copies
+        elif rows.counts[row] < k:
+            scratch.best[n], scratch.n_best_taken[n] = row, copies
+            n += 1
+    scratch.best[n], scratch.n_best_taken[n] = a, own
+    return n + 1

@@ -133,7 +133,7 @@ class LinkedPolicy(Record):
         joint = [model for model in self.models if model.needs.histories]
         if not joint:
             msg = (
-                "tables that share a key need a model of all records of a person: ask for linked-k-anonymity, or for "
+                "tables that share a key need a model of all records of a person. Ask for linked-k-anonymity, or for "
                 "no link between the tables (`link: none`, with linked-k-anonymity for each)"
             )
             raise MisplacedError(msg, ("models",))
@@ -199,8 +199,8 @@ class LinkedPolicy(Record):
             others = [other for other, same, _ in kept if same == column and other != name]
             if others:
                 msg = (
-                    f"{column!r} is published as it is in {quote_names([name, *others])}, and joins their rows: "
-                    "make it a quasi-identifier, leave it out of one table, or rename it there if it means something "
+                    f"{column!r} is published as it is in {quote_names([name, *others])}, and joins their rows. "
+                    "Make it a quasi-identifier, leave it out of one table, or rename it there if it means something "
                     "else"
                 )
                 raise MisplacedError(msg, ("tables", others[-1], "columns", column))

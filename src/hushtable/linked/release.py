@@ -133,8 +133,8 @@ class LinkedRelease(StatesFacts):
         if not self.policy.is_joined:
             return []
         return [
-            "The tables can be joined by fresh keys. Without a link between them less would be lost (`link: none`): "
-            "nobody may have to join them, and no column but the key may stand in two of them."
+            "The tables can be joined by fresh keys. Without a link between them less would be lost (`link: none`). "
+            "Then nobody may need to join them, and no column but the key may stand in two of them."
         ]
 
     def to_dict(self) -> dict[str, Any]:

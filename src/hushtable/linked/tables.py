@@ -200,7 +200,7 @@ def _check_orphans(n_dropped: Mapping[str, int], policy: LinkedPolicy) -> None:
         told = ", ".join(f"{n:,} of {name!r}" for name, n in orphans.items())
         raise InputError(
             f"records are of nobody in the table of persons: {told}.",
-            hint="add their persons, or leave the records out (`orphans: drop`), which is told.",
+            hint="add their persons, or leave the records out (`orphans: drop`), which is reported.",
         )
 
 

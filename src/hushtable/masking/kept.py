@@ -291,7 +291,7 @@ def _predict_codes(codes: CodeArray, is_hidden: BoolArray, evidence: Sequence[Co
 def warnings_of(guesses: Sequence[Guess]) -> tuple[str, ...]:
     """Return a warning for each column of A whose hidden correlation C gives back."""
     return tuple(
-        f"the other columns give {guess.column!r} back: a guess is right in {guess.right_rate:.0%} of its "
+        f"the other columns give {guess.column!r} back. A guess is right in {guess.right_rate:.0%} of its "
         f"{guess.n_masked:,} masked cells and restores {guess.restored_rate:.0%} of what it says of the label"
         for guess in guesses
         if guess.n_masked and guess.hidden > 0 and guess.restored_rate >= _ALARMING_RATE

@@ -146,7 +146,10 @@ class MaskedRelease(StatesFacts):
         warned = measures.warnings_of(self.guesses)
         if not self.ties_optimised:
             return warned
-        return (*warned, "ties in B were settled by A: who is on which side of a cluster's border tells something of A")
+        return (
+            *warned,
+            "ties in B were settled by A: who is on which side of a cluster's border reveals something of A",
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -308,7 +311,7 @@ class MaskedRelease(StatesFacts):
         """What was masked and what that cost, in whole sentences, the most dangerous first."""
         proof = "the fewest possible" if self.optimal else f"at most {self.gap:.1%} above the fewest possible"
         return (
-            careful("this hides a correlation, not people: whoever knows a record's other cells can find it."),
+            careful("this hides a correlation, not people: anyone who knows a record's other cells can find it."),
             *(careful(f"{warning}.") for warning in self.warnings),
             f"{join_names(self.a)} are independent of {self.n_clusters} clusters of {join_names(self.b)}, in "
             f"{self.n_records:,} records; {len(self.removed):,} were left out to make clusters equal.",

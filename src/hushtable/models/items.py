@@ -46,6 +46,6 @@ def question_of_items(model: PrivacyModel, column: str) -> ItemQuestion:
         return ItemQuestion(replace(asked, sensitive=column), of_holders=True, asks_of_none=asks_of_none)
     raise ModelError(
         f"{describe(model)} was asked of {quote_names(model.needs.sensitive)}, whose cells are sets of items.",
-        hint="take alpha-k-anonymity (no item is held by more than a share alpha of a class), "
+        hint="take alpha-k-anonymity: no item is held by more than a share alpha of a class. Or take "
         "distinct-l-diversity with l = 2, t-closeness without a ground, beta-likeness or delta-disclosure.",
     )

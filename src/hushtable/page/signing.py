@@ -182,7 +182,7 @@ def _render_transcript(desk: Desk, words: PageWords) -> Html | None:
     head = desk.transcript_head()
     if not head:
         return None
-    said = words("An assistant worked on this policy. What it was told until now has the hash:")
+    said = words("An assistant worked on this policy. What it has seen until now has the hash:")
     return tag("p", said, " ", tag("code", head), class_="note")
 
 

@@ -116,4 +116,4 @@ def _describe_missing(numbers: FloatArray) -> tuple[str, ...]:
     missing: BoolArray = np.isnan(numbers)
     if not missing.any():
         return ()
-    return (f"{int(missing.sum()):,} missing cells stay missing: who has them can be told by that.",)
+    return (f"{int(missing.sum()):,} missing cells stay missing, and can show who has them.",)

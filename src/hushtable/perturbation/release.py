@@ -182,7 +182,8 @@ class PerturbedRelease(StatesFacts):
         yield from (careful(f"{warning}.") for warning in self.warnings)
         if self.kept:
             yield careful(
-                f"published as they are: {join_names(self.kept)}. Whoever knows that of a person can find the record."
+                f"published as they are: {join_names(self.kept)}. Anyone who knows that of a person can find the "
+                "record."
             )
         if not isinstance(self.claim, Stated):
             yield "k counts records: who has several may be alone in a group; make one record of each person before."

@@ -19,7 +19,7 @@ from hushtable.plots import charts
 from hushtable.tables import Table, open_table
 from hushtable.wording import StatesFacts, careful, join_names
 
-INTERNAL = "internal: who knows what every method loses can undo more; keep it away from whoever receives a table"
+INTERNAL = "internal: do not pass this on, readers of a table can use it to undo parts of the perturbation"
 
 
 @dataclass(frozen=True, slots=True)

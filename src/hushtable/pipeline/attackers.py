@@ -83,6 +83,8 @@ class UnicityEvaluator(_Attacker):
     person: str
     item: str | Names
     known: int | tuple[int, ...] = (2, 4, 8)
+    wrong: int = Field(default=0, ge=0, strict=True)
+    eccentricity: float | None = Field(default=None, ge=0)
     tolerance: dict[str, ToleranceEntry] = Field(default_factory=dict)
     n_trials: int = Field(default=1000, ge=1, strict=True)
     few: int = Field(default=5, ge=1, strict=True)
@@ -94,7 +96,7 @@ class UnicityEvaluator(_Attacker):
             tables.current,
             original=original,
             seed=seed,
-            **entries_of(self, "person", "item", "known", "tolerance", "n_trials", "few"),
+            **entries_of(self, "person", "item", "known", "wrong", "eccentricity", "tolerance", "n_trials", "few"),
             **_specs_and_hierarchies(tables),
         )
         rows = [each.to_dict() for each in result.known]
@@ -109,13 +111,15 @@ class LinkEvaluator(_Attacker):
     What `link` calls ``on`` are its ``columns``: YAML reads the bare word ``on`` as true.
     """
 
-    figures = ("rate", "excess", "n_one_record")
-    what = "of the outside records, those that fit one released record alone"
+    figures = ("rate", "excess", "n_one_record", "n_found")
+    what = "of the outside records, or persons, those that are linked with one alone"
 
     method: Literal["link"]
     columns: Names | dict[str, str]
     outside: str | None = None
     tolerance: dict[str, ToleranceEntry] = Field(default_factory=dict)
+    person: str | None = None
+    eccentricity: float | None = Field(default=None, ge=0)
     truth: str | None = None
     control: str | None = None
     few: int = Field(default=5, ge=1, strict=True)
@@ -136,12 +140,13 @@ class LinkEvaluator(_Attacker):
             outside,
             on=self.columns,
             control=control,
-            **entries_of(self, "tolerance", "truth", "few"),
+            **entries_of(self, "tolerance", "person", "eccentricity", "truth", "few"),
             **_specs_and_hierarchies(tables),
         )
-        sides = {"outside": result.found, "control": result.control}
+        found = result.persons or result.found
+        sides = {"outside": found, "control": result.control_persons or result.control}
         rows = [{"table": what, **each.to_dict()} for what, each in sides.items() if each is not None]
-        totals = {**result.found.to_dict(), "excess": result.excess, "excess_interval": result.excess_interval}
+        totals = {**found.to_dict(), "excess": result.excess, "excess_interval": result.excess_interval}
         return Evaluation.from_figures(totals, {"details": _columns_of(rows)})
 
 

@@ -236,8 +236,8 @@ class Deep(Record):
     """Synthesizers that learn deeply: read, and not built."""
 
     obstacle: ClassVar[str] = (
-        "deep-learning synthesizers are not built: take method: default (a Gaussian copula), or install a package with "
-        "an entry point in hushtable.synthesizers and give its name as the method"
+        "deep-learning synthesizers are not built. Take method: default (a Gaussian copula). Or install a package with "
+        "an entry point in hushtable.synthesizers, and give its name as the method"
     )
 
     method: str

@@ -336,7 +336,7 @@ def tradeoff(
     right = axes.twinx()
     lines = axes.plot(clusters, stars, label="stars", **style.line_look(style.series_look(0)))
     lines += right.plot(clusters, kept, label=label, **style.line_look(style.series_look(1)))
-    style.add_legend(axes, lines, ["stars (left)", f"{label} (right)"])
+    style.add_legend(axes, lines, ["suppressed cells (left)", f"{label} (right)"])
     style.format_number_axis(axes.xaxis)
     style.format_number_axis(axes.yaxis)
     style.label_axes(right, xlabel="clusters", ylabel=label, grid="")

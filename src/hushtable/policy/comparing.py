@@ -47,7 +47,7 @@ from hushtable.release import Edition, Release
 from hushtable.search import Clock, n_threads
 from hushtable.wording import StatesFacts, careful, join_names
 
-INTERNAL: Final = "internal: what every k costs helps to undo a release; keep it away from whoever receives one"
+INTERNAL: Final = "internal: do not pass this on, readers of a release can use it to undo parts of the release"
 KNEE: Final = "where highest risk against loss bends most; the choice is yours"
 
 
@@ -119,9 +119,9 @@ class Comparison(StatesFacts):
     def knee(self) -> ComparedRun | None:
         """The run where highest risk against loss bends most; a mark, not a choice.
 
-        Of the verified runs, those remain than which no other has as little of both (the frontier). Risk and
-        loss are scaled to [0, 1] over it; the knee is farthest below the line from its safest run to the
-        one of least loss, of equal ones the safer. None where it has fewer than three runs, or none lies below.
+        Of the verified runs, those remain than which no other has as little of both (the frontier). Risk and loss are
+        scaled to [0, 1] over it. The bend is the run farthest below the line from the safest run to the one of least
+        loss, of equal ones the safer. None where it has fewer than three runs, or none lies below.
         """
         frontier = _find_frontier(self.rows)
         if len(frontier) < 3:
@@ -151,7 +151,7 @@ class Comparison(StatesFacts):
         lines = {name: np.array(points) for name, points in self.lines().items()}
         knee = self.knee
         marked = None if knee is None else np.array([knee.loss, knee.highest_risk])
-        return charts.risk_against_loss(lines, marked, label=f"loss ({self.loss})", mark="knee", ax=ax)
+        return charts.risk_against_loss(lines, marked, label=f"loss ({self.loss})", mark="bend", ax=ax)
 
     def lines(self) -> dict[str, list[tuple[float, float]]]:
         """Return (loss, highest risk) of feasible runs that differ in k alone; those that are alike are one line."""
@@ -224,7 +224,7 @@ class Comparison(StatesFacts):
                 for row in self.rows
                 if row.guessed
             ),
-            *([] if knee is None else [f"Knee: k = {knee.k}, {knee.line}: {KNEE}."]),
+            *([] if knee is None else [f"Bend of the curve: k = {knee.k}, {knee.line}: {KNEE}."]),
         )
 
     def _table(self) -> list[tuple[object, ...]]:
@@ -240,7 +240,7 @@ class Comparison(StatesFacts):
                 f"{row.n_suppressed:,}",
                 row.longest_cell,
                 "" if row.n_bytes is None else f"{row.n_bytes:,}",
-                "knee" if row is knee else "",
+                "bend" if row is knee else "",
             )
             for row in self.rows
             if row.is_feasible

@@ -77,7 +77,7 @@ def _check_columns_of_tables(policy: Policy, asked: PolicyTabulations) -> None:
     for name in policy.with_role("sensitive"):
         if name in asked.columns and name not in (asked.value, asked.sensitive, *policy.accept):
             msg = (
-                f"names {name!r}, which is sensitive: a line may tell it of all its persons. "
+                f"names {name!r}, which is sensitive: a line may reveal it of all its persons. "
                 f"Say sensitive: {name}, or accept it with a reason"
             )
             raise MisplacedError(msg, ("tabulations", "by"))

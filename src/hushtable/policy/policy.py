@@ -327,6 +327,7 @@ class Policy(Record):
         rows = engines.open_rows(data, engine=engine, session=session, dialect=self.read_as.dialect)
         self.check_covers(rows.names)
         made = protect(rows, self.request(data, key=key, progress=progress))
+        made = replace(made, policy_sha256=manifest.hash_json(self.to_dict()))
         before.check()
         asked = self.limits.exposure
         limit = ExposureLimit(asked.columns, asked.rate, asked.named, asked.linked)
@@ -455,7 +456,7 @@ class Policy(Record):
         if asked:
             raise PolicyError(
                 f"the policy asks for the role of {quote_names(asked)}.",
-                hint=f"decide each: {'; '.join(f'{role} ({what})' for role, what in MEANINGS.items())}. "
+                hint=f"decide each: {'. '.join(f'{role} ({what})' for role, what in MEANINGS.items())}. "
                 "To decide all at once: --ask quasi-identifier.",
             )
         unformatted = [name for name, column in self.columns.items() if column.format == ASK]
@@ -525,9 +526,20 @@ class Policy(Record):
             original = frames.read(original, dialect=self.read_as.dialect).with_specs(self.specs)
         claim = self.complete_claim(claimed, table.columns)
         self.check_release(table.columns, claim)
-        return manifest.compare_with(
-            claim.verify(select_for_claim(claim, table), original=original), data, table.columns, claim
-        )
+        verdict = claim.verify(select_for_claim(claim, table), original=original)
+        verdict = manifest.judge_exposure(verdict, data, table, claim, self.exposure_entries)
+        return manifest.compare_with(verdict, data, table.columns, claim)
+
+    @property
+    def exposure_entries(self) -> dict[str, Any]:
+        """What the manifest of a release says of the limit of its kept columns."""
+        asked = self.limits.exposure
+        return {
+            manifest.EXPOSURE_LIMIT: {"columns": asked.columns, "rate": asked.rate},
+            "accepted": [*self.accept],
+            "pseudonymized": [*self.pseudonymized],
+            "fresh": [*self.fresh],
+        }
 
     def complete_claim(self, claimed: Claim | None, columns: Sequence[str] = ()) -> Claim:
         """Return the claim to judge: a manifest's, which must agree with the policy, else the policy's own.

@@ -131,8 +131,9 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "method: {mondrian: {cut: gain, recoding: readable}}": "as now; or mingen, genetic: see docs/anonymize.md",
         "loss: {ncp: {weights: {COLUMN: 2}}}": "what is kept small, and which columns count more",
         "importance: {COLUMN: 3}": "the same as whole numbers from 1 (as now) to 5, instead of weights",
-        _LIMITS: "of any record 1 / the size of its class; classes / records; the share of the records that may be "
-        "left out (none as now); of the records, who may be unique on so many columns of role other (as now)",
+        _LIMITS: "highest_risk is 1 / the size of the smallest class. average_risk is classes / records. suppression "
+        "is the share of records that may be left out (none as now). exposure is the share of records that may be "
+        "unique on so many columns of role other (as now).",
         'accept: {COLUMN: "a reason"}': "columns of role other that the last limit does not look at, and why",
         "budget: {seconds: 60}": "the best release found until then",
         "plugins: none": "what other packages bring: what this policy names (as now), or none",
@@ -141,8 +142,8 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 _ABOUT_OPTIONS: Final = "Whatever stands below behind a # is not asked for; remove the # to ask for it."
 _OF_COLUMN: Final = (
     "Of a column, {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3]}} says how it is read and "
-    "generalized: by auto, a file of ARX's, or a rule (intervals, prefix, dates, dictionary: countries or education; "
-    "tails: {high: 200000} puts who lies far out into one group);",
+    "generalized. Say auto, a file of ARX's, or a rule (intervals, prefix, dates, dictionary: countries or education; "
+    "tails: {high: 200000} puts outliers into one group);",
     "order: [low, high] of a category;",
     "label: what the column is in words, for the codebook, SPSS, Stata and SAS;",
     "method: {mondrian: {grid: {COLUMN: 5}}} cuts numbers at multiples of 5;",
@@ -151,7 +152,7 @@ _OF_COLUMN: Final = (
     "decimal, thousands, missing_values where they are not those of the file;",
     "{role: identifier, action: pseudonym} keeps a keyed pseudonym, by which the records of a person are linked; "
     "action: fresh, a new one for every record;",
-    "{role: other, round: 100} publishes a number as a multiple of 100; digits: 2 keeps two significant digits; "
+    "{role: other, round: 100} publishes a number as a multiple of 100. digits: 2 keeps two significant digits; "
     "top: 90 publishes 90 for 90 and more, bottom: 18 publishes 18 for 18 and less.",
 )
 _MAX_VALUES_READ: Final = 30  # values of a column whose language is looked at

@@ -134,7 +134,7 @@ ASK: Final = "ask"
 MEANINGS: Final = {
     "quasi-identifier": "someone may know it of a person: generalized",
     "sensitive": "nobody may learn it of a person: judged by models, kept as it is",
-    "identifier": "it tells directly who a person is: left out, or a pseudonym",
+    "identifier": "it identifies a person directly: left out, or a pseudonym",
     "other": "nobody knows it of a person: kept as it is",
     "leave out": "it identifies nobody, and is not wanted: left out",
 }

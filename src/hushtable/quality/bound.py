@@ -14,7 +14,7 @@ from hushtable.columns import Column
 from hushtable.errors import InputError, check_whole
 from hushtable.hierarchy import Suppression
 from hushtable.io import Frame
-from hushtable.kernels import separation, spacing
+from hushtable.kernels import known_classes, separation, spacing
 from hushtable.recoding import CodeRanges, Listed, PublishedIntervals, Recoding, Rounded, Sets, layout
 from hushtable.search import Budget, Clock, check_budget, say_if_first_run
 from hushtable.tables import Table
@@ -38,11 +38,13 @@ _RUNS_PER_SQRT_ROWS: Final = 4  # runs of rows for each square root of rows: a f
 _START_FACTOR: Final = 1.8  # how far above what the nearest cost prices begin
 _NODES_OF_FIRST_PROOF, _NODES_OF_LAST_PROOF = 64, 1000  # nodes of a row: of the first proof, and of the last one
 # Nodes of a row in a sweep: many sweeps raise prices, the last ones see what they miss.
-_NODES_OF_EARLY_SWEEP, _NODES_OF_LATE_SWEEP = 14, 100
+_NODES_OF_EARLY_SWEEP, _NODES_OF_LATE_SWEEP = 14, 40
 _MAX_SWEEPS: Final = 300  # of a small table, which more of them would not help
 _SHARE_OF_EARLY_SWEEPS: Final = 0.6  # the share of the time for sweeps that the early ones take
 # What a record's price rises by in the first and last sweep, in mean prices.
 _STEPS_IN_MEAN_PRICES: Final = (0.25, 0.01)
+# After a sweep, prices settle among the classes that are known: in such parts of its step, the last ones only lower.
+_PARTS_OF_STEP: Final = np.append(np.geomspace(1.0, 0.1, 30), np.zeros(3))
 _RESERVE_PER_FIRST_PROOF: Final = 25.0  # how much longer than the first proof the last ones may take
 _MAX_RESERVED_SHARE: Final = 0.5  # of the budget, for the last proofs
 _PROOFS_WITHOUT_BUDGET: Final = 4  # how many times the nodes of the first proof are spent where no budget was given
@@ -137,6 +139,7 @@ def raise_prices(rows: spacing.SpacedRows, k: int, clock: Clock) -> Priced:
         search.sweep_prices(
             prices, step, _NODES_OF_EARLY_SWEEP if share < _SHARE_OF_EARLY_SWEEPS else _NODES_OF_LATE_SWEEP, until
         )
+        search.settle_prices(prices, step)
     began = search.done
     for share, n_nodes, end in _PROOFS:
         if search.done >= 1:
@@ -160,6 +163,7 @@ class _PriceSearch:
         self.rows, self.k, self.clock = rows, k, clock
         self.most_nodes = clock.budget.nodes
         self.scratch = _build_scratch(rows)
+        self.known = known_classes.allocate_classes(len(rows.counts))
 
     @property
     def nodes(self) -> int:
@@ -203,12 +207,17 @@ class _PriceSearch:
         order = np.argsort(-prices, kind="stable")
         limits = separation.SearchLimits(self.k, n_nodes)
         run_in_batches(
-            lambda run: separation.raise_prices(self.rows, self.scratch, limits, order, run, step, prices),
+            lambda run: separation.raise_prices(self.rows, self.scratch, limits, order, run, step, prices, self.known),
             len(order),
             lambda: self.done >= until,
         )
         # A row of k records is a class that costs nothing.
         prices[self.rows.counts >= self.k] = 0.0
+
+    def settle_prices(self, prices: FloatArray, step: float) -> None:
+        """Raise every price by a step at most, as far as the classes that are known allow."""
+        ceilings = prices + step * self.rows.counts
+        known_classes.settle_prices(self.known, self.rows.counts, self.k, step * _PARTS_OF_STEP, ceilings, prices)
 
 
 def run_in_batches(work: Callable[[tuple[int, int]], None], n_rows: int, is_over: Callable[[], bool]) -> None:
@@ -443,9 +452,9 @@ def release_bound(
     covers = all(_costs_no_less(*pair) for pair in zip(recoding.columns, recoding.cells, strict=True))
     if not is_set_ncp or not covers or not sizes or isinstance(claim, (Combinations, Matchings)):
         raise InputError(
-            "no floor is known under the loss of this release.",
-            hint="there is one under loss='ncp' without weights, of intervals and lists of values "
-            "(recoding='tight', or 'readable' where no grid is coarser than the values) and models that ask for k.",
+            "no lower bound of the loss of this release is known.",
+            hint="there is one under loss='ncp' without weights and models that ask for k. Cells must be intervals and "
+            "lists of values (recoding='tight', or 'readable' if no grid is coarser than the values).",
         )
     table = Table.encode(source, claim.columns, claim.specs)
     return ncp_bound(table, claim.columns, max(sizes), budget, suppresses=True)

@@ -183,7 +183,7 @@ class _Features:
         originals, release = (self.score_model(model, rows, answers) for model in models)
         if originals is None or release is None:
             raise InputError(
-                f"the target {self.target!r} is not told of enough held-out rows.",
+                f"the target {self.target!r} is not known of enough held-out rows.",
                 hint="hold out more rows, or predict another column.",
             )
         is_known: BoolArray = ~np.isnan(answers)

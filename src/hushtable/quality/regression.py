@@ -180,8 +180,8 @@ def regress(
 ) -> Regression:
     """Fit a regression on an original and on its release, after reading the model's columns and the classes.
 
-    `recoding` is the release's style, which says whether cells end at values that their class holds; None where it is
-    not known, or where records were given the cells of an earlier release.
+    `recoding` is the release's style, which says whether cells end at values that their class holds. It is None if it
+    is not known, or if records were given the cells of an earlier release.
     """
     original = with_claim_spelling(original, claim)
     formula, weights = model
@@ -279,8 +279,8 @@ def fit_both(
     unscaled = fitter.terms_of([name for name, each in variables.items() if not each.has_scale])
     if 2 * len(combined) <= draws or len(unscaled) == len(baseline.names):
         raise InfeasibleError(
-            "the model cannot be fitted on what is published: it does not tell a category of a column from others, or "
-            "how wide the cells of its outcome are.",
+            "the model cannot be fitted on what is published. It does not distinguish a category of a column from "
+            "others, or does not say how wide the cells of its outcome are.",
             hint="leave out terms of columns that publish little but `*` or a single bound.",
         )
     return Regression(
@@ -360,7 +360,7 @@ def _find_binary_outcome(formula: str, used: Mapping[str, Standing]) -> str | No
     if used[outcome].column.n_values != 2:
         raise InputError(
             f"the outcome {outcome!r} has {used[outcome].column.n_values} values.",
-            hint="a number, or a category of two values, which a logistic regression tells apart.",
+            hint="a number, or a category of two values, which a logistic regression distinguishes.",
         )
     return outcome
 
@@ -438,7 +438,7 @@ class _Fitter:
             raise InputError("the outcome of the model is no single number.", hint="name one column.")
         if len(terms) <= terms.shape[1] or np.linalg.matrix_rank(terms.to_numpy()) < terms.shape[1]:
             raise InputError(
-                f"{len(terms)} records do not tell {terms.shape[1]} coefficients apart.",
+                f"{len(terms)} records do not distinguish {terms.shape[1]} coefficients apart.",
                 hint="leave out terms that others say already, or that nobody has.",
             )
         self.family = "logistic" if set(np.unique(outcome.to_numpy()).tolist()) == {0.0, 1.0} else "linear"

@@ -292,8 +292,8 @@ def measure_utility(
 ) -> Utility:
     """Compare what the cells of a release stand for (`hushtable.quality.cell_values`) with the original.
 
-    A target is tested on the `rows` that were held out, where it is known which row was published as which, else on
-    the originals `held_out`; rows then stand for one record each.
+    A target is tested on the held-out `rows` if it is known which row was published as which, else on the originals
+    `held_out`. Rows then stand for one record each.
 
     Notes
     -----

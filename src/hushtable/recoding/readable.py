@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from itertools import pairwise
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -12,6 +11,8 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, freeze_array, reduce_to_fields
 from hushtable.columns import Column, cells
 from hushtable.hierarchy import UNITS, CodeGrid, Codes, Dates, Hierarchy, Rounding, Rule
+from hushtable.kernels import group
+from hushtable.tables import label_rows
 
 _OFFSETS: Final = "offsets"
 
@@ -77,17 +78,31 @@ def are_alike(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def codes_as_bytes(offsets: CountArray, codes: CodeArray) -> Iterator[bytes]:
-    """Return the codes of every class as bytes, which are hashable."""
-    all_bytes, ends = codes.tobytes(), (offsets * codes.itemsize).tolist()
-    return (all_bytes[begin:end] for begin, end in pairwise(ends))
-
-
 def number_keys(keys: Iterable[Hashable]) -> tuple[CodeArray, CountArray]:
     """Number distinct keys by first appearance; return also the first position of each number."""
     seen: dict[Hashable, int] = {}
     numbers = np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int32)
     return numbers, np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1))
+
+
+def number_rows(*columns: CodeArray) -> tuple[CodeArray, CodeArray]:
+    """Number distinct rows of some columns by first appearance; return also the first position of each number."""
+    numbers, n_numbers = label_rows(columns, [int(column.max(initial=-1)) + 1 for column in columns], len(columns[0]))
+    return numbers, group.first_rows(numbers, n_numbers)
+
+
+def number_runs(codes: CodeArray, begins: CountArray, lengths: CountArray) -> CodeArray:
+    """Number distinct runs of codes (-1 or more): run i has so many codes from ``begins[i]`` on."""
+    numbers, n_numbers = np.empty(len(lengths), dtype=np.int32), 0
+    in_order = np.argsort(lengths, kind="stable")
+    for alike in np.split(in_order, np.flatnonzero(np.diff(lengths[in_order])) + 1):
+        length, starts = int(lengths[alike[0]]) if len(alike) else 0, begins[alike]
+        # Read-only, as columns are: for writable arrays numba would compile the kernel again.
+        places = (freeze_array(codes[starts + place]) for place in range(length))
+        labels, n_labels = label_rows(places, [int(codes.max(initial=-1)) + 1] * length, len(alike))
+        numbers[alike] = labels + np.int32(n_numbers)
+        n_numbers += n_labels
+    return freeze_array(numbers)
 
 
 def distinct_pairs(first: CountArray, second: CountArray) -> tuple[list[tuple[int, int]], CodeArray]:
@@ -220,10 +235,10 @@ class Listed(Classwise):
 
     def format_labels(self, column: Column) -> Labels:
         """Write the cells, each distinct one once."""
-        published = zip(
-            self.level.tolist(), self.node.tolist(), codes_as_bytes(self.offsets, self.members), strict=True
-        )
-        label_of_class, first = number_keys((level, node, run if level < 0 else b"") for level, node, run in published)
+        # A node is published whatever else its class holds.
+        lengths = np.where(self.level < 0, np.diff(self.offsets), 0)
+        runs = number_runs(self.members, self.offsets[:-1], lengths)
+        label_of_class, first = number_rows(self.level, self.node, runs)
         return label_of_class, [self._format_cell(label) for label in first.tolist()]
 
     def _format_cell(self, label: int) -> str | None:

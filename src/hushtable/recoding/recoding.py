@@ -25,10 +25,10 @@ from hushtable.recoding.readable import (
     Rounded,
     Spans,
     are_alike,
-    codes_as_bytes,
     distinct_numbers,
     distinct_pairs,
-    number_keys,
+    number_rows,
+    number_runs,
 )
 
 
@@ -406,7 +406,7 @@ class Centres(Classwise):
 
 def format_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArray], str | None]) -> Labels:
     """Format the members of every class, each distinct run once."""
-    label_of_class, first = number_keys(codes_as_bytes(offsets, members))
+    label_of_class, first = number_rows(number_runs(members, offsets[:-1], np.diff(offsets)))
     return label_of_class, [write(members[offsets[label] : offsets[label + 1]]) for label in first.tolist()]
 
 

@@ -74,7 +74,7 @@ class Batch:
         batches; at most, where a previous batch is given by its rows.
     n_few_values : int
         Those of them who, with all who share these cells, have fewer values of a sensitive column than its l, or one:
-        whoever knows that such a person is in both learns it.
+        anyone who knows that such a person is in both learns it.
     recoding_sha256 : str or None
         Of the recoding's file, as it says itself; None where it came from no file.
     """

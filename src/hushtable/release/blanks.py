@@ -54,7 +54,7 @@ class Blanks:
             return
         yield f"Blanked are {count_of(self.n_cells, 'cell')}, by column: {join_names(counts)}."
         yield (
-            f"Records that share the cells of any one: {self.smallest_class:,} or more, a blank being a value; records "
+            f"Records that share the cells of any one: {self.smallest_class:,} or more, a blank being a value. Records "
             f"of the input that fit its kept cells: {self.smallest_own:,} or more. Other tools count "
             f"{self.smallest_wildcard:,}, where a blank fits every cell, which protects nobody."
         )

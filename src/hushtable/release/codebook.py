@@ -256,7 +256,7 @@ class Codebook:
             return ""
         zone = zone_of(source.column(name))
         if "%z" in (source.spelling(name).format or ""):
-            return "; moments are in UTC (the column's own cells tell their offset)"
+            return "; moments are in UTC (the column's own cells give their offset)"
         return f"; moments are in UTC (the column's own time zone is {zone})" if zone not in (None, "UTC") else ""
 
     def _describe_changed_dates(self, name: str) -> str:

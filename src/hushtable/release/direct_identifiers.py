@@ -88,8 +88,8 @@ def refuse_identifiers(
         name, reason = refused[0]
         raise InputError(
             f"column {name!r} looks like a direct identifier ({reason}) and would be published.",
-            hint=f"leave {quote_names([name for name, _ in refused])} out: {keep} names the other columns to publish; "
-            f"or say why the cells may be published, as accept={{{name!r}: 'a reason'}} in Python, "
+            hint=f"leave {quote_names([name for name, _ in refused])} out: {keep} names the other columns to publish. "
+            f"Or say why the cells may be published, as accept={{{name!r}: 'a reason'}} in Python, "
             f"--accept '{name}=a reason' in the command.",
         )
 

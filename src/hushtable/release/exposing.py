@@ -153,8 +153,8 @@ class _Counting:
                 raise ExposureError(
                     f"pseudonyms of column {name!r} repeat and link records, which is not counted of rows that are not "
                     "in memory.",
-                    hint=f"name it as the person's column (person: {name}), give every record a new pseudonym "
-                    f'(`action: fresh`), or say why nobody knows several records, as accept: {{{name!r}: "a reason"}}.',
+                    hint=f"name it as the person's column (person: {name}), or give every record a new pseudonym "
+                    f'(`action: fresh`). Or say why nobody knows several records, as accept: {{{name!r}: "a reason"}}.',
                 )
 
     @property

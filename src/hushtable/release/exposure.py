@@ -283,8 +283,8 @@ class Exposure:
         rounding = "".join(f"; or round its numbers: {each.describe()}" for each in self.steps if each.column in held)
         raise ExposureError(
             f"nothing is written: {self.fault}",
-            hint="whoever knows those columns finds these people: give them the role quasi-identifier, sensitive or "
-            f"identifier{rounding}; or say in the policy why nobody knows them, as "
+            hint="a reader who knows those columns finds these people. Give them the role quasi-identifier, sensitive "
+            f"or identifier{rounding}. Or say in the policy why nobody knows them, as "
             f'accept: {{{suspect!r}: "a reason"}}.',
         )
 
@@ -299,8 +299,8 @@ class Exposure:
             name = self.linkage.column
             raise ExposureError(
                 f"nothing is written: column {name!r} links the records of a person: {self.linked_fault}",
-                hint=f"leave {name!r} out; or give every record a new pseudonym (`action: fresh`, "
-                "Pseudonyms(fresh=[...])); or say in the policy why nobody knows several records, as "
+                hint=f"leave {name!r} out, or give every record a new pseudonym (`action: fresh`, "
+                "Pseudonyms(fresh=[...])). Or say in the policy why nobody knows several records, as "
                 f'accept: {{{name!r}: "a reason"}}.',
             )
         if self.is_enforced:

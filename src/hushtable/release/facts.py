@@ -66,7 +66,7 @@ def _describe_readers(claim: Classes | Combinations | Matchings) -> str:
     """Say what readers know from whom persons are hidden."""
     if isinstance(claim, Combinations):
         return careful(
-            "it holds for readers who know the columns of one of these sets of a person. Whoever knows more of "
+            "it holds for readers who know the columns of one of these sets of a person. Anyone who knows more of "
             f"{join_names(claim.columns)} may find the record."
         )
     return (
@@ -86,7 +86,7 @@ def _describe_blanks(blanks: object) -> Iterator[str]:
 def _describe_batch(claim: Classes | Combinations | Matchings, entries: Mapping[str, Any]) -> Iterator[str]:
     """Describe what happened to rows that were published by the cells of an earlier release."""
     if entries.get("replaces_earlier"):
-        yield careful("it replaces the earlier release; whoever has that can subtract it, and see small classes.")
+        yield careful("it replaces the earlier release; a reader who has that can subtract it, and see small classes.")
     if batch := entries.get("batch"):
         if not entries["replaces_earlier"]:
             yield from _describe_persons_in_both(claim, batch)
@@ -118,14 +118,14 @@ def _describe_persons_in_both(
         )
     elif n_few:
         yield careful(
-            f"{n_shared:,} persons are in previous batches, too, and {n_few:,} of them share the cells of all their "
-            f"records with fewer than {claim.k} such persons: leave these persons out (--distinct-persons)."
+            f"{n_shared:,} persons are in previous batches, too. {n_few:,} of them share the cells of all their "
+            f"records with fewer than {claim.k} such persons. Leave these persons out (--distinct-persons)."
         )
     elif n_shared and batch.get("n_few_values"):
         n_told = batch["n_few_values"]
         yield careful(
-            f"{n_shared:,} persons are in previous batches, too, and {n_told:,} of them are among too few "
-            "values of a sensitive column with all who share their cells: leave these persons out (--distinct-persons)."
+            f"{n_shared:,} persons are in previous batches, too. {n_told:,} of them are among too few "
+            "values of a sensitive column with all who share their cells. Leave these persons out (--distinct-persons)."
         )
     elif n_shared:
         yield f"{n_shared:,} persons are in previous batches, too; {claim.k} or more of them share the cells of each."
@@ -186,7 +186,7 @@ def _describe_classes(
     if verdict.n_unique and verdict.smallest_class < 2:
         yield (
             careful(
-                f"{verdict.n_unique:,} of {count_of(verdict.n_records, 'record')} stand alone: whoever knows that "
+                f"{verdict.n_unique:,} of {count_of(verdict.n_records, 'record')} stand alone: anyone who knows that "
                 "the person is in the table finds the record."
             )
         )

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hushtable.claims import Claim, Classes, Failure, Verdict, claim_from_dict, find_unread_entries
 from hushtable.errors import InputError, VerificationError, quote_names
@@ -27,7 +27,21 @@ FOLDER_MANIFEST: Final = MANIFEST
 PART_NAMES: Final = "part-*.parquet"
 """Names of the files of a folder, and of those in the folders of a Hive data set."""
 
-_EXTERNAL_FACTS: Final = ("recoding", "publish", "pseudonymized", "fresh", "accepted", "replaces_earlier")
+if TYPE_CHECKING:
+    from hushtable.io import Frame, Scan
+
+EXPOSURE_LIMIT: Final = "exposure_limit"
+"""The entry that says how many records may be unique on columns kept as they are."""
+
+_EXTERNAL_FACTS: Final = (
+    "recoding",
+    "publish",
+    "pseudonymized",
+    "fresh",
+    "accepted",
+    EXPOSURE_LIMIT,
+    "replaces_earlier",
+)
 """Facts of a release that may go with the file: how its cells came to look as they do, and what was accepted."""
 
 
@@ -59,6 +73,11 @@ def sha256(path: Path) -> str:
         return _hash_folder(path, [each for each in path.iterdir() if each.name != FOLDER_MANIFEST])
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hash_json(entries: Mapping[str, object]) -> str:
+    """Return the SHA-256 of plain values, whatever the order of their names."""
+    return hashlib.sha256(json.dumps(entries, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def _hash_folder(folder: Path, parts: Iterable[Path]) -> str:
@@ -211,7 +230,7 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
         conditions=tuple(dict.fromkeys((*verdict.conditions, *conditions, *unread))),
         failures=tuple(failures),
         unchecked={**verdict.unchecked, **unread},
-        vouched=vouched,
+        vouched={**verdict.vouched, **vouched},
     )
     # Any file of this name counts, a broken link too: a record that cannot be read is a failure.
     if not os.path.lexists(sign_off_path(Path(data))):
@@ -220,6 +239,23 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
     from hushtable.release.sign_off import compare_with_sign_off
 
     return compare_with_sign_off(verdict, Path(data))
+
+
+def judge_exposure(
+    verdict: Verdict, data: Any, table: Frame | Scan, claim: Claim, asked: Mapping[str, Any] | None = None
+) -> Verdict:
+    """Return a verdict that also judges how many records may be unique on columns kept as they are.
+
+    The limit is that of the manifest beside a file, and one that is asked for, as a manifest would say it.
+    """
+    is_described = isinstance(data, (str, os.PathLike)) and manifest_path(Path(data)).is_file()
+    entries = read(Path(data)) if is_described else {}
+    if asked is None and entries.get(EXPOSURE_LIMIT) is None:
+        return verdict
+    # Loaded where there is a limit.
+    from hushtable.release.kept_columns import judge_kept_columns
+
+    return judge_kept_columns(verdict, table, claim, entries, asked or {})
 
 
 def find_unread(entries: Mapping[str, object], claim: Claim | None) -> dict[str, str]:

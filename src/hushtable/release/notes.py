@@ -75,7 +75,7 @@ def formula_cells(release: Release) -> dict[str, int]:
 def count_values_in_lists(release: Release) -> dict[str, int]:
     """Count by column the values that published sets list, where the column has fewer than 5 records to a value.
 
-    A set of nearly unique values names the people in a class: whoever knows one of them finds it.
+    A set of nearly unique values names the people in a class: anyone who knows one of them finds it.
     """
     n_values = {column.name: column.n_values for column in release.recoding.columns}
     n_records = release.partition.n_records

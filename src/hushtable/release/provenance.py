@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import platform
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 _LIBRARIES: Final = ("hushtable", "numpy", "numba", "polars", "pandas", "pyarrow", "duckdb", "narwhals")
 
 
-def describe_provenance(release: Release, policy: Mapping[str, object] | None) -> dict[str, object]:
+def describe_provenance(release: Release) -> dict[str, object]:
     """Return the inputs with digests, the time, versions, digests of policy and recoding, and what the process used.
 
     A digest of an input confirms guesses about it, so that nothing of this goes with a published file.
@@ -35,7 +32,7 @@ def describe_provenance(release: Release, policy: Mapping[str, object] | None) -
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"python": platform.python_version(), **_library_versions()},
         "inputs": [_describe_input(Path(path)) for path in paths],
-        "policy_sha256": None if policy is None else _hash_json(policy),
+        "policy_sha256": release.policy_sha256,
         "recoding_sha256": batch.recoding_sha256 if batch else None,
         "key_fingerprint": None if pseudonyms is None else pseudonyms.key_fingerprint,
         "process": asdict(measure_usage()),
@@ -57,7 +54,3 @@ def _describe_input(path: Path) -> dict[str, object]:
     if not path.is_file():
         return {"name": path.name}
     return {"name": path.name, "bytes": path.stat().st_size, "sha256": sha256(path)}
-
-
-def _hash_json(entries: Mapping[str, object]) -> str:
-    return hashlib.sha256(json.dumps(entries, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

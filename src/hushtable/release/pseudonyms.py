@@ -27,8 +27,8 @@ _FINGERPRINT_DIGITS: Final = 16
 class Pseudonyms:
     """Which columns get pseudonyms, and the secret key.
 
-    Whoever holds the key can test guesses: keep it apart from the release, and use
-    a new one for every release whose people must not be linked to another's.
+    Somebody who holds the key can test guesses. Keep it apart from the release, and use a new one for every release
+    whose people must not be linked to another's.
 
     Parameters
     ----------

@@ -21,6 +21,7 @@ from hushtable.io import Formulas, Frame, Writing, frames
 from hushtable.models import PrivacyModel, model_to_dict
 from hushtable.quality import Quality, average_class_size, discernibility, measure_quality, release_bound
 from hushtable.recoding import SUPPRESSION_STYLE, PublishedIntervals, Recoding
+from hushtable.release import manifest
 from hushtable.release.batch import Batch, Learns, NextBatch
 from hushtable.release.codebook import Codebook
 from hushtable.release.edition import Edition, Rewritten
@@ -107,6 +108,8 @@ class Release(StatesFacts, Generic[FrameT]):
     timelines : Timelines, optional
         How the dates of persons were shifted, or counted from the first, and what they still tell. The source then has
         the changed dates, and no record that was left out at the ends.
+    policy_sha256 : str or None
+        Of the policy that was carried out; of a batch, the policy of the release whose cells it gets.
     """
 
     source: Frame | Table = field(repr=False)
@@ -129,6 +132,7 @@ class Release(StatesFacts, Generic[FrameT]):
     certificate: Certificate | None = field(default=None, repr=False)
     origin: Origin | None = field(default=None, repr=False)
     timelines: Timelines | None = field(default=None, repr=False)
+    policy_sha256: str | None = field(default=None, repr=False)
     _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -493,8 +497,8 @@ class Release(StatesFacts, Generic[FrameT]):
     def with_bound(self, budget: Budget | None = None) -> Release[FrameT]:
         """Return the release with a proven floor under its loss (``trace.bound``, ``trace.gap``) and its certificate.
 
-        The floor is that of k-anonymity with the largest class that a model asks for, on the values themselves: every
-        further model only makes that dearer. See `hushtable.quality.bound.ncp_bound`.
+        The lower bound is that of k-anonymity with the largest class that a model asks for, on the values themselves.
+        Further models only make a release lose more. See `hushtable.quality.bound.ncp_bound`.
 
         Parameters
         ----------
@@ -533,10 +537,10 @@ class Release(StatesFacts, Generic[FrameT]):
     def attack(self, earlier: Any = None, *, person: str | None = None, seed: int = 0) -> OwnAttacks:
         """Attack the release with all that its publisher knows, and say what to change.
 
-        Homogeneity: classes that agree on a sensitive column. Ends: somebody has the value at which an interval
-        begins or ends, which who knows the method can tell. Linked records: persons who are found by several of them.
-        With an earlier release of people of whom many are in both: the sensitive values that both leave of a person,
-        and those who joined or left since, told by subtracting classes.
+        Homogeneity: classes that agree on a sensitive column. Ends: somebody has the value at which an interval begins
+        or ends; an attacker who knows the method can infer it. Linked records: persons who are found by several of
+        them. With an earlier release that shares many people, it finds the sensitive values that both leave of a
+        person. It finds those who joined or left since, too, by subtracting classes.
 
         Parameters
         ----------
@@ -841,7 +845,7 @@ class Release(StatesFacts, Generic[FrameT]):
         # Loaded where a release is written: few lines of its own, and what it takes from the system.
         from hushtable.release.provenance import describe_provenance
 
-        provenance = {} if external else {"provenance": describe_provenance(release, policy)}
+        provenance = {} if external else {"provenance": describe_provenance(release)}
         return write(content, to, {**release.to_dict(), **provenance, "policy": dict(policy) if policy else None})
 
     def with_bounds(self) -> Release[FrameT]:
@@ -1041,6 +1045,11 @@ def describe_kept_columns(
         "fresh": list(pseudonyms.fresh) if pseudonyms else [],
         "accepted": list(exposure.accepted) if exposure else [],
         "exposure": exposure.to_dict() if exposure else None,
+        manifest.EXPOSURE_LIMIT: (
+            {"columns": exposure.limit.columns, "rate": exposure.limit.rate}
+            if exposure and exposure.is_enforced
+            else None
+        ),
     }
 
 

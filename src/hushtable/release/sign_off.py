@@ -1,7 +1,7 @@
 """A sign-off: who answers for a written release, when, for whom, and for which file, claim and policy.
 
-It is a record and no cryptographic signature: whoever may write the folder can write another record. What it shows is
-that the file, the claim in its manifest, or the policy is no longer what the person signed.
+It is a record and no cryptographic signature: anyone who may write the folder can write another record. What it shows
+is that the file, the claim in its manifest, or the policy is no longer what the person signed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ AUDIENCES: Final = ("own organisation", "recipients under a contract", "everybod
 """For whom a release may be signed."""
 
 NO_SIGNATURE: Final = (
-    "This record is no cryptographic signature: whoever may write the folder can write another record."
+    "This record is no cryptographic signature: anyone who may write the folder can write another record."
 )
 
 _MAX_CHARACTERS: Final = 2000  # characters of a field

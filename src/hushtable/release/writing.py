@@ -269,7 +269,7 @@ class BatchContent:
         """Refuse what batches have no room for."""
         if to.order == "kept" or not to.writing.spells_as_usual:
             raise InputError(
-                "rows that are not in memory are shuffled, and published as they are: an order, an encoding, a decimal "
+                "rows that are not in memory are shuffled, and published as they are. An order, an encoding, a decimal "
                 "mark or a way to hide formulas has no effect.",
                 hint="leave it out, or take engine='memory'.",
             )
@@ -424,7 +424,7 @@ def check_order(person: str | None) -> None:
     """
     if person is not None:
         raise InputError(
-            f"the rows would keep the order of the input, which can tell the persons of {person!r} apart.",
+            f"the rows would keep the order of the input, which can distinguish the persons of {person!r} apart.",
             hint="leave the order to chance.",
         )
 
@@ -432,7 +432,7 @@ def check_order(person: str | None) -> None:
 def raise_if_dates_are_ordered() -> NoReturn:
     """Raise InputError where rows are to keep their order and dates of persons were changed."""
     raise InputError(
-        "the rows would keep the order of the input, which can tell the dates that were changed.",
+        "the rows would keep the order of the input, which can reveal the dates that were changed.",
         hint="leave the order to chance.",
     )
 

@@ -16,7 +16,7 @@ from hushtable.reporting.document import (
     row_of,
 )
 from hushtable.reporting.released import Released
-from hushtable.risk import JoinRisk, Linked, Linking, OwnAttack, OwnAttacks, Unicity, attack_written
+from hushtable.risk import JoinRisk, Linked, LinkedPersons, Linking, OwnAttack, OwnAttacks, Unicity, attack_written
 from hushtable.wording import join_names
 
 _TESTING = "8.2.3 Adversarial testing"
@@ -24,16 +24,27 @@ _TESTING = "8.2.3 Adversarial testing"
 
 def sections_on_unicity(result: Unicity) -> tuple[Section, ...]:
     """Return the sections of who is found by a few records."""
-    rows = tuple(
+    is_scored = result.eccentricity is not None
+    rows: tuple[tuple[CellContent, ...], ...] = tuple(
         (str(each.n_known), Quantity(each.n_trials, "count"), Quantity(each.n_found, "count"),
          Quantity(each.rate, "share"), Quantity(each.interval[0], "share"), Quantity(each.interval[1], "share"),
-         Quantity(each.n_few, "count"), Quantity(each.n_right, "count"))
+         Quantity(each.n_few, "count"), Quantity(each.n_right, "count"), Quantity(each.n_best, "count"))
         for each in result.known
     )  # fmt: skip
-    titles = ("records known", "persons looked for", "found", "share", "at least", "at most", "among few", "right")
+    titles = (
+        "records known", "persons looked for", "found", "share", "at least", "at most", "among few", "right",
+        "highest alone",
+    )  # fmt: skip
     few = result.known[0].few
     note = f"Among few: among fewer than {few} persons whom the records fit. The interval is Wilson's, 95 %."
-    return (Section("known", "By how many records", (Table("Persons found", titles, rows, note),), _TESTING),)
+    if is_scored:
+        note = (
+            f"Among few: fewer than {few} persons score within the limit of the highest. Highest alone: nobody else "
+            "has the highest score, by whatever margin. The interval is Wilson's, 95 %."
+        )
+    n_columns = len(titles) if is_scored else len(titles) - 1
+    table = Table("Persons found", titles[:n_columns], tuple(row[:n_columns] for row in rows), note)
+    return (Section("known", "By how many records", (table,), _TESTING),)
 
 
 def sections_on_linking(result: Linking) -> tuple[Section, ...]:
@@ -42,6 +53,12 @@ def sections_on_linking(result: Linking) -> tuple[Section, ...]:
     rows = tuple(_link_row(what, each) for what, each in sides)
     titles = ("table", "records", "fit one record", "right", "fit one class", "right", "fit few", "fit none")
     blocks: list[Block] = [Table("What outside records fit", titles, rows, f"Compared: {join_names(result.on)}.")]
+    persons = [("outside table", result.persons), ("control", result.control_persons)]
+    person_rows = tuple(_person_row(what, each) for what, each in persons if each is not None)
+    if person_rows:
+        titles = ("table", "persons", "linked", "share", "right", "highest alone", "few within the limit", "fit none")
+        note = f"Linked: the highest score is {result.eccentricity:g} standard deviations above the second highest."
+        blocks.append(Table("What all records of a person fit", titles, person_rows, note))
     if result.excess_interval is not None:
         low, high = result.excess_interval
         shares = (Quantity(result.excess, "share"), Quantity(low, "share"), Quantity(high, "share"))
@@ -53,6 +70,13 @@ def sections_on_linking(result: Linking) -> tuple[Section, ...]:
 def _link_row(what: str, each: Linked) -> tuple[CellContent, ...]:
     counts = (each.n_records, each.n_one_record, each.n_right, each.n_one_class, each.n_right_class, each.n_few)
     return row_of(what, *(Quantity(n, "count") for n in (*counts, each.n_lost)))
+
+
+def _person_row(what: str, each: LinkedPersons) -> tuple[CellContent, ...]:
+    counts = (Quantity(n, "count") for n in (each.n_right, each.n_best, each.n_few, each.n_lost))
+    return row_of(
+        what, Quantity(each.n_persons, "count"), Quantity(each.n_found, "count"), Quantity(each.rate, "share"), *counts
+    )
 
 
 def sections_on_join(result: JoinRisk) -> tuple[Section, ...]:

@@ -49,7 +49,7 @@ def _sections_on_runs(compared: Comparison) -> Iterator[Section]:
             "lines": points,
             "knee": None if knee is None else [knee.loss, knee.highest_risk],
             "label": f"loss ({compared.loss})",
-            "mark": "knee",
+            "mark": "bend",
         }
         blocks.append(Chart("risk_against_loss", "What every step of safety costs", data))
         titles = ("k", "run", "highest risk", "average risk", "classes", "loss", "suppressed", "verified")

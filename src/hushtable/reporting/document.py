@@ -467,7 +467,7 @@ def report_paths(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     if page.suffix.lower() not in (".html", ".htm"):
         raise InputError(
             f"cannot write a report to {str(page)!r}: its ending is {page.suffix!r}.",
-            hint="name it .html; its twin goes beside it as .json.",
+            hint="name it .html; the same goes beside it as .json.",
         )
     return page, page.with_suffix(".json")
 

@@ -49,7 +49,9 @@ from hushtable.risk.assess import assess
 from hushtable.search import n_threads
 from hushtable.wording import join_names
 
-NO_ORIGINAL: Final = "The original was not given, or its rows hardly repeat: what it was like is not told."
+NO_ORIGINAL: Final = (
+    "This section needs the original table (--original FILE). A release whose records were cut one by one has none."
+)
 _SHOWN_PAIRS: Final = 5
 _SHOWN_DISTRIBUTIONS: Final = 4
 
@@ -130,7 +132,7 @@ def _table_on_verdict(released: Released) -> Table:
         row_of("highest risk", Quantity(1 / n if n else None, "share")),
         row_of("average risk", Quantity(verdict.average_risk, "share")),
     )
-    note = "Counted in persons, as far as the original tells them; the table does not say whose record a row is."
+    note = "Counted in persons, as far as the original has them; the table does not say whose record a row is."
     return Table("Risk", ("", "after"), rows, note)
 
 
@@ -179,7 +181,7 @@ def _tables_on_homogeneity(risks: Mapping[str, RiskAssessment]) -> Iterator[Bloc
 
 def section_on_utility(released: Released) -> Section:
     """Report what can still be learned from the published table."""
-    title = "What the data still tell"
+    title = "What the data still show"
     claim, original = released.claim, released.original
     if original is None or not isinstance(claim, (Classes, Combinations, Matchings)):
         return Section("utility", title, (Paragraph(NO_ORIGINAL),), CLAUSES["utility"])
@@ -344,7 +346,7 @@ def _section_on_data(released: Released, proposed_roles: Roles | None) -> Sectio
             "values": [each.power for each in strong],
             "label": "share of what tells people apart",
         }
-        title = f"{strong[0].name} tells people apart most: {format_share(strong[0].power)} of it"
+        title = f"{strong[0].name} distinguishes people most: {format_share(strong[0].power)} of it"
         blocks.append(Chart("bars", title, data))
     return Section("data", "What the data are", tuple(blocks), CLAUSES["data"])
 
@@ -437,7 +439,7 @@ def _shorten_cell(cell: str) -> str:
 def _section_on_kept_columns(released: Released) -> Section:
     """Report what was measured of the columns that are kept as they are, before the release was written."""
     exposure: Mapping[str, Any] = released.facts.get("exposure") or {}
-    title = "What was told of columns kept as they are"
+    title = "What was found of columns kept as they are"
     if not exposure:
         return Section(
             "told", title, (Paragraph("Columns that are kept as they are were not measured."),), CLAUSES["told"]

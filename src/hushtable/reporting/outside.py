@@ -139,14 +139,14 @@ def _describe_promise(released: Released) -> str:
     whom = "records" if released.person is None else "persons"
     of = "one record of a person" if released.person else "a record"
     linked = (
-        f" Column {released.person} links the records of a person: whoever knows several of them may be right more "
-        "often."
+        f" Column {released.person} links the records of a person: a reader who knows several of them may be right "
+        "more often."
         if released.linkage and not any(model.needs.histories for model in claim.models)
         else ""
     )
     return (
-        f"At least {k} {whom} share each record's cells of {join_names(claim.columns)}: whoever knows these columns of "
-        f"{of}, and no other, is right in at most 1 of {k} guesses which record is theirs.{linked} "
+        f"At least {k} {whom} share each record's cells of {join_names(claim.columns)}. A reader who knows only these "
+        f"columns of {of} is right in at most 1 of {k} guesses which record is theirs.{linked} "
         f"In full, the table promises {claim.sentence}."
     )
 
@@ -174,8 +174,8 @@ def _section_on_request(released: Released, facts: Mapping[str, Any]) -> Section
 def _describe_attacker(released: Released) -> Iterator[Block]:
     if isinstance(released.claim, (Classes, Matchings)):
         yield Paragraph(
-            f"The reader whom it protects from is one who knows {join_names(released.claim.columns)} of a person, and "
-            "no other column of the table."
+            f"Assumed attacker: knows {join_names(released.claim.columns)} of a person, and no other column "
+            "of the table."
         )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -147,8 +148,8 @@ def _describe_linkage(released: Released, *, is_external: bool) -> str:
         )
     if is_external:
         return (
-            f"{first} Column {released.person} links the records of a person: whoever knows several of them may find "
-            "the person."
+            f"{first} Column {released.person} links the records of a person: a reader who knows several of them "
+            "may find the person."
         )
     return f"{first} Column {released.person} links the records of a person: {'; '.join(linkage.lines()[1:])}."
 
@@ -172,7 +173,7 @@ def section_on_limitations(released: Released) -> Section:
     claim = released.claim
     if not isinstance(claim, (Classes, Matchings)):
         points = [
-            f"People: whoever knows some columns of a person may find the record. {claim.sentence}.",
+            f"People: anyone who knows some columns of a person may find the record. {claim.sentence}.",
             "What is hidden may follow from other columns that are published as they are.",
         ]
         return Section("unprotected", "What is not protected", (Points(tuple(points)),), CLAUSES["unprotected"])
@@ -324,7 +325,7 @@ class Released:
             told = "; ".join(f"{condition}: {needs}" for condition, needs in left.items())
             raise VerificationError(
                 f"not all that the release claims could be judged: {told}.",
-                hint="outsiders are told of nothing that was not verified.",
+                hint="outsiders see nothing that was not verified.",
             )
 
     @cached_property
@@ -443,9 +444,12 @@ def from_file(
     if original is not None:
         source, sample = _read_original(original, claim, policy)
     verdict = claim.verify(frame, original=source)
+    asked = None if policy is None else policy.exposure_entries
+    verdict = manifest.judge_exposure(verdict, path, table, claim, asked)
     compared = manifest.compare_with(verdict, path, table.columns, claim)
     # That a file is as its manifest says is no promise of the release: it is told only where it is not so.
-    verdict = replace(verdict, vouched=compared.vouched) if compared.passed else compared
+    is_read = compared.passed and compared.unchecked == verdict.unchecked
+    verdict = replace(verdict, vouched=compared.vouched) if is_read else compared
     book = codebook_paths(path)[1]
     columns = _read_columns(book, table.columns) if book.is_file() else _describe_columns(claim, table.columns)
     inputs = drafts.paths_among(original)
@@ -480,9 +484,23 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
             odd = [name]
     if odd:
         raise InputError(
-            f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be told.",
+            f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be read.",
             hint="it is written beside the release by anonymize; make the release again.",
         )
+
+
+@contextmanager
+def refuse_odd_entries(path: Path) -> Iterator[None]:
+    """Raise InputError where entries of a manifest that the body tells of are not as anonymize writes them."""
+    try:
+        yield
+    except HushError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise InputError(
+            f"the manifest {str(manifest.manifest_path(path))!r} says what cannot be told.",
+            hint="it is written beside the release by anonymize; make the release again.",
+        ) from error
 
 
 def _read_timelines(entries: Mapping[str, object]) -> None:

@@ -205,7 +205,8 @@ PerturbationTradeoff, PipelineRun, TableAudit, Tabulation or RoundedTables
     if isinstance(result, (str, os.PathLike)):
         _check_unused(options, ("file", "verdict", "inputs"), "a written release")
         gathered = released.from_file(result, original=original, policy=_read_policy(policy))
-        return _build_report(gathered, _sections_of_written_release, audience, title, input_paths)
+        with released.refuse_odd_entries(Path(result)):
+            return _build_report(gathered, _sections_of_written_release, audience, title, input_paths)
     if isinstance(result, Release):
         _check_unused(options, ("original",), "a release, which knows it")
         gathered = released.from_release(result, file=file, policy=_read_policy(policy), verdict=verdict, inputs=inputs)
@@ -267,7 +268,7 @@ def _build_report(
 ) -> Report:
     if sections is _sections_of_written_release and audience == "internal" and not gathered.quasi_identifiers:
         raise InputError(
-            f"{gathered.file!r} is a masked or perturbed table: its file does not say what its internal report tells.",
+            f"{gathered.file!r} is a masked or perturbed table: its file does not say what its internal report shows.",
             hint="ask for it where it is made, or for the external report.",
         )
     default_title = f"Release {gathered.file}" if gathered.file else "A release"

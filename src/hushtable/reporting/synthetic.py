@@ -55,7 +55,7 @@ def _section_on_membership(found: Membership) -> Section:
         ),
     )
     tables = [attacks, *([columns] if found.columns else []), auditors]
-    return Section("membership", "Is it possible to tell who was in the data?", tuple(tables), _TESTING)
+    return Section("membership", "Is it possible to find out who was in the data?", tuple(tables), _TESTING)
 
 
 def _membership_row(found: MembershipAttack) -> tuple[str | Quantity, ...]:

@@ -10,6 +10,7 @@ from .attacks.copies import Copies as Copies, count_copies as count_copies
 from .attacks.distances import dcr as dcr, nndr as nndr
 from .attacks.few_records import Unicity as Unicity, unicity as unicity
 from .attacks.guesses import inference as inference, rapid as rapid, tcap as tcap
+from .attacks.linked_persons import LinkedPersons as LinkedPersons
 from .attacks.linking import (
     JoinRisk as JoinRisk,
     Linked as Linked,

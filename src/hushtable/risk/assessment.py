@@ -29,8 +29,8 @@ def _write_headline(risk: RiskAssessment) -> str:
     are = "is" if risk.n_unique == 1 else "are"
     if risk.population_size is None:
         return (
-            f"{risk.n_unique:,} of {n} {are} unique in the table; how many people outside it share their values, "
-            "and so how often a match with one of them would be right, is not known."
+            f"{risk.n_unique:,} of {n} {are} unique in the table. How many people outside the table share "
+            "their values is not known. To estimate it, give the size of the population."
         )
     fraction = format_percent(risk.sampling_fraction)
     unique = f"{risk.n_unique:,} of {n} {are} unique in the sample (f = {fraction} of the population)"
@@ -66,7 +66,7 @@ def _yield_notes(risk: RiskAssessment) -> Iterator[str]:
             kept = " although every class is large enough" if risk.within_tolerance else ""
             yield (
                 f"{each.n_homogeneous:,} records lie in classes that agree on {name}{kept}: "
-                "whoever finds a person's class knows it"
+                "anyone who finds a person's class knows it"
             )
     if risk.basis in ("population_size", "weights"):
         yield f"estimates hold for a random sample of the {risk.population_size:,.0f} people of that population"
@@ -77,7 +77,10 @@ def _yield_notes(risk: RiskAssessment) -> Iterator[str]:
         if risk.person is not None:
             yield "who has records in several classes counts once in each of them"
     if risk.basis == "weights":
-        yield "weights are taken for inverse chances to be in the table; trimmed or calibrated ones are not quite that"
+        yield (
+            "a weight is taken as 1 / the probability of selection; trimmed or calibrated weights meet this only "
+            "roughly"
+        )
     if risk.safe_harbor is not None:
         yield "the Safe Harbor's rules were checked by names and cells, which is no legal opinion"
 
@@ -188,9 +191,8 @@ class Records:
 class RiskAssessment(StatesFacts):
     """How easily people can be found again.
 
-    The risk of a record is 1 / the records of its class: the chance of a right
-    guess by someone who knows that the person is in the table (the prosecutor).
-    Where persons are counted, they take the place of records in every class size.
+    The risk of a record is 1 / the records of its class. This is the chance of a right guess by a prosecutor, who knows
+    that the person is in the table. Where persons are counted, they take the place of records in every class size.
 
     Attributes
     ----------

@@ -120,8 +120,8 @@ def _exchange_labels(
 
 
 _NO_CONTROL_NOTE: Final = (
-    "without a control table this rate does not show what the synthesis gave away: records also match by chance; "
-    "pass control= with records of the same kind that were never used for it"
+    "without a control table this rate does not show what the synthesis gave away: records also match by chance. "
+    "Pass control= with records of the same kind that were never used for it"
 )
 _BUDGET_ENDED_NOTE: Final = "the budget ended before all sets were looked at, so that the control was not compared"
 # With fewer no p-value is below 0.05, and they say little of a standard deviation.
@@ -173,8 +173,8 @@ class Mpuccs(StatesFacts):
     def details(self) -> Any:
         """A dataframe with one row per record and column set, made anew on each access.
 
-        ``combo_size``, ``syn_idx`` (the record's position in its table), ``field_combo`` (the columns), ``ori_idx``
-        (the position of the one original that equals it there), and ``value_combo`` where ``values=True``.
+        ``combo_size``, ``syn_idx`` (the record's position in its table), ``field_combo`` (the columns). Then
+        ``ori_idx`` (the position of the one original that equals it there), and ``value_combo`` where ``values=True``.
         """
         return frames.assemble(detail_columns(self.joint, self.collisions), self.source)
 
@@ -512,7 +512,7 @@ def encode_same_columns(
         if odd:
             raise ColumnError(
                 f"the {what} table and the synthetic one do not have the same columns: {quote_names(odd)} in one only.",
-                hint="give both tables the same columns; mpuccs can be told which ones to look at, by columns.",
+                hint="give both tables the same columns; mpuccs looks at those of columns=.",
             )
         if table.n_rows == 0:
             raise InputError(f"the {what} table is empty.", hint="a rate of nothing would say nothing; check the file.")

@@ -139,7 +139,7 @@ class TableAudit(StatesFacts):
             n_bound = sum(len(group) for group in self.bound_cells)
             facts.append(
                 f"{n_bound:,} of {n_cells:,} hidden cells can be computed from the value of one other hidden cell: "
-                "whoever is alone there knows it. Say who is: --alone."
+                "the person who is alone there knows it. Say who is: --alone."
             )
         facts += self.system.facts
         if not n_cells:

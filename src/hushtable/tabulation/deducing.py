@@ -135,7 +135,7 @@ def _raise_contradiction(system: CellSystem, cell: int | None) -> None:
     raise InputError(
         f"no table agrees with all that is shown{where}.",
         hint=f"this was read: {told}; combinations without a row are "
-        f"{'0 (if not: --absent hidden)' if knowledge.absent == 'zero' else 'hidden'}; labels of totals are as told.",
+        f"{'0 (if not: --absent hidden)' if knowledge.absent == 'zero' else 'hidden'}; labels of totals are as given.",
     )
 
 

@@ -58,7 +58,7 @@ def attack_with_tables(frame: Frame, claim: Classes, tables: TableAudit) -> tupl
         The tables count other records than the release, or name none of its columns.
     """
     if not tables.system.is_integer:
-        raise InputError("the tables hold sums.", hint="a release tells of counts: pass tables of counts.")
+        raise InputError("the tables hold sums.", hint="a release gives counts: pass tables of counts.")
     spreads = [
         spread
         for names in dict.fromkeys(_dimensions_of(reading.by, reading.across) for reading in tables.readings)

@@ -337,7 +337,7 @@ def _complete_knowledge(
         )
     if rules.sensitive is not None and reader.zeros == "shown":
         raise InputError(
-            "zeros are shown, and lines of a sensitive dimension may tell of a group by them.",
+            "zeros are shown, and lines of a sensitive dimension may reveal a group by them.",
             hint="hide zeros too: ReaderKnowledge(zeros='hidden'), --zeros hidden.",
         )
     return ReaderKnowledge("sums" if is_sum else "counts", reader.zeros, "zero", public=reader.public)

@@ -111,7 +111,7 @@ class RoundedTables(PublishedTables):
             f"{self.system.n_cells:,} counts of {tables} are multiples of {self.base} that add up; each is less than "
             f"{self.reach + 1} from the true one, {self.moved.mean():.1f} on average."
         )
-        once = "Round these tables once: the mean of several roundings tells the true counts."
+        once = "Round these tables once: the mean of several roundings reveals the true counts."
         if not self.steps:
             return told, once, *self.system.facts
         beyond = f"No neighbouring multiples of {self.base} add up: counts may be {self.steps} multiples further off."
@@ -144,7 +144,7 @@ def round_tables(
         Whose record a row is: each counts once, and must be in one cell only.
     hierarchies : mapping of column to {parent: [children]}, or a table with a column a level
     seed : int, optional
-        A secret that decides how cells are rounded; whoever knows it can compute counts. Default: a new one.
+        A secret that decides how cells are rounded; anyone who knows it can compute counts. Default: a new one.
     budget : Budget, optional
         How long the nearest table is looked for. Default: 60 seconds.
 

@@ -54,9 +54,9 @@ def check_certificate(
 
     The checker reads the input as `hushtable.anonymize` does, or as you say, and never as the certificate says. The
     verdict names the readings, and what the certificate is about: the models, the loss, the limit of suppression.
-    Kinds: ``lattice`` (full-domain recoding), ``blocks`` (minimal generalization), ``suppression`` (local
-    suppression), ``prices`` (`Release.with_bound`), ``triples`` (microaggregation with ``prove``), ``witnesses``
-    (tables that hide cells, of `hushtable.check_tables`; the data are the published tables).
+    Kinds: ``lattice`` (full-domain recoding), ``blocks`` (minimal generalization), ``suppression`` (local suppression),
+    ``prices`` (`Release.with_bound`), ``triples`` (microaggregation with ``prove``). Also ``witnesses`` (tables that
+    hide cells, of `hushtable.check_tables`; the data are the published tables).
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def check_certificate(
         if document.kind in (prices.KIND, "triples"):
             raise InputError(
                 f"hierarchies for a certificate of {document.kind}.",
-                hint="its floor holds of values themselves; leave them out.",
+                hint="its lower bound holds of values themselves; leave them out.",
             )
         entries["hierarchies"] = {**entries.get("hierarchies", {}), **hierarchies}
     return KINDS[document.kind](data, entries, Reading(specs or {}, tuple(by_rank), tuple(hierarchies or ())))

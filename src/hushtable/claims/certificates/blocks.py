@@ -139,7 +139,7 @@ class StatedFloor:
         if abs(cost - self.value) > self.slack:
             yield Failure(f"{condition}: they lose {cost!r}")
         if self.bound > self.value + self.slack:
-            yield Failure(f"{condition}: they lose less than the floor")
+            yield Failure(f"{condition}: they lose less than the lower bound")
 
 
 def read_floor(entries: FloorEntries, unit: float) -> tuple[FloatArray, int, float, float, float]:

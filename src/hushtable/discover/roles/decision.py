@@ -142,14 +142,14 @@ class Roles:
         ranked = sorted((column for column in self.columns if column.power > 0), key=lambda column: -column.power)
         if not ranked:
             raise InputError(
-                "no column that others can know tells people apart, so there is nothing to draw.",
+                "no column that others can know distinguishes people, so there is nothing to draw.",
                 hint="the roles and their reasons are in `to_frame()`.",
             )
         return charts.bars(
             [column.name for column in ranked],
             [100 * column.power for column in ranked],
             label="identifying power (%)",
-            title=f"{ranked[0].name} tells most apart: {100 * ranked[0].power:.0f} %",
+            title=f"{ranked[0].name} distinguishes most: {100 * ranked[0].power:.0f} %",
             ax=ax,
         )
 
@@ -337,7 +337,7 @@ def _decide_role(finding: Finding, share: float, relative: float) -> Decision:
     role: Proposal = "quasi-identifier" if score >= _MIN_DECIDED_SCORE else "ask" if is_in_doubt else "other"
     if finding.cells.n_values == 1 and not finding.cells.n_missing:
         return Decision("other", "it holds a single value", 0.0, known_by, 0.0)
-    reason = f"{finding.reason}, but tells hardly anyone apart" if relative < _MIN_POWER_SHARE else finding.reason
+    reason = f"{finding.reason}, but distinguishes hardly anyone" if relative < _MIN_POWER_SHARE else finding.reason
     return Decision(role, reason, score, known_by, share)
 
 

@@ -211,5 +211,5 @@ def are_about_persons(findings: Iterable[Finding]) -> tuple[bool, str]:
     if weak and for_persons > for_things:
         return True, f"the rows may be about persons: {quote_names(weak)} can be of a person"
     if things:
-        return False, f"the rows are about things: {quote_names(things)} say so, and no column speaks of a person"
-    return False, "no column speaks of a person; where the rows are persons all the same, say of_persons=True"
+        return False, f"the rows are about things: {quote_names(things)} say so, and no column looks like persons"
+    return False, "no column looks as if the rows were persons; if they are, say of_persons=True"

@@ -79,7 +79,7 @@ class Timelines:
                 )
             yield careful(
                 "a shift alone protects nobody. It hides calendar dates until one date of a person is known, and then "
-                "tells all of them. What is promised here counts shifted dates as known."
+                "reveals all of them. What is promised here counts shifted dates as known."
             )
         for name, known in self.intervals.items():
             chances = [f"{100 * each.found:.1f} %" for each in known if each.n_intervals]
@@ -101,6 +101,6 @@ def _describe_curve(curve: DateCurve) -> Iterator[str]:
         )
     yield (
         f"Of {curve.n_offsets:,} offsets, weekday and season leave {curve.mean_offsets:,.1f} on average, and "
-        f"{curve.fewest_offsets:,.1f} for the person of whom they tell most ({curve.n_persons:,} persons looked at). "
+        f"{curve.fewest_offsets:,.1f} for the person of whom they reveal most ({curve.n_persons:,} persons looked at). "
         f"The busiest month has {curve.month_peak:.2f} times the mean, {curve.input_month_peak:.2f} in the input."
     )

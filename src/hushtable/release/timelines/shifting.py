@@ -76,7 +76,7 @@ class DateShift:
         if self.reach > _MAX_SHARE_OF_WINDOW * n_days:
             raise InputError(
                 f"within = {self.within!r} is more than half of the window of {n_days:,} days.",
-                hint="records at its ends are left out, so that half of them or more would go: shift by less, or count "
+                hint="records at its ends are left out, so that half of them or more would go. Shift by less, or count "
                 "days since the first event of a person (`action: since-first`).",
             )
 
@@ -113,8 +113,8 @@ class DateShift:
         first, last = self.published_window
         return (
             f"Dates are shifted by {self.offsets_in_words}. Records are published where all their shifted dates lie "
-            f"from {first} to {last}; the others are left out, about {100 * self.share_left_out:.0f} % of the records "
-            "where they are spread evenly over the window."
+            f"from {first} to {last}. The others are left out: about {100 * self.share_left_out:.0f} % of the records "
+            "if they are spread evenly over the window."
         )
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from hushtable.risk.attacks.fitting import (
     MAX_FEW,
     PlaceAxis,
     PublishedTable,
+    Suspects,
     axes_of,
     count_suspects,
     number_by_value,
@@ -24,10 +25,13 @@ from hushtable.risk.attacks.fitting import (
     own_axis,
     values_of,
 )
+from hushtable.risk.attacks.scoring import BestMatches, check_eccentricity, find_best_matches
 from hushtable.risk.intervals import clip_interval, wilson_interval
-from hushtable.risk.nearness import check_tolerance
+from hushtable.risk.nearness import Reaches, check_tolerance, reaches_of
 from hushtable.tables import Table, persons_of
 from hushtable.wording import StatesFacts, join_names
+
+_DRAWS_PER_WRONG_RECORD: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +46,17 @@ class Trials:
     n_lost: int  # the known records fit nobody
     n_right: int | None  # found, and the person who was looked for; None where nobody can tell
     few: int
+    n_best: int | None = None  # with a score: nobody else has the highest one, by whatever margin
 
     @property
     def rate(self) -> float:
         """Of the persons looked for, the share that is found, in [0, 1]. Higher is riskier."""
         return self.n_found / self.n_trials
+
+    @property
+    def right_rate(self) -> float | None:
+        """Of the persons looked for, the share that is found rightly; None where nobody can tell."""
+        return None if self.n_right is None else self.n_right / self.n_trials
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -59,7 +69,7 @@ class Trials:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
         counts = {name: getattr(self, name) for name in self.__slots__}
-        return {**counts, "rate": self.rate, "interval": list(self.interval)}
+        return {**counts, "rate": self.rate, "interval": list(self.interval), "right_rate": self.right_rate}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +88,10 @@ class Unicity(StatesFacts):
     n_records, n_persons : int
         Of the table that is searched.
     seed : int
+    wrong : int
+        So many of the known records are wrong.
+    eccentricity : float, optional
+        With a score, how far a match exceeds the second best; without one, all known records fit.
     """
 
     person: str
@@ -87,6 +101,8 @@ class Unicity(StatesFacts):
     n_records: int = 0
     n_persons: int = 0
     seed: int = field(default=0, repr=False)
+    wrong: int = 0
+    eccentricity: float | None = None
 
     @property
     def rate(self) -> float:
@@ -98,7 +114,17 @@ class Unicity(StatesFacts):
         """What matters most, in a sentence."""
         most = max(self.known, key=lambda each: each.rate)
         records = "1 record" if most.n_known == 1 else f"{most.n_known} records"
-        return f"Who knows {records} of a person finds {format_percent(most.rate)} of {most.n_trials:,} persons."
+        if self.eccentricity is None:
+            return f"Who knows {records} of a person finds {format_percent(most.rate)} of {most.n_trials:,} persons."
+        if most.right_rate is None:
+            return (
+                f"Who knows {records} of a person, {self.wrong} of them wrong, names somebody for "
+                f"{format_percent(most.rate)} of {most.n_trials:,} persons; nobody can tell how often rightly."
+            )
+        return (
+            f"Who knows {records} of a person, {self.wrong} of them wrong, finds {format_percent(most.right_rate)} of "
+            f"{most.n_trials:,} persons, and takes another person for {format_percent(most.rate - most.right_rate)}."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values; no person and no record is in it."""
@@ -109,6 +135,8 @@ class Unicity(StatesFacts):
             "n_records": self.n_records,
             "n_persons": self.n_persons,
             "seed": self.seed,
+            "wrong": self.wrong,
+            "eccentricity": self.eccentricity,
             "rate": self.rate,
             "known": [each.to_dict() for each in self.known],
         }
@@ -117,11 +145,17 @@ class Unicity(StatesFacts):
     def facts(self) -> tuple[str, ...]:
         """What was found, in whole sentences, the most dangerous first."""
         roughly = [f"{name} within {amount}" for name, amount in self.tolerance.items()]
-        return (
-            self.headline,
+        searched = (
             f"Known of a record: {join_names((*self.items, *roughly))}; {self.n_records:,} records of "
-            f"{self.n_persons:,} persons are searched.",
+            f"{self.n_persons:,} persons are searched."
         )
+        if self.eccentricity is None:
+            return self.headline, searched
+        scored = (
+            f"A person is found if the known records that may be theirs, rare ones weighing more, score "
+            f"{self.eccentricity:g} standard deviations above the second best."
+        )
+        return self.headline, searched, scored
 
 
 def unicity(
@@ -132,6 +166,8 @@ def unicity(
     known: int | Sequence[int] = (2, 4, 8),
     tolerance: Mapping[str, Any] | None = None,
     original: Any = None,
+    wrong: int = 0,
+    eccentricity: float | None = None,
     n_trials: int = 1000,
     few: int = 5,
     specs: Mapping[str, ColumnSpec] | None = None,
@@ -157,6 +193,12 @@ def unicity(
         A column that is not named is not known.
     original : path or dataframe, optional
         Of a published file: the records that are known. Without it a file's own cells are known as they are.
+    wrong : int
+        So many of the known records are wrong: records of others that fit none of the person's own. The attacker does
+        not know which, and takes the person with the highest score.
+    eccentricity : float, optional
+        By how many standard deviations of all scores a match must exceed the second highest: 1.5 if records are wrong.
+        Where none is, all known records must fit, unless this asks for a score.
     n_trials : int
         For each number of records, so many persons are drawn; all where there are no more.
     few : int
@@ -173,8 +215,8 @@ def unicity(
     ColumnError
         A column does not exist.
     InputError
-        An amount does not fit its column, nobody has as many records as are known, or the release has no column that
-        links the records of a person.
+        An amount does not fit its column, nobody has as many records as are known, as many are wrong, or the release
+        has no column that links the records of a person.
 
     Notes
     -----
@@ -182,9 +224,14 @@ def unicity(
     The more is known of a person, the fewer are the candidates; the larger the tolerance, the more. Records of a
     person are drawn so that those of a smaller number are among those of a larger one. Missing cells fit missing ones.
 
-    With 8 movies and their dates within 14 days, 99 % of the subscribers of Netflix were found (Narayanan and
-    Shmatikov 2008, who also let two of the eight be wrong; here none is). Rows are looked up through an inverted
-    index: 1,000 trials in 10 million records take about 10 s, most of which is reading them.
+    With 8 movies and their dates within 14 days, 99 % of the subscribers of Netflix were found though 2 of the 8 were
+    wrong (Narayanan and Shmatikov 2008). Their score, and where ours departs: a known record that a person may have
+    counts 1 / log(n), n the persons who may have its ``item``, at least 2; a row counts for one known record; what is
+    known fits or not, and does not fade with the distance. Records that are wrong are drawn from all others; whoever
+    shares nearly all records may be known rightly for all that.
+
+    Rows are looked up through an inverted index: 1,000 trials in 10 million records take about 10 s, most of which is
+    reading them.
 
     Examples
     --------
@@ -201,9 +248,14 @@ def unicity(
     >>> found = unicity(ratings, person="user", item="movie", known=[1, 2], tolerance={"day": 7})
     >>> found.known[1].n_found, found.known[1].rate
     (3, 1.0)
+    >>> unicity(ratings, person="user", item=["movie", "day"], known=3, wrong=1, eccentricity=1).known[0].n_right
+    3
     """
     check_specs(specs)
-    sizes = _parse_sizes(known)
+    check_whole("wrong", wrong, 0)
+    sizes = _parse_sizes(known, wrong)
+    if wrong or eccentricity is not None:
+        eccentricity = check_eccentricity(eccentricity)
     check_whole("n_trials", n_trials, 1)
     check_whole("few", few, 1, MAX_FEW)
     check_whole("seed", seed, 0)
@@ -223,37 +275,63 @@ def unicity(
     axes, cells = _build_axes(publication, table, columns, amounts, is_own=source is publication.frame)
     known_persons, persons = persons_of(source, person), persons_of(publication.frame, person)
     counterparts = _find_counterparts(publication, source, known_persons, persons, person)
-    draws = _DrawnRecords.from_persons(known_persons, sizes, int(seed), int(n_trials))
+    draws = _DrawnRecords.from_persons(known_persons, [size - wrong for size in sizes], int(seed), int(n_trials))
+    wrong_rows = _draw_wrong_records(
+        table, reaches_of(table, amounts), known_persons, draws.rows[:, 0], int(wrong), int(seed)
+    )
+    exact = [j for j, name in enumerate(columns) if name not in amounts]
     results = []
     for size in sizes:
-        trials = draws.rows[draws.n_records >= size][:n_trials, :size]
+        is_able = draws.n_records >= size - wrong
+        trials = np.hstack([draws.rows[:, : size - wrong], wrong_rows])[is_able][:n_trials]
         starts = np.arange(len(trials) + 1, dtype=np.int64) * size
-        candidates = count_suspects(axes, cells, persons, table.codes[:, trials.reshape(-1)], starts, max(few, 2))
+        looked_up = axes, cells, persons, table.codes[:, trials.reshape(-1)], starts
+        candidates: Suspects | BestMatches
+        if eccentricity is None:
+            candidates = count_suspects(*looked_up, max(few, 2))
+        else:
+            candidates = find_best_matches(*looked_up, exact=exact, eccentricity=eccentricity)
         is_found = candidates.counts == 1
         targets = known_persons[trials[:, 0]]
         is_right = None if counterparts is None else counterparts[targets] == candidates.first
         results.append(
             Trials(
                 size,
-                draws.n_able[size],
+                draws.n_able[size - wrong],
                 len(trials),
                 int(is_found.sum()),
                 int(((candidates.counts > 0) & (candidates.counts < max(few, 2))).sum()),
                 int((candidates.counts == 0).sum()),
                 None if is_right is None else int(is_right[is_found].sum()),
                 few,
+                int(candidates.is_alone.sum()) if isinstance(candidates, BestMatches) else None,
             )
         )
     n_persons = len(np.unique(persons[persons >= 0]))
-    return Unicity(person, items, amounts, tuple(results), publication.frame.n_rows, n_persons, int(seed))
+    return Unicity(
+        person,
+        items,
+        amounts,
+        tuple(results),
+        publication.frame.n_rows,
+        n_persons,
+        int(seed),
+        int(wrong),
+        eccentricity,
+    )
 
 
-def _parse_sizes(known: Any) -> list[int]:
+def _parse_sizes(known: Any, wrong: int) -> list[int]:
     sizes = list(known) if isinstance(known, (Sequence, np.ndarray)) and not isinstance(known, str) else [known]
     for each in sizes:
         check_whole("known", each, 1)
     if not sizes:
         raise InputError("known is empty.", hint="say how many records of a person are known, as known=[2, 4].")
+    if min(sizes) <= wrong:
+        raise InputError(
+            f"wrong = {wrong}, and {min(sizes)} of a person's records are known: none of them would be right.",
+            hint=f"let known be {wrong + 1} or more, or wrong less.",
+        )
     return sorted({int(each) for each in sizes})
 
 
@@ -331,3 +409,27 @@ class _DrawnRecords:
             picks = rng.permutation(int(n_records[person]))[:n]
             rows[i, :n] = by_person[ends[person] - n_records[person] + picks]
         return cls(rows, n_records[drawn_persons], n_able)
+
+
+def _draw_wrong_records(
+    table: Table, reaches: Reaches, persons: CodeArray, own_rows: CountArray, n_wrong: int, seed: int
+) -> CountArray:
+    """Draw records of others that fit none of a person's own, for the person of each row: (n_rows, n_wrong).
+
+    Of many draws the first that do not fit are taken. If all of them fit, the person shares nearly every record.
+    """
+    if not n_wrong:
+        return np.empty((len(own_rows), 0), dtype=np.int64)
+    rng = np.random.default_rng([seed, n_wrong])
+    order = np.argsort(persons, kind="stable")
+    starts, ends = (np.searchsorted(persons[order], persons[own_rows], side=side) for side in ("left", "right"))
+    wrong_rows = np.empty((len(own_rows), n_wrong), dtype=np.int64)
+    for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        drawn = rng.integers(table.n_rows, size=_DRAWS_PER_WRONG_RECORD * n_wrong)
+        fits = np.ones((len(drawn), end - start), dtype=bool)
+        for j, codes in enumerate(table.codes):
+            known, own = codes[drawn][:, None], codes[order[start:end]]
+            low, high = (known, known + 1) if j not in reaches else (each[known] for each in reaches[j])
+            fits &= (low <= own) & (own < high)
+        wrong_rows[i] = drawn[np.argsort(fits.any(axis=1), kind="stable")[:n_wrong]]
+    return wrong_rows

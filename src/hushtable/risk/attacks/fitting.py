@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.claims import coverage_matrix, list_cells_with_missing, list_cells_with_points, rules_of
 from hushtable.columns import (
     SUPPRESSED,
@@ -139,7 +139,7 @@ def axes_of(
         part, cells[j] = _cells_of(publication, name)
         if part.is_unexplained:
             msg = (
-                f"nobody tells what labels of column {name!r} mean: they are taken to fit every value. Who knows it "
+                f"nobody says what labels of column {name!r} mean: they are taken to fit every value. Who knows it "
                 "finds more."
             )
             warnings.warn(msg, stacklevel=4)
@@ -181,7 +181,7 @@ def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequen
     for name, part, table in sides:
         if part.is_unexplained:
             raise InputError(
-                f"nobody tells what labels of column {name!r} mean.",
+                f"nobody says what labels of column {name!r} mean.",
                 hint="say it in hierarchies, pass the release itself, or leave the column out.",
             )
         if table.source is not None and name in table.source.columns:
@@ -478,6 +478,26 @@ def count_suspects(
     nobody, who is no candidate; ``known_codes`` (n_columns, n_known): codes, those of a trial side by side; ``starts``
     (n_trials + 1,).
     """
+    looked_up, sought = index_rows(axes, cells, persons, known_codes, starts)
+    # Of a trial, the record that leaves the fewest rows comes first.
+    sought, _ = sort_known_records(sought, (sought.windows[:, :, 1] - sought.windows[:, :, 0]).sum(axis=1))
+    counts, first = np.empty(len(starts) - 1, dtype=np.int64), np.empty(len(starts) - 1, dtype=np.int32)
+    count_candidates(looked_up, sought, enough, counts, first)
+    return Suspects(counts, first)
+
+
+def sort_known_records(sought: Sought, ranks: CountArray | FloatArray) -> tuple[Sought, CountArray]:
+    """Sort the known records of each trial by their ranks; return them, and which was where."""
+    trials = np.repeat(np.arange(len(sought.starts) - 1), np.diff(sought.starts))
+    order = np.lexsort((ranks, trials))
+    runs, windows = np.ascontiguousarray(sought.runs[order]), np.ascontiguousarray(sought.windows[order])
+    return Sought(runs, windows, sought.starts), order
+
+
+def index_rows(
+    axes: Sequence[PlaceAxis], cells: CodeArray, persons: CodeArray, known_codes: CodeArray, starts: CountArray
+) -> tuple[LookedUp, Sought]:
+    """Index published rows by the column that leaves the fewest for the known records; as for `count_suspects`."""
     owned_rows = np.flatnonzero(persons >= 0)
     by_person = owned_rows[np.argsort(persons[owned_rows], kind="stable")]
     whose = persons[by_person]
@@ -493,9 +513,6 @@ def count_suspects(
         ),
         key=lambda each: each.n_rows,
     )
-    sizes = (best.windows[:, :, 1] - best.windows[:, :, 0]).sum(axis=1)
-    # Of a trial, the record that leaves the fewest rows comes first.
-    order = np.lexsort((sizes, np.repeat(np.arange(len(starts) - 1), np.diff(starts))))
     offsets = np.cumsum([0, *(len(axis.cell_runs) for axis in axes)])
     rows = np.empty((len(by_person), len(axes)), dtype=np.int32)
     for j, (axis, codes) in enumerate(zip(axes, cells, strict=True)):
@@ -510,10 +527,7 @@ def count_suspects(
         np.searchsorted(whose, np.arange(n_persons + 1)),
         best.rows_in_order(),
     )
-    sought = Sought(np.ascontiguousarray(known_runs[order]), np.ascontiguousarray(best.windows[order]), starts)
-    counts, first = np.empty(len(starts) - 1, dtype=np.int64), np.empty(len(starts) - 1, dtype=np.int32)
-    count_candidates(lookup, sought, enough, counts, first)
-    return Suspects(counts, first)
+    return lookup, Sought(known_runs, best.windows, starts)
 
 
 def _shift_runs(runs: CountArray, n_bits: int) -> CountArray:

@@ -25,9 +25,11 @@ from hushtable.risk.attacks.fitting import (
     values_of,
     with_spelling_of,
 )
+from hushtable.risk.attacks.linked_persons import LinkedPersons, link_persons
+from hushtable.risk.attacks.scoring import check_eccentricity
 from hushtable.risk.intervals import clip_interval, excess_risk, wilson_interval
 from hushtable.risk.nearness import check_tolerance, classes_of
-from hushtable.tables import Mismatch, Table, describe_values, has_too_few, warn_of_mismatches
+from hushtable.tables import Mismatch, Table, describe_values, has_too_few, persons_of, warn_of_mismatches
 from hushtable.wording import StatesFacts, careful, join_names
 
 
@@ -74,9 +76,14 @@ class Linked:
         return None if self.n_right is None else self.n_right / self.n_records
 
     @property
+    def hits(self) -> tuple[int, int]:
+        """How many records are linked, and of how many."""
+        return self.n_one_record, self.n_records
+
+    @property
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of the rate, where the outside records are a sample of all that others may hold."""
-        centre, error = wilson_interval(self.n_one_record, self.n_records)
+        centre, error = wilson_interval(*self.hits)
         return clip_interval(centre - error, centre + error)
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,9 +106,14 @@ class Linking(StatesFacts):
     control : Linked, optional
         What people find who are not in the release: their links are wrong, all of them.
     excess : float, optional
-        Of the outside records, the share that is linked beyond what the control is: (attack - control) / (1 - control)
+        Of the outside records, or persons, the share that is linked beyond what the control is:
+        (attack - control) / (1 - control)
     excess_interval : tuple of float, optional
         Its 95 % interval.
+    persons, control_persons : LinkedPersons, optional
+        What all records of a person find together, and of the control.
+    eccentricity : float, optional
+        How far a match of persons exceeds the second best, in standard deviations of all scores.
     """
 
     on: tuple[str, ...]
@@ -110,16 +122,30 @@ class Linking(StatesFacts):
     control: Linked | None = None
     excess: float | None = None
     excess_interval: tuple[float, float] | None = None
+    persons: LinkedPersons | None = None
+    control_persons: LinkedPersons | None = None
+    eccentricity: float | None = None
 
     @property
     def rate(self) -> float:
-        """The share of the outside records that fits one released record alone, in [0, 1]. Higher is riskier."""
-        return self.found.rate
+        """Of the outside records, or persons, the share that is linked with one alone, in [0, 1]. Higher is riskier."""
+        return self.found.rate if self.persons is None else self.persons.rate
 
     @property
     def headline(self) -> str:
         """What matters most, in a sentence."""
-        links = self.found
+        links, persons = self.found, self.persons
+        if persons is not None and persons.n_right is None:
+            return (
+                f"{persons.n_found:,} of {persons.n_persons:,} outside persons ({format_percent(persons.rate)}) are "
+                "linked with one released person; nobody can tell how many rightly."
+            )
+        if persons is not None:
+            n_wrong = persons.n_found - (persons.n_right or 0)
+            return (
+                f"{persons.n_right:,} of {persons.n_persons:,} outside persons are linked with themselves, and "
+                f"{n_wrong:,} with another released person."
+            )
         right = "" if links.n_right is None else f", {links.n_right:,} of them the right one"
         return (
             f"{links.n_one_record:,} of {links.n_records:,} outside records ({format_percent(links.rate)}) fit one "
@@ -136,6 +162,9 @@ class Linking(StatesFacts):
             "control": None if self.control is None else self.control.to_dict(),
             "excess": self.excess,
             "excess_interval": None if self.excess_interval is None else list(self.excess_interval),
+            "persons": None if self.persons is None else self.persons.to_dict(),
+            "control_persons": None if self.control_persons is None else self.control_persons.to_dict(),
+            "eccentricity": self.eccentricity,
         }
 
     @property
@@ -145,6 +174,7 @@ class Linking(StatesFacts):
         if self.excess is not None and self.excess_interval is not None:
             low, high = self.excess_interval
             facts.append(f"Beyond the control, {self.excess:.2%} are linked (95 % interval {low:.2%} to {high:.2%}).")
+        facts += self._facts_on_persons()
         facts.append(
             f"Of {links.n_records:,} outside records, {links.n_one_class:,} fit one class{_right(links)}, "
             f"{links.n_few:,} fewer than {links.few} records, and {links.n_lost:,} none."
@@ -159,6 +189,22 @@ class Linking(StatesFacts):
             facts.append(careful("no control was given: nothing says how many links come by chance."))
         return *facts, f"The tables were compared on {join_names(self.on)}."
 
+    def _facts_on_persons(self) -> list[str]:
+        persons, control = self.persons, self.control_persons
+        if persons is None:
+            return []
+        facts = [
+            f"A person is linked if the records that fit, rare ones weighing more, score {self.eccentricity:g} "
+            "standard deviations above the second best.",
+            f"Of {persons.n_persons:,} outside persons, {persons.n_best:,} have one best match by whatever margin, "
+            f"{persons.n_few:,} fewer than {persons.few} within the limit, and {persons.n_lost:,} none.",
+        ]
+        if control is not None:
+            facts.append(
+                f"Of {control.n_persons:,} control persons, {control.n_found:,} are linked, all of them wrongly."
+            )
+        return facts
+
 
 def _right(found: Linked) -> str:
     return "" if found.n_right_class is None else f" ({found.n_right_class:,} with their own)"
@@ -170,13 +216,15 @@ def link(
     *,
     on: Sequence[str] | Mapping[str, str],
     tolerance: Mapping[str, Any] | None = None,
+    person: str | None = None,
+    eccentricity: float | None = None,
     truth: str | None = None,
     control: Any = None,
     few: int = 5,
     specs: Mapping[str, ColumnSpec] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
 ) -> Linking:
-    """Look up the records of an outside table in a released one.
+    """Look up the records of an outside table in a released one, or all records of a person together.
 
     Parameters
     ----------
@@ -188,6 +236,12 @@ def link(
         The columns that are compared.
     tolerance : mapping of released column to amount, optional
         How far outside values may be from the truth, as in `hushtable.unicity`; exact where it says nothing.
+    person : str, optional
+        A column that tells which records are one person's, in the outside table and in the released one; the two need
+        not call a person the same. The records of an outside person are then looked up together, and some of them may
+        be wrong.
+    eccentricity : float, optional
+        By how many standard deviations of all scores a match of persons must exceed the second highest: 1.5.
     truth : str, optional
         A column that tells whose record a row is, in the outside table and in the released one, or in a release's
         source. Only with it is known how many links are right.
@@ -212,6 +266,9 @@ def link(
     Of a class everybody learns what its records have in common. A link with one class that holds its record is right
     for that, even where no link with a record is.
 
+    Persons are scored as in `hushtable.unicity` (Narayanan and Shmatikov 2008); the columns of ``on`` that have no
+    tolerance are those whose rare values weigh most.
+
     Examples
     --------
     >>> import polars as pl
@@ -223,24 +280,49 @@ def link(
     """
     check_specs(specs)
     check_whole("few", few, 1, MAX_FEW)
-    pairs = _parse_pairs(on)
+    pairs, limit = _parse_pairs(on), _parse_limit(person, eccentricity)
     publication = open_publication(release, specs, hierarchies)
     amounts = check_tolerance(tolerance, [name for name, _ in pairs])
     outside_frame = _read_outside(outside, pairs, publication, "outside")
     # The release may mark missing cells in its own way.
     publication = with_spelling_of(publication, PublishedTable(outside_frame), [(other, name) for name, other in pairs])
     owners = None if truth is None else _number_owners(publication, PublishedTable(outside_frame), truth)
-    links = _link_records(publication, outside_frame, pairs, amounts, few, owners)
-    linking = Linking(tuple(name for name, _ in pairs), amounts, links)
+    search = _Search(publication, pairs, amounts, few, person, limit)
+    links, persons = _link_table(search, outside_frame, owners)
+    linking = Linking(tuple(name for name, _ in pairs), amounts, links, persons=persons, eccentricity=limit)
     if control is None:
         return linking
-    by_chance = _link_records(
-        publication, _read_outside(control, pairs, publication, "control"), pairs, amounts, few, None
-    )
-    attack, chance = (wilson_interval(each.n_one_record, each.n_records) for each in (links, by_chance))
+    control_frame = _read_outside(control, pairs, publication, "control")
+    by_chance, persons_by_chance = _link_table(search, control_frame, None)
+    attack, chance = (wilson_interval(*each.hits) for each in (persons or links, persons_by_chance or by_chance))
     value, error = excess_risk(attack, chance)
     excess, interval = min(max(value, 0.0), 1.0), clip_interval(value - error, value + error)
-    return replace(linking, control=by_chance, excess=excess, excess_interval=interval)
+    return replace(
+        linking, control=by_chance, excess=excess, excess_interval=interval, control_persons=persons_by_chance
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """What records are looked up in, and how."""
+
+    publication: PublishedTable
+    pairs: Sequence[tuple[str, str]]
+    amounts: Mapping[str, Any]
+    few: int
+    person: str | None
+    eccentricity: float | None
+
+
+def _parse_limit(person: str | None, eccentricity: float | None) -> float | None:
+    if person is not None:
+        return check_eccentricity(eccentricity)
+    if eccentricity is not None:
+        raise InputError(
+            f"eccentricity = {eccentricity!r} has no effect without person.",
+            hint="name the column of the person, or leave it out: single records fit or do not.",
+        )
+    return None
 
 
 def _parse_pairs(on: Any) -> list[tuple[str, str]]:
@@ -262,22 +344,44 @@ def _read_outside(data: Any, pairs: Sequence[tuple[str, str]], publication: Publ
     return with_spelling_of(PublishedTable(frame), publication, pairs).frame
 
 
+def _link_table(
+    search: _Search, outside: Frame, owners: tuple[CountArray, CountArray] | None
+) -> tuple[Linked, LinkedPersons | None]:
+    """Look up the records of a table, and where they are known, its persons."""
+    known_table = Table.encode(outside, [theirs for _, theirs in search.pairs])
+    axes, cells = axes_of(search.publication, known_table, search.pairs, search.amounts)
+    tables = search.publication, PublishedTable(outside)
+    _warn_where_nothing_fits(tables, search.pairs, axes, cells, known_table.codes)
+    links = _link_records(axes, cells, known_table.codes, search.few, owners)
+    if search.person is None or search.eccentricity is None:
+        return links, None
+    released_persons, outside_persons = (persons_of(table.frame, search.person) for table in tables)
+    persons, seekers, found_persons = link_persons(
+        axes,
+        cells,
+        known_table.codes,
+        (released_persons, outside_persons),
+        exact=[j for j, (name, _) in enumerate(search.pairs) if name not in search.amounts],
+        eccentricity=search.eccentricity,
+        few=search.few,
+    )
+    if owners is None:
+        return links, persons
+    return links, replace(persons, n_right=_n_owned(owners[0], released_persons, found_persons, owners[1][seekers]))
+
+
 def _link_records(
-    publication: PublishedTable,
-    outside: Frame,
-    pairs: Sequence[tuple[str, str]],
-    amounts: Mapping[str, Any],
+    axes: Sequence[PlaceAxis],
+    cells: CodeArray,
+    known_codes: CodeArray,
     few: int,
     owners: tuple[CountArray, CountArray] | None,
 ) -> Linked:
-    known_table = Table.encode(outside, [theirs for _, theirs in pairs])
-    axes, cells = axes_of(publication, known_table, pairs, amounts)
-    starts = np.arange(known_table.n_rows + 1, dtype=np.int64)
-    rows = np.arange(publication.frame.n_rows, dtype=np.int32)
+    starts = np.arange(known_codes.shape[1] + 1, dtype=np.int64)
+    rows = np.arange(cells.shape[1], dtype=np.int32)
     classes = classes_of(cells).astype(np.int32)
-    _warn_where_nothing_fits((publication, PublishedTable(outside)), pairs, axes, cells, known_table.codes)
-    by_record = count_suspects(axes, cells, rows, known_table.codes, starts, max(few, 2))
-    by_class = count_suspects(axes, cells, classes, known_table.codes, starts, 2)
+    by_record = count_suspects(axes, cells, rows, known_codes, starts, max(few, 2))
+    by_class = count_suspects(axes, cells, classes, known_codes, starts, 2)
     one_record, one_class = by_record.counts == 1, by_class.counts == 1
     n_right = n_right_class = None
     if owners is not None:
@@ -285,7 +389,7 @@ def _link_records(
         n_right = _n_owned(published_owners, rows, by_record.first[one_record], known_owners[one_record])
         n_right_class = _n_owned(published_owners, classes, by_class.first[one_class], known_owners[one_class])
     return Linked(
-        known_table.n_rows,
+        known_codes.shape[1],
         int((by_record.counts == 0).sum()),
         int(one_record.sum()),
         int(one_class.sum()),

@@ -52,7 +52,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "ends": 'Publish with recoding="cut", or by a hierarchy of fixed intervals: their ends come from no record.',
     "shared persons": "Leave these persons out of the later batch (apply --distinct-persons), or publish both as one.",
     "linked releases": "Make the pseudonyms of each release with a new key, or judge all releases as one table.",
-    "hidden cells": "Publish the tables or the records, or make tables of the released records: they tell no more.",
+    "hidden cells": "Publish the tables or the records, or make tables of the released records: they reveal no more.",
     "narrowed classes": "Publish the tables or the records, or tables of the labels that the release shows.",
     "linked records": "Leave the column out that links records, or make its pseudonyms fresh for every record.",
 }

@@ -29,7 +29,7 @@ _MIN_OTHERS_FOR_A_THOUSANDTH: Final = 1_000
 _MAX_COLUMNS_NAMED: Final = 3
 _LEAST_SHARE_TOLD: Final = 0.0005  # which is 0.1 of 100 people
 _SHADOW_NOTE: Final = (
-    "An attacker who can repeat the synthesis finds more: these figures are a lower bound of what the table tells."
+    "An attacker who can repeat the synthesis finds more: these figures are a lower bound of what the table reveals."
 )
 
 MembershipVerdict = Literal["found", "not found", "cannot say"]
@@ -199,15 +199,14 @@ class Membership(StatesFacts):
             )
         if self.drift.is_shifted:
             doubts.append(
-                f"the control differs from the people: they are told apart without the synthetic table (AUC "
+                f"the control differs from the people: they can be distinguished without the synthetic table (AUC "
                 f"{self.drift.auc.value:.3f})"
             )
         if not (self.most.auc > self.least.auc or np.nanmax([*self.most.shares, 0.0]) > self._least_share):
             doubts.append(
-                f"even a copy of the people, of at most {self.sizes.n_synthetic:,} records, would show an AUC of "
-                f"{self.most.auc:.3f} only "
-                f"({self.equals.others_in_people:,} records of {self.sizes.n_all_others:,} non-members equal one of "
-                "the people)"
+                f"even a copy of the people, of at most {self.sizes.n_synthetic:,} records, would only show an AUC of "
+                f"{self.most.auc:.3f} "
+                f"({self.equals.others_in_people:,} records of {self.sizes.n_all_others:,} non-members are equal)"
             )
         return tuple(doubts)
 
@@ -265,7 +264,7 @@ class Membership(StatesFacts):
         return (
             self._state_recognised(),
             f"The attack that finds most is {best.name}: {figures}.",
-            *([f"The values of {join_names(hints)} tell most of who is in the table."] if hints else []),
+            *([f"The values of {join_names(hints)} reveal most of who is in the table."] if hints else []),
         )
 
     def _state_recognised(self) -> str:
@@ -273,7 +272,7 @@ class Membership(StatesFacts):
         n_accused = "1 in 1,000" if recognition.false_alarms == 0.001 else "1 in 100"
         if recognition.low >= _LEAST_SHARE_TOLD:
             return careful(
-                "Membership was found by at least one attack: of 100 people in the table, an attacker who accuses "
+                "Membership was found by at least one attack. Of 100 people in the table, an attacker who accuses "
                 f"{n_accused} outsiders wrongly recognises at least {100 * recognition.low:.1f} (95 %), by "
                 f"{attack.name}."
             )
@@ -302,7 +301,7 @@ class Membership(StatesFacts):
         sizes = self.sizes
         sentences = [
             f"{sizes.n_people:,} of {sizes.n_all_people:,} people and {sizes.n_others:,} of {sizes.n_all_others:,} "
-            f"non-members were attacked, with a reference of {sizes.n_reference:,} records; a copy of the people would "
+            f"non-members were attacked, with a reference of {sizes.n_reference:,} records. A copy of the people would "
             f"show an AUC of {self.most.auc:.3f}.",
         ]
         if self.equals.n_repeated:
