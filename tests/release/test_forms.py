@@ -141,6 +141,9 @@ def test_an_error_names_both_numbers_and_the_version_that_wrote(written: Path, t
     (tmp_path / "cells.json").write_text(json.dumps({**entries, "recoding": 5, "hushtable": "9.9"}))
     with pytest.raises(ht.InputError, match=r"of form 5, written by hushtable 9\.9; this version reads up to 2"):
         ht.Recoding.read(tmp_path / "cells.json")
+    (tmp_path / "policy.yaml").write_text(f"version: 9\n{(written / 'policy.yaml').read_text()}")
+    with pytest.raises(ht.PolicyError, match="the policy is of form 9; this version reads up to 1"):
+        ht.Policy.read(tmp_path / "policy.yaml")
     with pytest.raises(ht.InputError, match="the certificate is of form 4"):
         ht.check_certificate(pl.DataFrame({"a": [1]}), {"kind": "lattice", "form": 4})
 

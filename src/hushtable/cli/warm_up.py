@@ -100,8 +100,9 @@ def _measure_exposure() -> None:
     """Count who is unique on kept columns."""
     import hushtable as ht
 
-    people = ht.datasets.people(n=300, seed=0)
-    ht.anonymize(people.drop("name", "email"), quasi_identifiers=["sex", "postcode"], models=[ht.KAnonymity(2)])
+    people, names = ht.datasets.people(n=300, seed=0).drop("email"), ["sex", "postcode"]
+    for person in (None, "name"):
+        ht.anonymize(people, quasi_identifiers=names, models=[ht.KAnonymity(2)], identifiers=["name"], person=person)
 
 
 def _generalize_minimally() -> None:

@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import Final
 
 FORM: Final = "form"
-"""The entry that holds the number; in a recoding it is ``"recoding"``."""
+"""The entry that holds the number; in a recoding it is ``"recoding"``, in a policy ``version``."""
 
 WRITER: Final = "hushtable"
 """The entry that holds the version that wrote it."""
 
 FORMS: Final[Mapping[str, int]] = MappingProxyType(
-    {"manifest": 1, "claim": 1, "recoding": 2, "certificate": 1, "JSON output": 1}
+    {"policy": 1, "manifest": 1, "claim": 1, "recoding": 2, "certificate": 1, "JSON output": 1}
 )
 """The numbers that this version writes. A number rises when a reader of the old form would misread the new one."""
 

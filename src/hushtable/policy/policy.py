@@ -32,7 +32,7 @@ from hushtable.columns import ROLES, ColumnSpec, Role, bound_names
 from hushtable.engines import EngineChoice
 from hushtable.errors import InputError, PolicyError, check_columns, quote_names
 from hushtable.hierarchy import PROPOSED, Hierarchy
-from hushtable.io import Frame, Snapshot, drafts, frames
+from hushtable.io import Frame, Snapshot, describe_other_form, drafts, frames
 from hushtable.models import entries, model_to_dict, plugins
 from hushtable.policy import agreeing, plain_yaml
 from hushtable.policy.fitting import check_entries
@@ -84,6 +84,12 @@ class ProtectOptions(TypedDict, total=False):
     key: bytes | None
     progress: Progress | None
     session: Any
+
+
+def _check_version(given: object) -> object:
+    if newer := describe_other_form("policy", given):
+        raise ValueError(newer)
+    return given
 
 
 class Policy(Record):
@@ -139,7 +145,7 @@ class Policy(Record):
     (('age',), (KAnonymity(k=5),))
     """
 
-    version: Literal[1] = 1
+    version: Annotated[Literal[1], BeforeValidator(_check_version)] = 1
     read_as: PolicyReading = Field(default_factory=PolicyReading, alias="read")
     columns: dict[str, ColumnPolicy]
     models: Annotated[
