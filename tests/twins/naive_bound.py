@@ -70,3 +70,24 @@ def slack(rows: list[Record], prices: list[float], k: int, row: Record) -> float
 def worst_excess(rows: list[Record], prices: list[float], k: int) -> float:
     """By how much the prices of some class exceed what it costs, at most."""
     return max(sum(prices[i] for i in each) - len(each) * share(rows, each) for each in classes(len(rows), k))
+
+
+def settle_prices(
+    listed: list[tuple[dict[int, int], float]],
+    counts: list[int],
+    k: int,
+    steps: list[float],
+    ceilings: list[float],
+    prices: list[float],
+) -> list[float]:
+    """Raise prices by every step; then, one class after the other, lower those of its members to what it costs."""
+    prices = list(prices)
+    for step in steps:
+        for row, count in enumerate(counts):
+            if count < k:
+                prices[row] = max(prices[row], min(ceilings[row], prices[row] + step * count))
+        for members, cost in listed:
+            excess = sum(n * prices[row] for row, n in members.items()) - cost
+            for row, n in members.items():
+                prices[row] -= max(0.0, excess) * n / sum(each**2 for each in members.values())
+    return prices

@@ -253,7 +253,8 @@ _MAX_STEPS_PER_ROW: Final = 5_000
 _STEPS_PER_SECOND: Final = 1_000_000  # about
 _N_NEAR: Final = 32
 _ROWS_TO_COMPILE_WITH: Final = 100
-_SHARE_OF_FLOOR: Final = 0.1  # of the seconds
+# Of the seconds: prices of pairs are the best that there are after a few, others rise as long as they are given time.
+_SHARE_OF_FLOOR, _SHARE_OF_FLOOR_OF_PAIRS = 0.4, 0.1
 _SHARE_OF_START: Final = 0.5  # of the remaining seconds
 _MAX_ROWS_OF_FLOOR: Final = 20_000
 _MAX_SIZE_FACTOR: Final = 3  # times the least size, if size alone decides
@@ -390,7 +391,8 @@ def _split_budget(problem: Problem, clock: Clock) -> tuple[Budget | None, Clock]
     if seconds is None:
         # Without a budget the floor is reproducible, but takes long with many rows.
         return Budget() if problem.table.n_rows <= _MAX_ROWS_OF_FLOOR else None, clock
-    return Budget(_SHARE_OF_FLOOR * seconds), replace(clock, budget=Budget((1 - _SHARE_OF_FLOOR) * seconds))
+    share = _SHARE_OF_FLOOR_OF_PAIRS if problem.judge.min_size <= 2 else _SHARE_OF_FLOOR
+    return Budget(share * seconds), replace(clock, budget=Budget((1 - share) * seconds))
 
 
 def _build_check(pricing: Pricing) -> Check:
