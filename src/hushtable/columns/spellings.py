@@ -227,16 +227,25 @@ def _informative_texts(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
         return None
     if spec.missing_values:
         series = to_canonical_texts(series, ColumnSpec(missing_values=spec.missing_values))
-    series = series.str.strip_chars()
-    place = ((series != "") & (series != SUPPRESSED)).arg_max()
-    first = None if place is None else series[place]
-    if not first or first == SUPPRESSED:
+    first = _first_filled(series)
+    if first is None:
         return None
-    if _NUMBERLIKE.fullmatch(first) and not series.str.contains(_OTHER_MARKS).any():
+    if _NUMBERLIKE.fullmatch(first) and not series.str.strip_chars().str.contains(_OTHER_MARKS).any():
         return None
     if not _NUMBERLIKE.fullmatch(first) and _text_shape(first) not in _common_formats():
         return None
     return _without_blanks(series.drop_nulls().unique())
+
+
+def _first_filled(series: pl.Series) -> str | None:
+    """Return the first text that is neither blank nor suppressed, without blanks at its ends."""
+    # Few columns begin with so many empty cells.
+    for part in (series.head(_CELLS_IN_SAMPLE), series):
+        texts = part.drop_nulls().str.strip_chars()
+        filled = texts.filter((texts != "") & (texts != SUPPRESSED))
+        if len(filled):
+            return str(filled[0])
+    return None
 
 
 def _is_grouped_by_points(series: pl.Series, spec: ColumnSpec) -> bool:
