@@ -337,13 +337,20 @@ def _propose_hierarchy(column: Column) -> str:
     return f"Give it one: {rule}."
 
 
+_N_FIRST_CELLS: Final = 10_000
+
+
 def _tells_apart(source: Frame | Table, name: str) -> bool:
     """Tell whether a column's values are unique and most cells have one; True for lists and the like, unread."""
     if isinstance(source, Table):
         n_known = int(source.counts[source.codes[source.index(name)] >= 0].sum())
         return source.n_records < 2 * n_known and source.column(name).n_values == n_known
     try:
-        cells = without_blanks(source.column(name), name)
+        column = source.column(name)
+        # Most columns repeat a value early: then the others need not be read.
+        if without_blanks(column.head(_N_FIRST_CELLS), name).drop_nulls().is_duplicated().any():
+            return False
+        cells = without_blanks(column, name)
     except ColumnError:
         return True
     known = cells.drop_nulls()

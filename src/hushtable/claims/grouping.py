@@ -75,14 +75,14 @@ def label_rows(codes: CodeArray | CountArray) -> tuple[CountArray, CountArray]:
 
 def _label_keys(keys: CountArray) -> tuple[CountArray, CountArray]:
     """Replace keys by labels in their order, in place to save memory; return them with the first row of each."""
-    order = np.argsort(keys, kind="stable")
+    order = np.argsort(keys)
     is_first = np.ones(len(keys), dtype=bool)
     in_order = keys[order]
     is_first[1:] = in_order[1:] != in_order[:-1]
     np.cumsum(is_first, out=in_order)
     in_order -= 1
     keys[order] = in_order
-    return keys, order[is_first]
+    return keys, np.minimum.reduceat(order, np.flatnonzero(is_first))
 
 
 def count_records(labels: CountArray | CodeArray, n_labels: int, counts: CountArray | None = None) -> CountArray:
@@ -96,8 +96,13 @@ def count_values(
 ) -> Histogram:
     """Count the values of every class, by sorting pairs of label and value."""
     width = int(codes.max(initial=-1)) + 2
-    pairs, inverse = np.unique(labels * width + (codes + 1), return_inverse=True)
-    n_pairs = count_records(inverse, len(pairs), counts)
+    keys = labels * width + (codes + 1)
+    if counts is None:
+        # Sorting rows, which weights need, takes several times as long.
+        pairs, n_pairs = np.unique(keys, return_counts=True)
+    else:
+        pairs, inverse = np.unique(keys, return_inverse=True)
+        n_pairs = count_records(inverse, len(pairs), counts)
     offsets = np.searchsorted(pairs, np.arange(n_classes + 1, dtype=np.int64) * width)
     return Histogram(offsets, (pairs % width - 1).astype(np.int32), n_pairs)
 

@@ -172,7 +172,9 @@ def to_numbers_with_point(texts: pl.Series, spec: ColumnSpec) -> pl.Series:
 
 def formats_of_some(texts: pl.Series) -> tuple[str, ...]:
     """Return the formats of dates and moments whose separators occur in some texts."""
-    shapes = dict.fromkeys(_text_shape(text) for text in texts.drop_nulls().to_list())
+    # A shape does not tell digits apart, so that few texts are left.
+    alike = texts.drop_nulls().str.replace_all("[0-9]", "9").unique(maintain_order=True)
+    shapes = dict.fromkeys(map(_text_shape, alike.to_list()))
     formats = [each for shape in shapes for each in _common_formats().get(shape, ())]
     return tuple(each for each in formats if texts.str.contains(_pattern_of_format(each)).any())
 
@@ -227,16 +229,25 @@ def _informative_texts(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
         return None
     if spec.missing_values:
         series = to_canonical_texts(series, ColumnSpec(missing_values=spec.missing_values))
-    series = series.str.strip_chars()
-    place = ((series != "") & (series != SUPPRESSED)).arg_max()
-    first = None if place is None else series[place]
-    if not first or first == SUPPRESSED:
+    first = _first_filled(series)
+    if first is None:
         return None
-    if _NUMBERLIKE.fullmatch(first) and not series.str.contains(_OTHER_MARKS).any():
+    if _NUMBERLIKE.fullmatch(first) and not series.str.strip_chars().str.contains(_OTHER_MARKS).any():
         return None
     if not _NUMBERLIKE.fullmatch(first) and _text_shape(first) not in _common_formats():
         return None
     return _without_blanks(series.drop_nulls().unique())
+
+
+def _first_filled(series: pl.Series) -> str | None:
+    """Return the first text that is neither blank nor suppressed, without blanks at its ends."""
+    # Few columns begin with so many empty cells.
+    for part in (series.head(_CELLS_IN_SAMPLE), series):
+        texts = part.drop_nulls().str.strip_chars()
+        filled = texts.filter((texts != "") & (texts != SUPPRESSED))
+        if len(filled):
+            return str(filled[0])
+    return None
 
 
 def _is_grouped_by_points(series: pl.Series, spec: ColumnSpec) -> bool:

@@ -94,6 +94,10 @@ def _count_in_frame(data: Frame, name: str) -> dict[str, int]:
     if text is None:
         column = data.column(name)
         if column.dtype.is_temporal():
+            # Few columns hold such a day: of the others only the distinct values are formatted.
+            distinct = format_values(column.unique(), name)
+            if not count_sentinel_dates(distinct, distinct):
+                return {}
             texts = format_values(column, name)
             return count_sentinel_dates(texts, texts)
         return _count_in_numbers(Table.encode(data.select([name])), name) if ends_with_codes(column) else {}
