@@ -219,3 +219,24 @@ def test_with_k_anonymity_alone_there_is_nothing_to_attack() -> None:
     found = ht.anonymize(SIX, quasi_identifiers=["x"], sensitive=["s"], models=[K2], roles="trust").attack()
     assert "cuts not made" not in found.untried
     assert all(each.name != "cuts not made" for each in found.attacks)
+
+
+def test_a_search_for_more_values_than_are_claimed_is_a_margin(folder: Path) -> None:
+    data = pl.concat([draw_table(seed, 12, "abc") for seed in range(3)])
+    options = {"models": [K2, L2], "search_models": [ht.DistinctLDiversity(3, "s")]}
+    release = ht.anonymize(data, quasi_identifiers=["x", "g"], roles="trust", **options)
+    values = release.frame.group_by("x", "g").agg(n=pl.col("s").n_unique())["n"]
+    assert values.min() == 3
+    assert release.models == (K2, L2)
+    assert release.verify().conditions[1] == "distinct-l-diversity (l = 2, sensitive = 's')"
+    # The attack asks what is left of the claim.
+    assert "fewer than 2 values" in by_cuts(release).claim
+    data.write_csv("abc.csv")
+    policy = POLICY.replace("columns: {x:", "columns: {g: quasi-identifier, x:")
+    (folder / "more.yaml").write_text(policy + "search_models: [distinct-l-diversity: {l: 3, sensitive: s}]\n")
+    done("anonymize", "abc.csv", "-p", "more.yaml", "-o", "out.csv")
+    cells = pl.read_csv("out.csv", infer_schema=False).sort("x", "g", "s")
+    assert cells.rows() == release.frame.sort("x", "g", "s").rows()
+    assert run("verify", "out.csv", "-p", "more.yaml").code == 0
+    with pytest.raises(ht.InputError, match="distinct-l-diversity in search_models looks at 'g'"):
+        ht.anonymize(data, quasi_identifiers=["x"], models=[K2], search_models=[ht.DistinctLDiversity(3, "g")])

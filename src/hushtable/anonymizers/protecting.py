@@ -172,7 +172,7 @@ def pose_problem(prepared: Prepared, request: Request) -> Posed:
     if request.method.offers.parts_equal_records:
         prepared = prepared.with_row_per_record()
     people = prepared.population_table
-    table, models = prepared.table, request.asked_of_classes
+    table, models = prepared.table, request.asked_of_search
     if any(table.column(name).separator is not None for name in request.judged):
         from hushtable.anonymizers.item_columns import with_item_columns
 

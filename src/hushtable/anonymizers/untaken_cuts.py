@@ -24,7 +24,7 @@ from hushtable.claims import find_coverage, group_rows
 from hushtable.columns import SUPPRESSED
 from hushtable.io import Frame
 from hushtable.kernels.class_profile import Axes
-from hushtable.models import ClassStats, Histogram
+from hushtable.models import ClassStats, Histogram, PrivacyModel
 from hushtable.recoding import pack_axes, places_of_rows
 from hushtable.risk import OwnAttack, OwnAttacks
 from hushtable.search import Budget
@@ -111,7 +111,8 @@ def _explain_untried(request: Request, *, is_complete: bool | None) -> str | Non
 class UncutRelease:
     """The classes of a release, by the records that its readers place in them, and what a search asks of a cut."""
 
-    judge: Judge  # of a row per record
+    claimed: tuple[PrivacyModel, ...]
+    judge: Judge  # of a row per record, by the models of the search
     min_size: int  # records on either side of a cut
     names: tuple[str, ...]  # of the judged columns
     axes: Axes = field(repr=False)
@@ -129,7 +130,7 @@ class UncutRelease:
         # Dates of the source are changed already. Pseudonyms and columns that are left out change no cut.
         bare = replace(request, dates=None, pseudonyms=None, rounding={}, inputs=())
         prepared = prepare(source, bare).with_row_per_record()
-        judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders, person=request.person)
+        judge = Judge(prepared.table, request.asked_of_search, prepared.ladders, person=request.person)
         columns = tuple(sorted(request.quasi_identifiers))
         problem = Problem(columns, judge, prepared.ladders, request.loss, language=request.writing.language)
         axes = axes_of(request.method, problem)
@@ -148,6 +149,7 @@ class UncutRelease:
         runs = np.split(rows[order], np.cumsum(np.bincount(labels, minlength=n_classes))[:-1])
         is_large = groups.records >= 2 * min_size
         return cls(
+            request.models,
             judge,
             min_size,
             names,
@@ -166,7 +168,7 @@ class UncutRelease:
 
     def count_needed_values(self, name: str) -> int:
         """Return how many values of a column the models leave for everybody: l, or 2 for models without one."""
-        asked = [getattr(model, "l", 2) for model in self.judge.models if name in model.needs.sensitive]
+        asked = [getattr(model, "l", 2) for model in self.claimed if name in model.needs.sensitive]
         return max(2, *(math.ceil(each) for each in asked))
 
     def list_cuts(self, rows: CountArray) -> list[BoolArray]:

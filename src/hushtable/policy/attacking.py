@@ -57,6 +57,7 @@ def attack_file(
         limits=claim.limits,
         clock=Clock(Budget() if asked.budget is None else Budget(asked.budget.seconds, asked.budget.nodes)),
         writing=asked.writing.made,
+        search_models=asked.search_models,
     )
     is_complete = trace.get("complete") if isinstance(trace, Mapping) else None
     published, source = frame.with_row_per_record(), original.with_row_per_record()
