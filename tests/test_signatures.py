@@ -65,9 +65,9 @@ household identifiers importance inputs item k keep key keys known known_within 
 loss max_attempts max_size measure method methods min_entropy_delta missing mode model models n n_attacks n_cols
 n_draws n_neighbors n_permutations n_records n_trials numeric_precision objective of_persons on optimise_ties original
 outside person policy population population_size precision progress pseudonyms publish quasi_identifiers ratio reader
-recoding reference regression release renyi_alpha result roles rounding rows rules sample second secret seed sensitive
-session specs status suppressed suppression suppression_limit synthetic target threshold thresholds title tolerance
-total truth unknown value values verdict weight weights words wrong
+recoding reference regression release renyi_alpha result roles rounding rows rules sample search_models second secret
+seed sensitive session specs status suppressed suppression suppression_limit synthetic target threshold thresholds
+title tolerance total truth unknown value values verdict weight weights words wrong
 """
 
 

@@ -654,7 +654,7 @@ def faults(text):
         (
             "version: 1",
             "format: csv",
-            "format: no such entry. Known: version, read, columns, models, method, loss, importance, ",
+            "format: no such entry. Known: version, read, columns, models, search_models, method, loss, importance, ",
         ),
         ("visit: other", "visit: {role: quasi identifier}", "columns.visit.role: Input should be 'identifier', "),
         ("visit: other", "visit: {role: quasi identifier}", "Did you mean 'quasi-identifier'?"),

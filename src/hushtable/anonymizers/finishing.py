@@ -151,7 +151,7 @@ def _build_certificate(prepared: Prepared, request: Request, evidence: Mapping[s
     return Certificate.from_entries(
         {
             **evidence,
-            "models": [model_to_dict(model) for model in request.asked_of_classes],
+            "models": [model_to_dict(model) for model in request.asked_of_search],
             "person": request.person,
             "loss": entries.to_entry(request.loss, sparse=False),
             "suppression_limit": request.suppression_limit,

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hushtable.anonymizers.batch_classes import BatchClasses
     from hushtable.anonymizers.shared_persons import EarlierBatch
     from hushtable.engines import Files, Lazy
+    from hushtable.risk import OwnAttacks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,6 +164,13 @@ class LearnedRecoding:
         """Return itself: a release by learned cells learns no new ones."""
         del release
         return self
+
+    def attack_cuts(self, release: Release, attacks: OwnAttacks) -> OwnAttacks:
+        """Return the attacks on a batch, saying that its cells were cut elsewhere."""
+        from hushtable.anonymizers.untaken_cuts import without_cuts
+
+        judges_values = any(model.needs.sensitive for model in release.models)
+        return without_cuts(attacks, "the cells come from an earlier release") if judges_values else attacks
 
     def apply(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from hushtable.recoding import (
 )
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
+
+if TYPE_CHECKING:
+    from hushtable.risk import OwnAttacks
 
 _MIN_RECORDS_PER_VALUE: Final = 20  # a value that fewer records have may not be written to a file
 
@@ -86,6 +89,15 @@ class Learner:
             from_data=from_data,
             policy_sha256=release.policy_sha256,
         )
+
+    def attack_cuts(self, release: Release, attacks: OwnAttacks) -> OwnAttacks:
+        """Add to attacks on a release the one by cuts that were not made, or why it cannot be tried."""
+        # Few callers attack, and a command loads what it runs.
+        from hushtable.anonymizers.untaken_cuts import attack_cuts
+
+        meanings = {**release.hierarchies, **release.recoding.meanings()}
+        published, is_complete = release.counted.edition.frame().with_row_per_record(), release.trace.complete
+        return attack_cuts(attacks, published, release.source, self.request, meanings, is_complete=is_complete)
 
 
 def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:

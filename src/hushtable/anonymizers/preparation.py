@@ -54,6 +54,7 @@ class Request:
     household: str | None = None
     member: str | None = None
     dates: DateShift | SinceFirst | None = None  # dates of persons that are changed before anything is judged
+    search_models: tuple[PrivacyModel, ...] = ()  # that the search keeps besides, and the release does not claim
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -90,6 +91,7 @@ class Request:
             )
         _check_sets(self)
         _check_rounding(self)
+        _check_search_models(self)
 
     @property
     def parted(self) -> tuple[str, ...]:
@@ -128,6 +130,11 @@ class Request:
         models = tuple(model for model in self.models if not isinstance(model, MatchingNotion))
         k = self.limits.smallest_class
         return models if k <= 1 else (*models, KAnonymity(k))
+
+    @property
+    def asked_of_search(self) -> tuple[PrivacyModel, ...]:
+        """The models that a search keeps in every class: those of the claim, and stricter ones as a margin."""
+        return (*self.asked_of_classes, *self.search_models)
 
 
 def _complete_request(request: Request) -> None:
@@ -183,6 +190,22 @@ def _check_sets(request: Request) -> None:
             hint="a quasi-identifier takes a file or a tree that lists its sets; of a sensitive one every "
             "item is judged.",
         )
+
+
+def _check_search_models(request: Request) -> None:
+    """Raise InputError if the search is to keep a model of another column, or one that judges no class."""
+    for model in request.search_models:
+        others = [name for name in model.needs.sensitive if name not in request.judged]
+        if others:
+            raise InputError(
+                f"{model.name} in search_models looks at {quote_names(others)}, which the release does not judge.",
+                hint="name a sensitive column of the release, as in models.",
+            )
+        if model.needs.histories or model.needs.population or isinstance(model, MatchingNotion):
+            raise InputError(
+                f"{model.name} in search_models does not judge single classes of records.",
+                hint="search with a stricter model of the same kind, for instance l-diversity with l + 1.",
+            )
 
 
 def _check_rounding(request: Request) -> None:

@@ -172,7 +172,7 @@ def pose_problem(prepared: Prepared, request: Request) -> Posed:
     if request.method.offers.parts_equal_records:
         prepared = prepared.with_row_per_record()
     people = prepared.population_table
-    table, models = prepared.table, request.asked_of_classes
+    table, models = prepared.table, request.asked_of_search
     if any(table.column(name).separator is not None for name in request.judged):
         from hushtable.anonymizers.item_columns import with_item_columns
 
@@ -191,7 +191,8 @@ def pose_problem(prepared: Prepared, request: Request) -> Posed:
     if n_left == 0 and people is None and request.method.offers.takes_equal_rows and _is_mostly_distinct(part):
         judge, inverse = replace(whole_judge, table=part, reference=whole_judge.reference_table), None
     else:
-        judge, inverse = _build_judge(part, people, whole_judge, keeps_equal=request.method.offers.parts_equal_records)
+        keeps_equal = request.method.offers.parts_equal_records
+        judge, inverse = _build_judge(part, people, whole_judge, request.quasi_identifiers, keeps_equal=keeps_equal)
     # Columns sorted by name, rows by content: their order in the input must not change ties and random draws.
     names = tuple(sorted(request.quasi_identifiers))
     average = request.limits.average_risk
@@ -256,12 +257,13 @@ def _with_floor(release: Release, budget: Budget) -> Release:
 
 
 def _build_judge(
-    part: Table, people: Table | None, whole_judge: Judge, *, keeps_equal: bool
+    part: Table, people: Table | None, whole_judge: Judge, quasi_identifiers: Sequence[str], *, keeps_equal: bool
 ) -> tuple[Judge, CodeArray]:
     """Return the judge of the rows that a search sees, equal ones merged unless `keeps_equal`, and each row's index."""
     everyone = part if people is None else part.with_population(people)
     if keeps_equal:
-        order = sort_by_content(everyone)
+        # By quasi-identifiers first: sensitive values must not decide between equally good releases.
+        order = sort_by_content(everyone, first=quasi_identifiers)
         distinct, inverse = everyone.take(order), np.argsort(order).astype(np.int32)
     else:
         distinct, inverse = everyone.collapse()

@@ -98,7 +98,7 @@ class Plan:
         """Prepare a request for records whose margins are known."""
         prepared = prepare(margins.frame, request)
         warn_of_doubts(prepared.source, prepared.table, request)
-        judge = Judge(prepared.table, request.asked_of_classes, prepared.ladders)
+        judge = Judge(prepared.table, request.asked_of_search, prepared.ladders)
         names = tuple(sorted(request.quasi_identifiers))
         problem = Problem(
             names, judge, prepared.ladders, request.loss, request.clock, language=request.writing.language

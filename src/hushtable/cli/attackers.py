@@ -354,7 +354,7 @@ class OtherTables:
     """What else the publisher has."""
 
     earlier: Path | None = field(None, "Earlier release that many of the same people are in.")
-    original: Path | None = table_field("Original table of the release, for intersections.")
+    original: Path | None = table_field("Original table of the release: attack by intersections, and by cuts not made.")
     earlier_original: Path | None = table_field(
         "Original table of the earlier release: count the persons who are in both."
     )
@@ -376,16 +376,17 @@ def attack_release(
     seed: Annotated[int, option("Seed of the controls.")] = 0,
     fail: Annotated[list[str] | None, fail_above(_RELEASE_FIGURES)] = None,
 ) -> None:
-    """Attack your own release: homogeneity, linked records, and what an earlier release or tables add."""
+    """Attack your own release: homogeneity, linked records, the program, and what an earlier release or tables add."""
     from hushtable.claims import Classes, original_columns
     from hushtable.cli.requests import complete_claim, read_policy
+    from hushtable.policy import attack_file
     from hushtable.release import manifest
-    from hushtable.risk import attack_written
 
     limits = limits_of(fail, _RELEASE_FIGURES)
     check_effects({"--external": external, "--json": results.as_json}, {"--external": ("--json",)}, {})
     check_report(results, release, besides.earlier, besides.original, besides.earlier_original, besides.policy)
-    batch = manifest.read(release).get("batch") or {}
+    facts = manifest.read(release)
+    batch = facts.get("batch") or {}
     _check_earlier_original(besides, leaves_out_persons=bool(batch.get("n_left_out")))
     rules = read_policy(besides.policy)
     # What labels mean, a policy with its hierarchies says.
@@ -403,7 +404,8 @@ def attack_release(
             for path in (besides.original, besides.earlier_original)
         )
     with show_step("attacking"):
-        result = attack_written(frame, claim, earlier, original=original, earlier_original=before, seed=seed)
+        people = {"original": original, "earlier_original": before}
+        result = attack_file(frame, claim, facts, earlier, policy=rules, **people, seed=seed)
         if besides.tables:
             from hushtable.tabulation import attack_with_tables, check_tables
 

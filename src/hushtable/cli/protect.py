@@ -357,7 +357,7 @@ def _show_release(
             [
                 summary.describe_output(output, codebook=has_codebook),
                 *sentences[:2],
-                *summary.margin_lines(rules),
+                *summary.untaken_cut_lines(rules),
                 *sentences[2:],
                 *further,
             ],

@@ -28,12 +28,11 @@ from hushtable.pipeline.results import (
     measures_path,
     read_beside,
 )
-from hushtable.policy import MisplacedError
+from hushtable.policy import MisplacedError, attack_file
 from hushtable.release import manifest
 from hushtable.risk import (
     Attack,
     PrivacyFigure,
-    attack_written,
     count_copies,
     dcr,
     inference,
@@ -240,10 +239,11 @@ class AttackEvaluator(_Attacker):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Try every attack. The details name those that could not be tried, with the reason."""
         claim = None if tables.release is None else manifest.claim_of(tables.release)
-        if not isinstance(claim, Classes):
+        if tables.release is None or not isinstance(claim, Classes):
             raise InputError("nothing was claimed of classes of this table.", hint="attack what an Anonymizer made.")
         earlier: Frame | None = None if self.earlier is None else frames.read(files.find(self.earlier))
-        result = attack_written(tables.current, claim, earlier, original=tables.protected, seed=seed)
+        facts = manifest.read(tables.release)
+        result = attack_file(tables.current, claim, facts, earlier, original=tables.protected, seed=seed)
         rows = [each.to_dict() for each in result.attacks]
         for row in rows:
             del row["witnesses"]

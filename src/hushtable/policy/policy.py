@@ -103,6 +103,8 @@ class Policy(Record):
     columns : dict of str to ColumnPolicy
         Every column of the table.
     models : tuple of PrivacyModel
+    search_models : tuple of PrivacyModel
+        Stricter ones that the search keeps besides, as a margin: the release does not claim them.
     method : Method
         Mondrian when not given, whose recoding is then ``"cut"``; with ``household`` histories.
     loss : Loss
@@ -149,6 +151,10 @@ class Policy(Record):
     read_as: PolicyReading = Field(default_factory=PolicyReading, alias="read")
     columns: dict[str, ColumnPolicy]
     models: Annotated[
+        tuple[Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)], ...],
+        BeforeValidator(check_models),
+    ] = ()
+    search_models: Annotated[
         tuple[Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)], ...],
         BeforeValidator(check_models),
     ] = ()
@@ -429,6 +435,7 @@ class Policy(Record):
         return Request(
             quasi_identifiers=self.quasi_identifiers,
             models=self.models,
+            search_models=self.search_models,
             sensitive=self.with_role("sensitive"),
             method=self.method,
             hierarchies=self._read_hierarchies(),
@@ -656,6 +663,7 @@ class Policy(Record):
         values["write"] = self.writing.model_dump(exclude_defaults=True)
         unset = {
             "models": [],
+            "search_models": [],
             "read": {},
             "write": {},
             "loss": {"ncp": {}},

@@ -39,6 +39,7 @@ class AnonymizeOptions(TypedDict, total=False):
 
     quasi_identifiers: Sequence[str]
     models: Iterable[PrivacyModel]
+    search_models: Iterable[PrivacyModel]
     sensitive: Sequence[str]
     method: str | Mapping[str, Any] | Method
     hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None
@@ -96,6 +97,7 @@ def anonymize(
     *,
     quasi_identifiers: Sequence[str] = (),
     models: Iterable[PrivacyModel] = (),
+    search_models: Iterable[PrivacyModel] = (),
     sensitive: Sequence[str] = (),
     method: str | Mapping[str, Any] | Method = "auto",
     hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
@@ -138,6 +140,9 @@ def anonymize(
     models : iterable of PrivacyModel
         All of them hold for every class of the release. A matching notion (`GlobalK1` and
         its siblings), which is not k-anonymity, goes alone and with method "mingen"; `MatchK1` also with "suppress".
+    search_models : iterable of PrivacyModel
+        Stricter ones that the search keeps besides, as a margin: the release does not claim them. l + 1 instead of l
+        leaves readers who know the program l values more often (see docs/anonymize.md).
     sensitive : sequence of str
         Sensitive columns besides those that a model judges: how diverse the classes are in them is reported.
     method : {"mondrian", "full_domain", "local_recoding", "suppress", "histories", "mingen", "genetic"}, or an object
@@ -264,6 +269,7 @@ def anonymize(
     request = Request(
         quasi_identifiers=quasi_identifiers,
         models=asked,
+        search_models=models_in(search_models),
         sensitive=names_in(sensitive, "sensitive"),
         method=METHODS.take(_default_method(household) if method == "auto" else method, Method),
         unknown=unknown,

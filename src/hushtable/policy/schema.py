@@ -23,7 +23,7 @@ def policy_schema() -> dict[str, Any]:
     """Return the JSON schema of policies, with the models, methods and losses that are installed here."""
     schema = shorten_descriptions(Policy.model_json_schema())
     entries, column = schema["properties"], schema["$defs"]["ColumnPolicy"]
-    entries["models"]["items"] = _entry_schema(MODELS, "models")
+    entries["models"]["items"] = entries["search_models"]["items"] = _entry_schema(MODELS, "models")
     entries["method"] = _entry_schema(METHODS, "methods")
     entries["loss"] = _entry_schema(LOSSES, "losses")
     entries["columns"]["additionalProperties"] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -412,10 +412,13 @@ def scale_weights(weights: Sequence[float]) -> FloatArray:
     return np.asarray(np.ldexp(unscaled, 1 - np.frexp(unscaled.max(initial=0.0))[1]))
 
 
-def sort_by_content(table: Table, population: CountArray | None = None) -> CountArray:
-    """Return the order of rows by codes, columns by name, ties in the table's order; rows without records last."""
+def sort_by_content(table: Table, population: CountArray | None = None, *, first: Collection[str] = ()) -> CountArray:
+    """Return the order of rows by codes, columns by name, ties in the table's order; rows without records last.
+
+    The columns ``first`` come before the others.
+    """
     order = np.lexsort([table.counts] if population is None else [population, table.counts])
-    for name in sorted(table.names, reverse=True):
+    for name in sorted(table.names, key=lambda name: (name not in first, name), reverse=True):
         codes = table.codes[table.index(name), order] + np.int32(1)
         order = order[group.rows_by_class(codes, table.column(name).n_values + 1)[1]]
     return order[np.argsort(table.counts[order] == 0, kind="stable")]

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+    from hushtable.risk import OwnAttacks
 
 
 class NextBatch(Protocol):
@@ -43,6 +47,10 @@ class Learns(Protocol):
 
     def learn_from(self, release: Any) -> NextBatch:
         """Learn the cells of a release."""
+        ...
+
+    def attack_cuts(self, release: Release, attacks: OwnAttacks) -> OwnAttacks:
+        """Add to attacks on the release the one by cuts that were not made, or why it cannot be tried."""
         ...
 
 

@@ -539,8 +539,9 @@ class Release(StatesFacts, Generic[FrameT]):
 
         Homogeneity: classes that agree on a sensitive column. Ends: somebody has the value at which an interval begins
         or ends; an attacker who knows the method can infer it. Linked records: persons who are found by several of
-        them. With an earlier release that shares many people, it finds the sensitive values that both leave of a
-        person. It finds those who joined or left since, too, by subtracting classes.
+        them. Cuts not made: what a class that a model of sensitive values kept from being cut reveals of these values.
+        With an earlier release that shares many people, it finds the sensitive values that both leave of a person. It
+        finds those who joined or left since, too, by subtracting classes.
 
         Parameters
         ----------
@@ -568,8 +569,8 @@ class Release(StatesFacts, Generic[FrameT]):
         Notes
         -----
         Machanavajjhala et al. (2007) for homogeneity, Ganta, Kasiviswanathan and Smith (2008) for the intersection of
-        releases, Cohen (2022) for what the method gives away. Each attack is tried as stated; that one finds nothing
-        does not show that no better one would.
+        releases, Wong, Fu, Wang and Pei (2007) and Cohen (2022) for what the method gives away. Each attack is tried
+        as stated; that one finds nothing does not show that no better one would.
 
         Examples
         --------
@@ -593,7 +594,7 @@ class Release(StatesFacts, Generic[FrameT]):
         attacked = self.counted
         before = earlier.distinct if isinstance(earlier, Release) else earlier
         knows = own is not None and isinstance(before, Release) and own in before.source.names
-        return attack_release(
+        attacks = attack_release(
             attacked,
             before,
             k=getattr(self.claim, "k", 2),
@@ -602,6 +603,7 @@ class Release(StatesFacts, Generic[FrameT]):
             person=own if person is None and knows else person,
             seed=seed,
         )
+        return attacks if self.learner is None else self.learner.attack_cuts(self, attacks)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw in classes of what size the records are, before and after; return the matplotlib axes.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hushtable.claims import Classes
 from hushtable.errors import HushError, InputError
+from hushtable.policy import attack_file
 from hushtable.release import MOST_ATTACKED, Release
 from hushtable.reporting.document import (
     Block,
@@ -16,7 +17,7 @@ from hushtable.reporting.document import (
     row_of,
 )
 from hushtable.reporting.released import Released
-from hushtable.risk import JoinRisk, Linked, LinkedPersons, Linking, OwnAttack, OwnAttacks, Unicity, attack_written
+from hushtable.risk import JoinRisk, Linked, LinkedPersons, Linking, OwnAttack, OwnAttacks, Unicity
 from hushtable.wording import join_names
 
 _TESTING = "8.2.3 Adversarial testing"
@@ -105,7 +106,8 @@ def section_on_release(release: Release | Released) -> Section:
         assert isinstance(release.claim, Classes)
         if release.published.counts is not None and release.published.n_records > MOST_ATTACKED:
             raise InputError("attacks look at records one by one.", hint="attack a release of a part of them.")
-        return _section_on_attacks(attack_written(release.published, release.claim, original=release.original))
+        found = attack_file(release.published, release.claim, release.facts, original=release.original)
+        return _section_on_attacks(found)
     except HushError as error:
         # An attack that cannot be tried must not cost the rest of the report.
         told = f"The attacks could not be tried ({type(error).__name__}): nothing is known of them."

@@ -54,6 +54,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "linked releases": "Make the pseudonyms of each release with a new key, or judge all releases as one table.",
     "hidden cells": "Publish the tables or the records, or make tables of the released records: they reveal no more.",
     "narrowed classes": "Publish the tables or the records, or tables of the labels that the release shows.",
+    "cuts not made": "Ask for one value more (l + 1), or leave out a column of few values. A margin does not end it.",
     "linked records": "Leave the column out that links records, or make its pseudonyms fresh for every record.",
 }
 
@@ -74,8 +75,7 @@ class OwnAttack:
     Attributes
     ----------
     name : str
-        One of homogeneity, intersection, joined, left, ends, shared persons, linked records, linked releases, hidden
-        cells and narrowed classes.
+        What is tried.
     column : str or None
         The column that is learned, or that links.
     claim : str
@@ -105,6 +105,7 @@ class OwnAttack:
         "linked releases",
         "hidden cells",
         "narrowed classes",
+        "cuts not made",
     ]
     column: str | None
     claim: str
@@ -115,11 +116,12 @@ class OwnAttack:
     control_rate: float | None
     fell: bool
     witnesses: tuple[Witness, ...] = field(default=(), repr=False)
+    n_classes: int | None = None  # those of the targets, where only some classes can be attacked
 
     @property
     def rate(self) -> float:
-        """The share of the targets that is found, in [0, 1]."""
-        return self.n_found / self.n_targets
+        """The share of the targets that is found, in [0, 1]; 0 without targets."""
+        return self.n_found / max(1, self.n_targets)
 
     @property
     def excess(self) -> float:
@@ -135,7 +137,7 @@ class OwnAttack:
     def to_dict(self, audience: Literal["internal", "external"] = "internal", k: int = 0) -> dict[str, Any]:
         """Return it as plain values: for outsiders without witnesses, and with ``"<k"`` for counts of 1 to k - 1."""
         is_inside = audience == "internal"
-        counts = {name: getattr(self, name) for name in ("n_targets", "n_found", "n_right")}
+        counts = {name: getattr(self, name) for name in ("n_classes", "n_targets", "n_found", "n_right")}
         masked_counts = {name: f"<{k}" for name, n in counts.items() if not is_inside and n is not None and 0 < n < k}
         rate = None if masked_counts else self.rate
         return {
@@ -198,9 +200,11 @@ class OwnAttacks(StatesFacts):
     def facts(self) -> tuple[str, ...]:
         """What was found, in whole sentences, the most dangerous first."""
         fell = dict.fromkeys(f"Against {each.name}: {each.advice}" for each in self.attacks if each.fell)
+        cuts = (each for each in self.attacks if each.name == "cuts not made" and each.n_found)
+        found = (f"By cuts that were not made: {each.n_found:,} {each.unit}: {each.claim}." for each in cuts)
         reasons = {why: [name for name, each in self.untried.items() if each == why] for why in self.untried.values()}
         untried = (f"Not tried: {join_names(names)} ({why})." for why, names in reasons.items())
-        return careful(self.headline) if fell else self.headline, *fell, *untried
+        return careful(self.headline) if fell else self.headline, *found, *fell, *untried
 
     def _table(self) -> list[tuple[str, str, str]]:
         rows = [(each.name, each.column or "", format_percent(each.rate)) for each in self.attacks]

@@ -1,0 +1,64 @@
+"""Attack a written release by all that its publisher knows, also by how its policy had it made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hushtable.anonymizers import Request, attack_cuts, without_cuts
+from hushtable.claims import Classes
+from hushtable.io import Frame
+from hushtable.policy.policy import Policy
+from hushtable.risk import OwnAttacks, attack_written
+from hushtable.search import Budget, Clock
+
+
+def attack_file(
+    frame: Frame,
+    claim: Classes,
+    facts: Mapping[str, object],
+    earlier: Frame | None = None,
+    *,
+    policy: Policy | None = None,
+    original: Frame | None = None,
+    earlier_original: Frame | None = None,
+    seed: int = 0,
+) -> OwnAttacks:
+    """Attack a release that was written; parameters as of `hushtable.risk.attack_written`.
+
+    ``facts`` are the entries of its manifest: an internal one has the policy, where none is given.
+    """
+    attacks = attack_written(frame, claim, earlier, original=original, earlier_original=earlier_original, seed=seed)
+    if not any(model.needs.sensitive for model in claim.models):
+        return attacks
+    if original is None:
+        return without_cuts(attacks, "the people of the release are not known")
+    if facts.get("batch") is not None:
+        return without_cuts(attacks, "the cells come from an earlier release")
+    if facts.get("timelines") is not None:
+        return without_cuts(attacks, "the dates of the original were changed person by person")
+    entries, trace = facts.get("policy"), facts.get("trace")
+    asked = Policy.make(entries) if policy is None and isinstance(entries, Mapping) else policy
+    if asked is None:
+        return without_cuts(attacks, "how the release was made is not known: give its policy")
+    is_hidden = claim.person is not None and (claim.is_fresh or claim.person not in frame.columns)
+    request = Request(
+        quasi_identifiers=claim.columns,
+        models=claim.models,
+        sensitive=claim.sensitive,
+        method=asked.method,
+        hierarchies=claim.hierarchies,
+        unknown=asked.unknown,
+        loss=asked.objective,
+        identifiers=(claim.person,) if is_hidden and claim.person is not None else (),
+        specs=claim.specs,
+        population=claim.population,
+        person=claim.person,
+        household=asked.household,
+        limits=claim.limits,
+        clock=Clock(Budget() if asked.budget is None else Budget(asked.budget.seconds, asked.budget.nodes)),
+        writing=asked.writing.made,
+        search_models=asked.search_models,
+    )
+    is_complete = trace.get("complete") if isinstance(trace, Mapping) else None
+    published, source = frame.with_row_per_record(), original.with_row_per_record()
+    return attack_cuts(attacks, published, source, request, claim.hierarchies, seed=seed, is_complete=is_complete)

@@ -1,0 +1,242 @@
+"""The attack by cuts that were not made: against its definition, and against replays of the whole program."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import permutations
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import hushtable as ht
+from command import done, run
+from twins.naive_untaken_cuts import cuts_of, values_left
+
+K2 = ht.KAnonymity(2)
+L2 = ht.DistinctLDiversity(2, "s")
+SIX = pl.DataFrame({"x": [1, 2, 3, 4, 5, 6], "s": ["b", "b", "a", "a", "a", "a"]})
+
+
+def draw_table(seed: int, n: int = 8, values: str = "ab") -> pl.DataFrame:
+    draw = random.Random(seed)
+    return pl.DataFrame(
+        {
+            "x": [draw.randrange(12) for _ in range(n)],
+            "g": [draw.choice("pqr") for _ in range(n)],
+            "s": [*values, *(draw.choice(values) for _ in range(n - len(values)))],
+        }
+    )
+
+
+def released(data: pl.DataFrame, models=(K2, L2), method=None, **options) -> ht.Release:
+    return ht.anonymize(
+        data, quasi_identifiers=["x", "g"], models=[*models], method=method or ht.Mondrian(), roles="trust", **options
+    )
+
+
+def by_cuts(release: ht.Release) -> ht.risk.OwnAttack | None:
+    return next((each for each in release.attack().attacks if each.name == "cuts not made"), None)
+
+
+def test_who_is_left_with_one_value_because_a_class_was_not_cut():
+    four = pl.DataFrame({"x": [1, 2, 3, 4], "s": ["a", "a", "b", "b"]})
+    release = ht.anonymize(four, quasi_identifiers=["x"], models=[K2, L2], roles="trust")
+    assert release.frame["x"].to_list() == ["[1, 4]"] * 4
+    # Its size allows a cut in the middle: either half agrees on a value, but nobody knows on which.
+    found = by_cuts(release)
+    assert (found.n_classes, found.n_targets, found.n_found, found.fell) == (1, 4, 0, False)
+    # Two b among six: they are together at either end, so that the two in the middle have a.
+    release = ht.anonymize(SIX, quasi_identifiers=["x"], models=[K2, L2], roles="trust")
+    found = by_cuts(release)
+    assert (found.n_classes, found.n_targets, found.n_found, found.n_right, found.fell) == (1, 6, 2, 2, True)
+    assert "By cuts that were not made: 2 records" in " ".join(release.attack().facts)
+
+
+@pytest.mark.parametrize(("values", "l", "margin"), [("ab", 2, 0), ("ab", 2, 1), ("abc", 3, 0)])
+def test_the_attack_is_its_definition(values, l, margin):  # noqa: E741 - the model's own letter
+    n_stopped = 0
+    for seed in range(6):
+        data = draw_table(seed, 7, values)
+        release = released(data, (K2, ht.DistinctLDiversity(l, "s")), ht.Mondrian(margin=margin))
+        found = by_cuts(release)
+        expected = [0, 0, 0]
+        rows = data.with_columns(label=pl.Series(release.partition.labels))
+        for _, part in rows.group_by("label"):
+            cuts = cuts_of(part.select("x", "g").rows(), (True, False), max(2, l) + margin)
+            if cuts:
+                left = values_left(part["s"].to_list(), cuts, lambda half: len({*half}) >= l)
+                counts = 1, len(part), sum(len(each) < l for each in left)
+                expected = [a + b for a, b in zip(expected, counts, strict=True)]
+        assert [found.n_classes, found.n_targets, found.n_found] == expected
+        n_stopped += expected[0]
+    assert n_stopped > 0 or margin
+
+
+def same_file(release: ht.Release) -> list[tuple[str, ...]]:
+    return sorted(release.frame.rows())
+
+
+def compare_with_replays(seeds, **options) -> tuple[int, int]:
+    """Replay the program on every arrangement of the column; return persons certain by the attack, and by replays."""
+    n_attack = n_replay = 0
+    for seed in seeds:
+        data = draw_table(seed)
+        release = released(data, **options)
+        truth, file = data["s"].to_list(), same_file(release)
+        agreeing = []
+        for arranged in sorted({*permutations(truth)}):
+            try:
+                other = released(data.with_columns(s=pl.Series(arranged)), **options)
+            except ht.InfeasibleError:
+                continue
+            if same_file(other) == file:
+                agreeing.append(arranged)
+        assert tuple(truth) in agreeing
+        certain = [len({each[i] for each in agreeing}) == 1 for i in range(len(truth))]
+        n_found = by_cuts(release).n_found
+        assert n_found <= sum(certain)
+        n_attack, n_replay = n_attack + n_found, n_replay + sum(certain)
+    return n_attack, n_replay
+
+
+def test_nobody_is_called_certain_whom_replays_of_the_program_do_not():
+    assert compare_with_replays(range(3))[1] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [ht.Mondrian(), ht.Mondrian(cut="median"), ht.Mondrian(margin=1)])
+def test_nobody_is_called_certain_in_25_tables_whom_replays_do_not(method):
+    n_attack, n_replay = compare_with_replays(range(25), method=method)
+    assert 0 < n_attack <= n_replay
+
+
+POLICY = """
+version: 1
+columns: {x: quasi-identifier, s: sensitive}
+models: [k-anonymity: 2, distinct-l-diversity: {l: 2, sensitive: s}]
+method: {mondrian: {recoding: tight}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    SIX.write_csv("six.csv")
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    return tmp_path
+
+
+def by_command(*options: str) -> tuple[int | None, str | None]:
+    """Attack a written release; return how many records fall to its cuts, or why nobody knows."""
+    entries = json.loads(run("attack-release", "out.csv", *options, "--json").out)
+    found = [each["n_found"] for each in entries["attacks"] if each["name"] == "cuts not made"]
+    return (found[0] if found else None), entries["untried"].get("cuts not made")
+
+
+def test_the_command_attacks_by_the_policy_or_by_the_internal_manifest(folder: Path) -> None:
+    done("anonymize", "six.csv", "-p", "policy.yaml", "-o", "out.csv")
+    assert by_command("--original", "six.csv") == (2, None)
+    assert by_command("--original", "six.csv", "-p", "policy.yaml") == (2, None)
+    assert by_command() == (None, "the people of the release are not known")
+    assert "By cuts that were not made: 2 records" in run("attack-release", "out.csv", "--original", "six.csv").out
+    told = ht.report("out.csv", original="six.csv").to_html()
+    assert "cuts not made" in told
+    # A reader of the file alone has to be told how it was made.
+    done("anonymize", "six.csv", "-p", "policy.yaml", "-o", "out.csv", "--external", "--force")
+    assert by_command("--original", "six.csv") == (None, "how the release was made is not known: give its policy")
+    assert by_command("--original", "six.csv", "-p", "policy.yaml") == (2, None)
+
+
+def test_a_pipeline_attacks_by_cuts_too(folder: Path) -> None:
+    columns = "columns: {x: quasi-identifier, s: sensitive}"
+    models = "models: [k-anonymity: 2, distinct-l-diversity: {l: 2, sensitive: s}]"
+    (folder / "run.yaml").write_text(
+        "Loader: {six: {filepath: six.csv}}\n"
+        f"Anonymizer: {{two: {{{columns}, {models}, method: {{mondrian: {{recoding: tight}}}}}}}}\n"
+        "Evaluator: {tried: {method: attack}}\nReporter: {all: {method: save_report, granularity: [details]}}\n"
+    )
+    done("run", "run.yaml")
+    [details] = folder.rglob("*details*.csv")
+    rows = pl.read_csv(details.read_bytes(), infer_schema=False)
+    assert rows.filter(pl.col("tried_name") == "cuts not made")["tried_n_found"].to_list() == ["2"]
+
+
+def test_rows_in_files_and_lazy_frames_are_attacked_alike(folder: Path) -> None:
+    SIX[:3].write_csv("part-1.csv")
+    SIX[3:].write_csv("part-2.csv")
+    for data in (SIX.lazy(), "six.csv"):
+        release = ht.anonymize(data, quasi_identifiers=["x"], models=[K2, L2], roles="trust", engine="auto")
+        assert by_cuts(release).n_found == 2
+    batches = ht.anonymize("six.csv", quasi_identifiers=["x"], models=[K2, L2], roles="trust", engine="stream")
+    assert by_cuts(batches).n_found == 2
+
+
+def test_persons_are_counted_where_they_have_several_records() -> None:
+    twice = pl.concat([SIX.with_row_index("who"), SIX.with_row_index("who")])
+    release = ht.anonymize(
+        twice, quasi_identifiers=["x"], models=[K2, L2], method=ht.Mondrian(), roles="trust", person="who"
+    )
+    found = by_cuts(release)
+    assert (found.unit, found.n_targets) == ("persons", 6)
+    assert found.n_found <= 2
+
+
+@pytest.mark.parametrize(
+    ("method", "why"),
+    [
+        (ht.MinGen(), "what mingen could have done instead"),
+        (ht.FullDomain(), "what full_domain could have done instead"),
+        (ht.Mondrian(exchange=True), "exchanged"),
+        (ht.Mondrian(cut="median", strict=False), "dealt to both sides"),
+    ],
+)
+def test_of_other_methods_it_is_said_that_it_is_not_judged(method: object, why: str) -> None:
+    found = ht.anonymize(SIX, quasi_identifiers=["x"], models=[K2, L2], method=method, roles="trust").attack()
+    assert why in found.untried["cuts not made"]
+    assert "cuts not made" not in found.fell
+
+
+def test_a_class_that_the_policy_would_have_cut_is_not_judged(folder: Path) -> None:
+    # Without the margin it would have been cut: the policy is another one.
+    SIX.with_columns(s=pl.Series(["a", "b", "a", "b", "a", "b"])).write_csv("mixed.csv")
+    done("anonymize", "mixed.csv", "-p", "policy.yaml", "-o", "out.csv", "--set", "method.mondrian.margin=2")
+    entries = json.loads(run("attack-release", "out.csv", "--original", "mixed.csv", "-p", "policy.yaml", "--json").out)
+    assert any(each.startswith("cuts not made, in 1 classes") for each in entries["untried"])
+
+
+def test_classes_whose_cells_fit_others_too_are_not_judged() -> None:
+    # A missing value makes the cell of its class "*", which fits everybody.
+    data = pl.concat([SIX, pl.DataFrame({"x": [None], "s": ["a"]}, SIX.schema)])
+    found = ht.anonymize(data, quasi_identifiers=["x"], models=[K2, L2], roles="trust").attack()
+    cuts = next(each for each in found.attacks if each.name == "cuts not made")
+    assert (cuts.n_targets, cuts.fell) == (0, False)
+    assert any(each.startswith("cuts not made, in ") for each in found.untried)
+
+
+def test_with_k_anonymity_alone_there_is_nothing_to_attack() -> None:
+    found = ht.anonymize(SIX, quasi_identifiers=["x"], sensitive=["s"], models=[K2], roles="trust").attack()
+    assert "cuts not made" not in found.untried
+    assert all(each.name != "cuts not made" for each in found.attacks)
+
+
+def test_a_search_for_more_values_than_are_claimed_is_a_margin(folder: Path) -> None:
+    data = pl.concat([draw_table(seed, 12, "abc") for seed in range(3)])
+    options = {"models": [K2, L2], "search_models": [ht.DistinctLDiversity(3, "s")]}
+    release = ht.anonymize(data, quasi_identifiers=["x", "g"], roles="trust", **options)
+    values = release.frame.group_by("x", "g").agg(n=pl.col("s").n_unique())["n"]
+    assert values.min() == 3
+    assert release.models == (K2, L2)
+    assert release.verify().conditions[1] == "distinct-l-diversity (l = 2, sensitive = 's')"
+    # The attack asks what is left of the claim.
+    assert "fewer than 2 values" in by_cuts(release).claim
+    data.write_csv("abc.csv")
+    policy = POLICY.replace("columns: {x:", "columns: {g: quasi-identifier, x:")
+    (folder / "more.yaml").write_text(policy + "search_models: [distinct-l-diversity: {l: 3, sensitive: s}]\n")
+    done("anonymize", "abc.csv", "-p", "more.yaml", "-o", "out.csv")
+    cells = pl.read_csv("out.csv", infer_schema=False).sort("x", "g", "s")
+    assert cells.rows() == release.frame.sort("x", "g", "s").rows()
+    assert run("verify", "out.csv", "-p", "more.yaml").code == 0
+    with pytest.raises(ht.InputError, match="distinct-l-diversity in search_models looks at 'g'"):
+        ht.anonymize(data, quasi_identifiers=["x"], models=[K2], search_models=[ht.DistinctLDiversity(3, "g")])
