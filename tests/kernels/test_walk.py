@@ -4,12 +4,12 @@ import math
 from itertools import combinations
 
 import numpy as np
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from hushtable.kernels import uniques
 from hushtable.tables import lattice
-from strategies import coded_rows
+from strategies import coded_rows, draws
 
 
 @st.composite
@@ -55,6 +55,27 @@ def listed(found):
 @given(grids())
 def test_first_smallest(drawn):
     codes, widths, probes, targets, sizes, missing_matches = drawn
+    twin = naive(codes, probes, targets, sizes, missing_matches)
+    rows = lattice.build_grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
+    assert listed(lattice.find_smallest_sets(rows)) == [(row, *sets[0]) for row, sets in sorted(twin.items())]
+
+
+@settings(max_examples=draws(40))
+@given(
+    st.integers(0, 10**6),
+    st.integers(60, 400),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([(2, 4, 1), (2, 4, 3), (2, 30, 3), (40, 4, 1)]),
+)
+def test_first_smallest_of_large_classes(seed, n_rows, is_alone, missing_matches, spread):
+    """Rows that are equal from a column on stand for one another, as probes, as targets, or as both."""
+    rng, widths = np.random.default_rng(seed), np.array([1, 2, spread[0], 9, spread[1]])
+    # Frequent codes and rare ones, or all alike.
+    codes = (widths[:, None] * (1 - rng.random((5, n_rows)) ** spread[2])).astype(np.int32) - 1
+    probes = rng.choice(3, n_rows, p=[0.6, 0.35, 0.05])
+    targets = probes if is_alone else np.where(probes == 0, rng.choice([1, 2], n_rows, p=[0.9, 0.1]), 0)
+    sizes = sorted(set(rng.integers(1, 6, 3).tolist()))
     twin = naive(codes, probes, targets, sizes, missing_matches)
     rows = lattice.build_grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
     assert listed(lattice.find_smallest_sets(rows)) == [(row, *sets[0]) for row, sets in sorted(twin.items())]

@@ -32,6 +32,9 @@ class WalkGrid(NamedTuple):
     targets: NDArray[np.int8]
     allowed: BoolArray  # (max_size + 1,), the sizes asked for
     missing_matches: bool
+    # Per column, the class of each row by this column and all later ones, and how many classes; 0: rows are not merged.
+    suffixes: CodeArray = np.empty((0, 0), dtype=np.int32)
+    n_suffixes: CountArray = np.empty(0, dtype=np.int64)
 
 
 class FoundSets(NamedTuple):

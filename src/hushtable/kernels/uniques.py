@@ -4,8 +4,9 @@ Rows are *probes* (the records that might single someone out), *targets* (the re
 probe is alone on a column set when no other probe equals it there and exactly one target does. The walk is depth-first;
 a column set's children add one later column. Nothing is lost to its prunings: a class without a target goes; a class
 with one probe and one target is a hit, and of no more use below, except at sizes that are not asked for; a class none
-of whose probes can still improve goes, but the others' rows stay, for they still count against being alone; a small
-class is resolved at once, for the whole subtree: the rows that agree with a probe on a column are bits of one word.
+of whose probes can still improve goes, but the others' rows stay, for they still count against being alone; rows that
+are equal in all later columns are merged, as nothing below tells them apart; a small class is resolved at once, for
+the whole subtree: the rows that agree with a probe on a column are bits of one word.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def new_settling(n_columns: int) -> Settling:
 def resolve_small_classes(
     grid: WalkGrid,
     best: FoundSets,
-    rows: CodeArray,
+    split: _Split,
     starts: CountArray,
     path: NDArray[np.int16],
     whose: tuple[int, int],
@@ -63,7 +64,7 @@ def resolve_small_classes(
     scratch: Settling,
 ) -> None:
     """Find the first smallest superset, by later columns only, on which each probe of a small class is alone."""
-    part, n_parts = whose
+    (part, n_parts), rows = whose, split.small
     max_size, size = grid.allowed.size - 1, path.size
     first = int(path[size - 1]) + 1
     n_later = grid.codes.shape[0] - first
@@ -73,7 +74,7 @@ def resolve_small_classes(
     for label in range(starts.size - 1):
         begin = starts[label]
         # The parts have found sets of different records, so keep different classes: the first row tells whose one is.
-        if rows[begin] % n_parts != part:
+        if _row_of(rows[begin]) % n_parts != part:
             continue
         if pulse[0] >= pulse[1]:
             return
@@ -81,17 +82,19 @@ def resolve_small_classes(
         # Bit i of a word is the i-th row of the class: probes, targets, and targets of more than one record.
         probes = targets = heavy = np.int64(0)
         for member in range(n_members):
-            row = rows[begin + member]
-            bit = np.int64(1) << member
+            entry = rows[begin + member]
+            row, bit = _row_of(entry), np.int64(1) << member
             probes |= bit if grid.probes[row] > 0 else 0
             targets |= bit if grid.targets[row] > 0 else 0
-            heavy |= bit if grid.targets[row] > 1 else 0
+            heavy |= bit if grid.targets[row] > 1 or entry < 0 else 0
             for later in range(n_later):
                 cells[later, member] = grid.codes[first + later, row]
         for member in range(n_members):
             row = rows[begin + member]
+            if row < 0 or grid.probes[row] != 1:
+                continue
             limit = min(int(best.sizes[row]) - 1, max_size) - size
-            if grid.probes[row] != 1 or limit <= 0:
+            if limit <= 0:
                 continue
             _set_agreements(cells, n_members, member, grid.missing_matches, columns)
             itself = np.int64(1) << member
@@ -101,6 +104,7 @@ def resolve_small_classes(
             n_more, mate = _smallest_addition(columns, bits, grid.allowed[size:], limit, pulse)
             if n_more > 0:
                 best.sizes[row] = size + n_more
+                split.states[row] = (split.states[row] & _ROLES) | size + n_more << _SIZE_SHIFT
                 best.mates[row] = rows[begin + mate]
                 for level in range(size):
                     best.paths[row, level] = path[level]
@@ -180,18 +184,25 @@ def _smallest_addition(
 _LOG_FULL: Final = -3  # besides what `next_column` returns
 
 _KEY: Final = record_dtype(
-    ("members", np.int32),  # rows of a class with a code; then where the next of them goes
-    ("probes", np.int32),
-    ("targets", np.int32),
+    ("records", np.int64),  # probes of a class with a code, and targets times `_ONE_TARGET`
+    ("members", np.int32),  # its rows; then where the next of them goes
     ("worth", np.int32),  # 1 where a probe can still improve, 2 where it is a hit
 )
+_ONE_TARGET: Final = 2**32
+
+# What a split reads of a row is one number, as it looks the rows up one by one, all over memory: the row as a probe
+# (0 to 2) and as a target (0 to 2), two bits each; above them its smallest set so far, 0 if it is not one probe.
+_SIZE_SHIFT: Final = 4
+_ROLES: Final = 2**_SIZE_SHIFT - 1
 
 
 class _Split(NamedTuple):
-    """What comes of a split besides classes to go on with, and scratch for it."""
+    """What a split reads of each row, what comes of it besides classes to go on with, and scratch for it."""
 
+    states: CodeArray  # (n_rows,), see `_SIZE_SHIFT`
     keys: NDArray[Any]  # a record (widest,), all 0 between uses
     touched: CodeArray  # (n_rows,), the codes that a class holds
+    slots: CodeArray  # (4 * most suffixes,), where a suffix stands in a class, by role; -1 between uses
     small: CodeArray  # (n_rows,), the small classes
     small_starts: CountArray  # (n_rows + 1,), where they begin
     hits: CodeArray  # (2, n_rows), probes and their targets
@@ -205,15 +216,24 @@ class _Log(NamedTuple):
     n_hits: CountArray
 
 
-def _new_split(grid: WalkGrid) -> _Split:
+def _new_split(grid: WalkGrid, sizes: CodeArray) -> _Split:
     n_rows = grid.codes.shape[1]
+    limits = np.where(grid.probes == 1, sizes, 0) << _SIZE_SHIFT
     return _Split(
+        (limits | grid.targets << 2 | grid.probes).astype(np.int32),
         np.zeros(grid.widths.max(), dtype=_KEY),
         np.empty(n_rows, dtype=np.int32),
+        np.full(4 * int(grid.n_suffixes.max(initial=0)), -1, dtype=np.int32),
         np.empty(n_rows, dtype=np.int32),
         np.zeros(n_rows + 1, dtype=np.int64),
         np.empty((2, n_rows), dtype=np.int32),
     )
+
+
+@jit_inner
+def _row_of(entry: int) -> int:
+    """Return the row of an entry of a class; ``~row`` stands for several rows, of which this is one."""
+    return int(entry ^ (entry >> 31))
 
 
 def walk_sets(
@@ -227,7 +247,7 @@ def walk_sets(
     columns have.
     """
     n_columns = len(grid.codes)
-    stack, split = new_stack(grid.codes.shape[1], len(grid.allowed) - 1), _new_split(grid)
+    stack, split = new_stack(grid.codes.shape[1], len(grid.allowed) - 1), _new_split(grid, best.sizes)
     settling = new_settling(n_columns)
     while not walk_on(grid, best, stack, (split, settling), pulse, counts, below, (part, n_parts)):
         stack = with_more_room(stack)
@@ -258,13 +278,16 @@ def walk_on(
         elif size == 1 and column % n_parts != part:
             continue
         path[size] = column
-        n_small, n_hits = _split_classes(grid, best.sizes, column, size + 1, stack, split, MAX_SMALL_CLASS_ROWS)
+        n_small, n_hits = _split_classes(grid, column, size + 1, stack, split, MAX_SMALL_CLASS_ROWS)
         size += 1
+        if size < max_size and column + 1 < grid.n_suffixes.size and grid.n_suffixes[column + 1] > 0:
+            n_small = _merge_equal_rows(grid, column + 1, size, stack, split, n_small)
         if grid.allowed[size]:
             for hit in range(n_hits):
                 row = split.hits[0, hit]
                 if best.sizes[row] > size:
                     best.sizes[row] = size
+                    split.states[row] = (split.states[row] & _ROLES) | size << _SIZE_SHIFT
                     best.mates[row] = split.hits[1, hit]
                     for level in range(size):
                         best.paths[row, level] = path[level]
@@ -272,7 +295,7 @@ def walk_on(
         mine, n_shares = (part, n_parts) if size == 1 else (0, 1)
         if n_small > 0:
             starts = split.small_starts[: n_small + 1]
-            resolve_small_classes(grid, best, split.small, starts, path[:size], (mine, n_shares), pulse, settling)
+            resolve_small_classes(grid, best, split, starts, path[:size], (mine, n_shares), pulse, settling)
         if pulse[0] >= pulse[1]:
             break
         if size == 1:
@@ -292,13 +315,12 @@ def walk_on(
 def walk_all(grid: WalkGrid, pulse: CountArray, counts: FloatArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
     """Return row, target and set of every hit that no earlier columns of its set make, for `mark_minimal_sets`."""
     n_rows, max_size = grid.codes.shape[1], len(grid.allowed) - 1
-    stack, split = new_stack(n_rows, max_size), _new_split(grid)
-    sizes = np.full(n_rows, max_size + 1, dtype=np.int32)
+    stack, split = new_stack(n_rows, max_size), _new_split(grid, np.full(n_rows, max_size + 1, dtype=np.int32))
     hits, paths = np.empty((2, 2 * n_rows), dtype=np.int32), np.full((2 * n_rows, max_size), -1, dtype=np.int16)
     log = _Log(hits, paths, np.zeros(1, dtype=np.int64))
     status = NO_ROOM
     while status != WALK_OVER:
-        status = walk_all_on(grid, sizes, stack, split, log, pulse, counts)
+        status = walk_all_on(grid, stack, split, log, pulse, counts)
         if status == NO_ROOM:
             stack = with_more_room(stack)
         elif status == _LOG_FULL:
@@ -310,7 +332,7 @@ def walk_all(grid: WalkGrid, pulse: CountArray, counts: FloatArray) -> tuple[Cod
 
 @jit_bare
 def walk_all_on(
-    grid: WalkGrid, sizes: CodeArray, stack: WalkStack, split: _Split, log: _Log, pulse: CountArray, counts: FloatArray
+    grid: WalkGrid, stack: WalkStack, split: _Split, log: _Log, pulse: CountArray, counts: FloatArray
 ) -> int:
     """Walk on; return WALK_OVER, or NO_ROOM or _LOG_FULL where the stack or the log has no room."""
     path, n_columns = stack.path, grid.codes.shape[0]
@@ -325,7 +347,7 @@ def walk_all_on(
         if size == 0:
             pulse[2] = column
         path[size] = column
-        _, n_hits = _split_classes(grid, sizes, column, size + 1, stack, split, 0)
+        _, n_hits = _split_classes(grid, column, size + 1, stack, split, 0)
         pulse[0] += 1
         size += 1
         counts[path[0], size] += 1
@@ -384,14 +406,17 @@ def _next_size(allowed: BoolArray, size: int) -> int:
 
 @jit_inner
 def _split_classes(
-    grid: WalkGrid, sizes: CodeArray, column: int, size: int, stack: WalkStack, split: _Split, largest_small: int
+    grid: WalkGrid, column: int, size: int, stack: WalkStack, split: _Split, largest_small: int
 ) -> tuple[int, int]:
     """Split the classes before a column set's last column by it; return how many are small, and how many hits."""
     codes = grid.codes[column]
     lowest = -1 if grid.missing_matches else 0
     needed = _next_size(grid.allowed, size)
-    ends_here = grid.allowed[size] or needed == grid.allowed.size
-    keys, touched, rows, starts = split.keys, split.touched, stack.rows, stack.starts
+    is_last = needed == grid.allowed.size
+    ends_here = grid.allowed[size] or is_last
+    # Larger ones are of no use; a hit on the largest set is of use to those that have no smaller one.
+    least_worth = 1 + (size if is_last else needed) << _SIZE_SHIFT
+    states, keys, touched, rows, starts = split.states, split.keys, split.touched, stack.rows, stack.starts
     above, level = stack.levels[size - 1], stack.levels[size]
     # A class that is kept has a probe and a target: two rows, or one that is both.
     level.first = above.first + above.n_classes + 1
@@ -402,18 +427,18 @@ def _split_classes(
     for label in range(above.first, above.first + above.n_classes):
         n_touched = 0
         for position in range(starts[label], starts[label + 1]):
-            row = rows[position]
-            if codes[row] < lowest:
+            entry = rows[position]
+            row = _row_of(entry)
+            code, state = codes[row], np.int64(states[row])
+            if code < lowest:
                 continue
-            key = keys[codes[row] + 1]
-            if key.members == 0:
-                touched[n_touched] = codes[row] + 1
-                n_touched += 1
+            key = keys[code + 1]
+            # Always written, and overwritten where the class has the code already: no branch to guess.
+            touched[n_touched] = code + 1
+            n_touched += int(key.members == 0)
             key.members += 1
-            key.probes += grid.probes[row]
-            key.targets += grid.targets[row]
-            if grid.probes[row] == 1 and sizes[row] > needed:
-                key.worth = 1
+            key.records += (state & 3) + (state >> 2 & 3) * _ONE_TARGET << int(entry < 0)
+            key.worth |= int(state >= least_worth) & int(entry >= 0)
         n_live = 0
         for i in range(n_touched):
             key = keys[touched[i]]
@@ -421,11 +446,11 @@ def _split_classes(
             # From here on, members holds where the class's next row goes: in the
             # kept rows (or the hits) from 0 up, in the small ones from -2 down; -1 is nowhere.
             n_live += 1
-            if key.probes == 1 and key.targets == 1 and ends_here:
+            if key.records == 1 + _ONE_TARGET and ends_here and (key.worth > 0 or not is_last):
                 key.worth = 2
                 key.members = n_hits
                 n_hits += 1
-            elif key.probes == 0 or key.targets == 0 or key.worth == 0:
+            elif is_last or key.records & _ONE_TARGET - 1 == 0 or key.records < _ONE_TARGET or key.worth == 0:
                 key.members = -1
                 key.worth = 0
                 n_live -= 1
@@ -441,7 +466,8 @@ def _split_classes(
                 starts[level.first + n_kept] = n_kept_rows
         if n_live > 0:
             for position in range(starts[label], starts[label + 1]):
-                row = rows[position]
+                entry = rows[position]
+                row = _row_of(entry)
                 if codes[row] < lowest:
                     continue
                 key = keys[codes[row] + 1]
@@ -452,13 +478,63 @@ def _split_classes(
                     if grid.targets[row] > 0:
                         split.hits[1, to] = row
                 elif to >= 0:
-                    rows[to] = row
+                    rows[to] = entry
                     key.members = to + 1
                 elif to < -1:
-                    split.small[-2 - to] = row
+                    split.small[-2 - to] = entry
                     key.members = to - 1
         for i in range(n_touched):
             key = keys[touched[i]]
-            key.members = key.probes = key.targets = key.worth = 0
+            key.records = key.members = key.worth = 0
     level.n_classes = n_kept
     return n_small, n_hits
+
+
+@jit_inner
+def _merge_equal_rows(grid: WalkGrid, column: int, size: int, stack: WalkStack, split: _Split, n_small: int) -> int:
+    """Merge the rows of each class that are equal from a column on; return how many classes are small then.
+
+    No set below tells them apart: two such probes are never alone, and two such targets never one.
+    """
+    suffixes, rows, starts, level = grid.suffixes[column], stack.rows, stack.starts, stack.levels[size]
+    states, slots = split.states, split.slots
+    least_worth = 1 + _next_size(grid.allowed, size) << _SIZE_SHIFT
+    begin = to = starts[level.first]
+    n_kept, n_small_rows = 0, split.small_starts[n_small]
+    for label in range(level.n_classes):
+        first, n_live, end = to, 0, starts[level.first + label + 1]
+        for position in range(begin, end):
+            entry = rows[position]
+            row = _row_of(entry)
+            slot = 4 * suffixes[row] + _role_of(states[row])
+            same = slots[slot]
+            if same < 0:
+                slots[slot], rows[to] = to, entry
+                to += 1
+                n_live += int(entry >= 0 and states[row] >= least_worth)
+            elif rows[same] >= 0:
+                n_live -= int(states[rows[same]] >= least_worth)
+                rows[same] = ~rows[same]
+        for position in range(first, to):
+            row = _row_of(rows[position])
+            slots[4 * suffixes[row] + _role_of(states[row])] = -1
+        begin = end
+        if n_live == 0:
+            to = first
+        elif to - first <= MAX_SMALL_CLASS_ROWS:
+            for position in range(first, to):
+                split.small[n_small_rows] = rows[position]
+                n_small_rows += 1
+            n_small, to = n_small + 1, first
+            split.small_starts[n_small] = n_small_rows
+        else:
+            n_kept += 1
+            starts[level.first + n_kept] = to
+    level.n_classes = n_kept
+    return n_small
+
+
+@jit_inner
+def _role_of(state: int) -> int:
+    """Return whether a row is a probe, plus 2 where it is a target."""
+    return int(state & 3 != 0) + 2 * int(state & 12 != 0)

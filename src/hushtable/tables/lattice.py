@@ -104,6 +104,7 @@ def find_smallest_sets(
         np.full(len(rows.probes), -1, dtype=np.int32),
     )
     stages = _plan_stages(rows.allowed, by_size=budget is not None)
+    rows = _with_suffixes(rows)
     watch = Watch(budget, progress, len(rows.codes), n_parts)
     coverage: dict[int, Coverage] = {}
     complete_to = 0
@@ -201,6 +202,23 @@ def pack_draws(draws: Iterable[NDArray[np.int64]], n_rows: int) -> list[NDArray[
             words.append(np.zeros(n_rows, dtype=np.int64))
         words[-1][drawn] |= np.int64(1) << bit
     return words
+
+
+_LARGEST_SHARE_OF_SUFFIXES: Final = 0.5  # of rows that differ; with more, too few rows are merged
+
+
+def _with_suffixes(rows: uniques.WalkGrid) -> uniques.WalkGrid:
+    """Add which rows are equal from each column on, for the columns from which on many are."""
+    n_columns, n_rows = rows.codes.shape
+    suffixes, n_suffixes = np.empty_like(rows.codes), np.zeros(n_columns, dtype=np.int64)
+    labels, n_classes = np.zeros(n_rows, dtype=np.int32), min(1, n_rows)
+    for column in reversed(range(n_columns)):
+        refined = suffixes[column]
+        n_classes = group.refine_classes(labels, n_classes, rows.codes[column], int(rows.widths[column]) - 1, refined)
+        if n_classes > _LARGEST_SHARE_OF_SUFFIXES * n_rows:
+            break
+        labels, n_suffixes[column] = refined, n_classes
+    return rows._replace(suffixes=suffixes, n_suffixes=n_suffixes)
 
 
 def _list_sizes(allowed: BoolArray) -> list[int]:
