@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, overload
 
-from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, model_validator
 
 from hushtable import engines
 from hushtable._types import Progress
@@ -32,8 +32,8 @@ from hushtable.columns import ROLES, ColumnSpec, Role, bound_names
 from hushtable.engines import EngineChoice
 from hushtable.errors import InputError, PolicyError, check_columns, quote_names
 from hushtable.hierarchy import PROPOSED, Hierarchy
-from hushtable.io import Frame, Snapshot, describe_other_form, drafts, frames
-from hushtable.models import entries, model_to_dict, plugins
+from hushtable.io import Frame, Snapshot, drafts, frames
+from hushtable.models import plugins
 from hushtable.policy import agreeing, plain_yaml
 from hushtable.policy.fitting import check_entries
 from hushtable.policy.sections import (
@@ -46,21 +46,19 @@ from hushtable.policy.sections import (
     PolicyBudget,
     PolicyDates,
     PolicyLimits,
+    PolicyLoss,
+    PolicyMethod,
+    PolicyModels,
     PolicyReading,
     PolicyTabulations,
     PolicyUnknown,
+    PolicyVersion,
     PolicyWriting,
     Record,
     check_file_exists,
-    check_models,
     check_reasons,
     faults_of,
     format_error,
-    method_to_dict,
-    read_loss,
-    read_method,
-    read_model,
-    with_value_errors,
 )
 from hushtable.quality import Loss, with_importance
 from hushtable.release import ExposureLimit, Pseudonyms, Release, derive_key, manifest
@@ -84,12 +82,6 @@ class ProtectOptions(TypedDict, total=False):
     key: bytes | None
     progress: Progress | None
     session: Any
-
-
-def _check_version(given: object) -> object:
-    if newer := describe_other_form("policy", given):
-        raise ValueError(newer)
-    return given
 
 
 class Policy(Record):
@@ -147,23 +139,13 @@ class Policy(Record):
     (('age',), (KAnonymity(k=5),))
     """
 
-    version: Annotated[Literal[1], BeforeValidator(_check_version)] = 1
+    version: PolicyVersion = 1
     read_as: PolicyReading = Field(default_factory=PolicyReading, alias="read")
     columns: dict[str, ColumnPolicy]
-    models: Annotated[
-        tuple[Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)], ...],
-        BeforeValidator(check_models),
-    ] = ()
-    search_models: Annotated[
-        tuple[Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)], ...],
-        BeforeValidator(check_models),
-    ] = ()
-    method: Annotated[Any, BeforeValidator(with_value_errors(read_method)), PlainSerializer(method_to_dict)] = Field(
-        default="mondrian", validate_default=True
-    )
-    loss: Annotated[Any, BeforeValidator(with_value_errors(read_loss)), PlainSerializer(entries.to_entry)] = Field(
-        default="ncp", validate_default=True
-    )
+    models: PolicyModels = ()
+    search_models: PolicyModels = ()
+    method: PolicyMethod = Field(default="mondrian", validate_default=True)
+    loss: PolicyLoss = Field(default="ncp", validate_default=True)
     importance: dict[str, Importance] = Field(default_factory=dict)
     person: str | None = None
     household: str | None = None

@@ -8,15 +8,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from hushtable.anonymizers import METHODS, Method
 from hushtable.claims import Limits
 from hushtable.columns import ColumnSpec, Kind, OddCellsAnswer, Role as Decided
 from hushtable.errors import HushError, PolicyError, find_nearest
 from hushtable.hierarchy import PROPOSED, Hierarchy, to_dict as rule_to_dict
-from hushtable.io import Dialect, Formulas, Writing
-from hushtable.models import PrivacyModel, entries, from_dict
+from hushtable.io import Dialect, Formulas, Writing, describe_other_form
+from hushtable.models import PrivacyModel, entries, from_dict, model_to_dict
 from hushtable.policy import plain_yaml
 from hushtable.quality import HIGHEST_IMPORTANCE, LOSSES, Loss
 from hushtable.release import ExposureLimit
@@ -222,6 +231,21 @@ def check_models(given: Any) -> Any:
     if not isinstance(given, (list, tuple)) or not given:
         raise ValueError("expected a list of models, for instance: [k-anonymity: 5]")
     return given
+
+
+def _check_version(given: object) -> object:
+    if newer := describe_other_form("policy", given):
+        raise ValueError(newer)
+    return given
+
+
+PolicyVersion = Annotated[Literal[1], BeforeValidator(_check_version)]
+PolicyModels = Annotated[
+    tuple[Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)], ...],
+    BeforeValidator(check_models),
+]
+PolicyMethod = Annotated[Any, BeforeValidator(with_value_errors(read_method)), PlainSerializer(method_to_dict)]
+PolicyLoss = Annotated[Any, BeforeValidator(with_value_errors(read_loss)), PlainSerializer(entries.to_entry)]
 
 
 def _check_hierarchy(entry: Any, info: ValidationInfo) -> Any:
