@@ -32,7 +32,7 @@ from hushtable.columns import ROLES, ColumnSpec, Role, bound_names
 from hushtable.engines import EngineChoice
 from hushtable.errors import InputError, PolicyError, check_columns, quote_names
 from hushtable.hierarchy import PROPOSED, Hierarchy
-from hushtable.io import Frame, Snapshot, describe_other_form, drafts, frames
+from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import entries, model_to_dict, plugins
 from hushtable.policy import agreeing, plain_yaml
 from hushtable.policy.fitting import check_entries
@@ -54,6 +54,7 @@ from hushtable.policy.sections import (
     check_file_exists,
     check_models,
     check_reasons,
+    check_version,
     faults_of,
     format_error,
     method_to_dict,
@@ -84,12 +85,6 @@ class ProtectOptions(TypedDict, total=False):
     key: bytes | None
     progress: Progress | None
     session: Any
-
-
-def _check_version(given: object) -> object:
-    if newer := describe_other_form("policy", given):
-        raise ValueError(newer)
-    return given
 
 
 class Policy(Record):
@@ -145,7 +140,7 @@ class Policy(Record):
     (('age',), (KAnonymity(k=5),))
     """
 
-    version: Annotated[Literal[1], BeforeValidator(_check_version)] = 1
+    version: Annotated[Literal[1], BeforeValidator(check_version)] = 1
     read_as: PolicyReading = Field(default_factory=PolicyReading, alias="read")
     columns: dict[str, ColumnPolicy]
     models: Annotated[
@@ -533,19 +528,8 @@ class Policy(Record):
         claim = self.complete_claim(claimed, table.columns)
         self.check_release(table.columns, claim)
         verdict = claim.verify(select_for_claim(claim, table), original=original)
-        verdict = manifest.judge_exposure(verdict, data, table, claim, self.exposure_entries)
+        verdict = manifest.judge_exposure(verdict, data, table, claim, agreeing.describe_exposure_limit(self))
         return manifest.compare_with(verdict, data, table.columns, claim)
-
-    @property
-    def exposure_entries(self) -> dict[str, Any]:
-        """What the manifest of a release says of the limit of its kept columns."""
-        asked = self.limits.exposure
-        return {
-            manifest.EXPOSURE_LIMIT: {"columns": asked.columns, "rate": asked.rate},
-            "accepted": [*self.accept],
-            "pseudonymized": [*self.pseudonymized],
-            "fresh": [*self.fresh],
-        }
 
     def complete_claim(self, claimed: Claim | None, columns: Sequence[str] = ()) -> Claim:
         """Return the claim to judge: a manifest's, which must agree with the policy, else the policy's own.

@@ -15,7 +15,7 @@ from hushtable.claims import Limits
 from hushtable.columns import ColumnSpec, Kind, OddCellsAnswer, Role as Decided
 from hushtable.errors import HushError, PolicyError, find_nearest
 from hushtable.hierarchy import PROPOSED, Hierarchy, to_dict as rule_to_dict
-from hushtable.io import Dialect, Formulas, Writing
+from hushtable.io import Dialect, Formulas, Writing, describe_other_form
 from hushtable.models import PrivacyModel, entries, from_dict
 from hushtable.policy import plain_yaml
 from hushtable.quality import HIGHEST_IMPORTANCE, LOSSES, Loss
@@ -352,6 +352,13 @@ class PolicyReading(Record):
 
 
 _DEFAULT_LIMIT: Final = ExposureLimit()
+
+
+def check_version(given: object) -> object:
+    """Raise ValueError if a policy is of a form that this version does not read."""
+    if newer := describe_other_form("policy", given):
+        raise ValueError(newer)
+    return given
 
 
 class PolicyExposure(Record):
