@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,10 +22,11 @@ from hushtable.cli.arguments import (
     table_path,
 )
 from hushtable.cli.groups import argument, field, option
+from hushtable.cli.joblog import record
 from hushtable.cli.limits import attack_figures, fail_above, judge_figures, limits_of, synthetic_figures
 from hushtable.cli.report import WrittenRelease, check_outputs, check_report, print_result, write_table
 from hushtable.cli.summary import attack_tables
-from hushtable.cli.terminal import format_table, show_step
+from hushtable.cli.terminal import format_table, print_error, show_step
 from hushtable.errors import ColumnError, InputError
 from hushtable.policy import LimitedFigure
 
@@ -424,7 +424,8 @@ def _warn_of_unread_claim(release: Path, claimed: Claim | None) -> str:
     if not unread:
         return ""
     doubt = "; ".join(f"{what} was not read, for {why}" for what, why in unread.items())
-    warnings.warn(f"{doubt}.", stacklevel=2)
+    record("warning", kind="unread-claim", message=f"{doubt}.")
+    print_error(f"careful: {doubt}.")
     return doubt
 
 

@@ -511,13 +511,16 @@ def _verify_table(
         table = open_release(file) if file.is_dir() else reading.table(file, known)
         claim = complete_claim(claimed, rules, table.columns)
         assert claim is not None, "a manifest or a policy says it"
+        asked = None
         if rules is not None:
+            from hushtable.policy import describe_exposure_limit
+
             rules.check_release(table.columns, claim)
+            asked = describe_exposure_limit(rules)
         claim = _complete_by_options(claim, judging, reading)
         judged = select_for_claim(claim, table)
         columns, path = original_columns(claim), judging.original
         verdict = claim.verify(judged, original=None if path is None else reading.original(path, rules, columns))
-        asked = None if rules is None else rules.exposure_entries
         verdict = manifest.judge_exposure(verdict, None if judging.no_manifest else file, table, claim, asked)
         verdict = verdict if judging.no_manifest else manifest.compare_with(verdict, file, table.columns, claim)
         linkage = measure_claim_linkage(claim, judged) if is_linked else None

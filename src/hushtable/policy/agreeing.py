@@ -9,6 +9,7 @@ from hushtable.claims import KINDS_OF_TABLES, Claim, Classes, Combinations, Matc
 from hushtable.columns import ColumnSpec
 from hushtable.errors import PolicyError, WeakerClaimError, quote_names
 from hushtable.policy.sections import DATE_ACTIONS
+from hushtable.release import manifest
 
 if TYPE_CHECKING:
     from hushtable.policy.policy import Policy
@@ -49,6 +50,19 @@ def check_agrees(policy: Policy, claimed: Claim) -> None:
             f"the policy asks for {what}, which the manifest of the release does not claim.",
             hint="verify with the policy that the release was made by, or without one.",
         )
+
+
+def describe_exposure_limit(policy: Policy | None) -> dict[str, object] | None:
+    """Return what the manifest of a release by a policy says of the limit of its kept columns; None without one."""
+    if policy is None:
+        return None
+    asked = policy.limits.exposure
+    return {
+        manifest.EXPOSURE_LIMIT: {"columns": asked.columns, "rate": asked.rate},
+        "accepted": [*policy.accept],
+        "pseudonymized": [*policy.pseudonymized],
+        "fresh": [*policy.fresh],
+    }
 
 
 def check_release(policy: Policy, columns: Sequence[str], claim: Claim | None = None) -> None:

@@ -522,19 +522,8 @@ class Policy(Record):
         claim = self.complete_claim(claimed, table.columns)
         self.check_release(table.columns, claim)
         verdict = claim.verify(select_for_claim(claim, table), original=original)
-        verdict = manifest.judge_exposure(verdict, data, table, claim, self.exposure_entries)
+        verdict = manifest.judge_exposure(verdict, data, table, claim, agreeing.describe_exposure_limit(self))
         return manifest.compare_with(verdict, data, table.columns, claim)
-
-    @property
-    def exposure_entries(self) -> dict[str, Any]:
-        """What the manifest of a release says of the limit of its kept columns."""
-        asked = self.limits.exposure
-        return {
-            manifest.EXPOSURE_LIMIT: {"columns": asked.columns, "rate": asked.rate},
-            "accepted": [*self.accept],
-            "pseudonymized": [*self.pseudonymized],
-            "fresh": [*self.fresh],
-        }
 
     def complete_claim(self, claimed: Claim | None, columns: Sequence[str] = ()) -> Claim:
         """Return the claim to judge: a manifest's, which must agree with the policy, else the policy's own.

@@ -234,6 +234,7 @@ def check_models(given: Any) -> Any:
 
 
 def _check_version(given: object) -> object:
+    """Raise ValueError if a policy is of a form that this version does not read."""
     if newer := describe_other_form("policy", given):
         raise ValueError(newer)
     return given

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -38,20 +39,27 @@ class KeptLimit:
     exempt: frozenset[str]  # columns that are not counted: pseudonyms, and those that somebody accepted
 
     @classmethod
-    def from_entries(cls, entries: Mapping[str, Any]) -> KeptLimit | None:
+    def from_entries(cls, entries: Mapping[str, object]) -> KeptLimit | None:
         """Read what the entries of a manifest limit; None if they limit nothing. InputError if they cannot be read."""
-        limit, lists = entries.get(EXPOSURE_LIMIT), [entries.get(name, []) for name in _EXEMPT]
-        if limit is None:
+        if entries.get(EXPOSURE_LIMIT) is None:
             return None
-        is_read = isinstance(limit, Mapping) and {*limit} == {"columns", "rate"}
-        columns, rate = (limit["columns"], limit["rate"]) if is_read else (0, 0)
-        is_read = type(columns) is int and columns >= 1 and type(rate) in (int, float) and 0 <= rate <= 1
-        if not is_read or not all(isinstance(each, list) and {*map(type, each)} <= {str} for each in lists):
+        limit, lists = entries[EXPOSURE_LIMIT], [entries.get(name, []) for name in _EXEMPT]
+        given = limit if isinstance(limit, Mapping) else {}
+        columns, rate = given.get("columns", 0), given.get("rate", 0)
+        names = [name for each in lists if isinstance(each, list) for name in each]
+        if (
+            {*given} != {"columns", "rate"}
+            or type(columns) is not int
+            or type(rate) not in (int, float)
+            or not (columns >= 1 and 0 <= rate <= 1)
+            or not all(isinstance(each, list) for each in lists)
+            or not all(isinstance(name, str) for name in names)
+        ):
             raise InputError(
                 f"this version does not read one of {quote_names((EXPOSURE_LIMIT, *_EXEMPT))} so.",
                 hint="verify it with the version that wrote it.",
             )
-        return cls(columns, rate, frozenset(name for each in lists for name in each))
+        return cls(columns, rate, frozenset(names))
 
     def describe(self, exempt: Sequence[str]) -> str:
         """Return the condition in words; what of the table is exempt, a reader must see."""
@@ -64,8 +72,8 @@ def judge_kept_columns(
     verdict: Verdict,
     table: Frame | Scan,
     claim: Claim,
-    claimed: Mapping[str, Any],
-    asked: Mapping[str, Any],
+    claimed: Mapping[str, object],
+    asked: Mapping[str, object],
 ) -> Verdict:
     """Return a verdict that also judges the limit of kept columns: of the manifest beside a file, and of a policy.
 
@@ -138,8 +146,8 @@ def _count_unique_records(
         try:
             columns = [*names, *([person] if person and person not in names else [])]
             # The disk tells no persons apart: where these are counted, more rows are held.
-            most: dict[str, Any] = {} if person else {"most_rows": _MAX_ROWS_HELD}
-            rows = collapse(table, columns, **most, as_written=[name for name in names if name != person])
+            read = partial(collapse, table, columns, as_written=[name for name in names if name != person])
+            rows = read() if person else read(most_rows=_MAX_ROWS_HELD)
         except (TooManyRowsError, ColumnError):
             return (0, False) if person else _count_on_disk(table, names, limit)
     counts = rows.records
@@ -165,7 +173,7 @@ def _encode_cells(table: Frame, name: str) -> CodeArray:
         return np.arange(table.n_rows, dtype=np.int32)
 
 
-def _find_lone_labels(labels: CountArray, n: int, counts: CountArray, persons: Any) -> BoolArray:
+def _find_lone_labels(labels: CountArray, n: int, counts: CountArray, persons: CodeArray | None) -> BoolArray:
     """Tell which labels one record has, or the records of at most one known person."""
     if persons is None:
         return np.asarray(np.bincount(labels, weights=counts, minlength=n) == 1)

@@ -242,14 +242,14 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
 
 
 def judge_exposure(
-    verdict: Verdict, data: Any, table: Frame | Scan, claim: Claim, asked: Mapping[str, Any] | None = None
+    verdict: Verdict, data: object, table: Frame | Scan, claim: Claim, asked: Mapping[str, object] | None = None
 ) -> Verdict:
     """Return a verdict that also judges how many records may be unique on columns kept as they are.
 
     The limit is that of the manifest beside a file, and one that is asked for, as a manifest would say it.
     """
-    is_described = isinstance(data, (str, os.PathLike)) and manifest_path(Path(data)).is_file()
-    entries = read(Path(data)) if is_described else {}
+    path = Path(data) if isinstance(data, (str, os.PathLike)) else None
+    entries = {} if path is None or not manifest_path(path).is_file() else read(path)
     if asked is None and entries.get(EXPOSURE_LIMIT) is None:
         return verdict
     # Loaded where there is a limit.

@@ -36,7 +36,7 @@ from hushtable.errors import HushError, InputError, VerificationError
 from hushtable.io import Frame, drafts, frames, is_many
 from hushtable.masking import MaskedRelease
 from hushtable.perturbation import PerturbedRelease
-from hushtable.policy import Policy
+from hushtable.policy import Policy, describe_exposure_limit
 from hushtable.release import Exposure, Release, codebook_paths, describe_release, manifest
 from hushtable.reporting.document import Form, Paragraph, Points, Section, Table
 from hushtable.tables import Table as CodedTable
@@ -444,8 +444,7 @@ def from_file(
     if original is not None:
         source, sample = _read_original(original, claim, policy)
     verdict = claim.verify(frame, original=source)
-    asked = None if policy is None else policy.exposure_entries
-    verdict = manifest.judge_exposure(verdict, path, table, claim, asked)
+    verdict = manifest.judge_exposure(verdict, path, table, claim, describe_exposure_limit(policy))
     compared = manifest.compare_with(verdict, path, table.columns, claim)
     # That a file is as its manifest says is no promise of the release: it is told only where it is not so.
     is_read = compared.passed and compared.unchecked == verdict.unchecked
