@@ -12,6 +12,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
+from hushtable.anonymizers.untaken_cuts import UncutRelease
 from twins.naive_untaken_cuts import cuts_of, values_left
 
 K2 = ht.KAnonymity(2)
@@ -240,3 +241,26 @@ def test_a_search_for_more_values_than_are_claimed_is_a_margin(folder: Path) -> 
     assert run("verify", "out.csv", "-p", "more.yaml").code == 0
     with pytest.raises(ht.InputError, match="distinct-l-diversity in search_models looks at 'g'"):
         ht.anonymize(data, quasi_identifiers=["x"], models=[K2], search_models=[ht.DistinctLDiversity(3, "g")])
+
+
+@pytest.mark.parametrize("recoding", ["tight", "readable", "nested", "label", "set"])
+def test_no_class_is_left_that_the_listed_cuts_would_have_cut(recoding: str) -> None:
+    # Of a cut that gains nothing, as between halves of one unit, rounding decides whether it is made: it is not listed.
+    people = ht.datasets.people(150, seed=1).with_columns(s=pl.Series([*"aaaab"] * 30))
+    release = ht.anonymize(
+        people,
+        quasi_identifiers=["income", "education", "sex"],
+        models=[ht.KAnonymity(3), L2],
+        method=ht.Mondrian(recoding=recoding),
+        hierarchies={"education": "auto"},
+        roles="trust",
+    )
+    meanings = {**release.hierarchies, **release.recoding.meanings()}
+    published = release.edition.frame().with_row_per_record()
+    uncut = UncutRelease.from_release(published, release.source, release.learner.request, meanings)
+    values, n_cuts = people["s"].to_numpy(), 0
+    for rows in uncut.classes:
+        for side in uncut.list_cuts(rows):
+            assert min(len({*values[rows[side]]}), len({*values[rows[~side]]})) == 1
+            n_cuts += 1
+    assert n_cuts > 0

@@ -23,12 +23,12 @@ def check_entries(policy: Policy) -> None:
 
 
 def _check_columns_of_models(policy: Policy) -> None:
-    for place, models in (("models", policy.models), ("search_models", policy.search_models)):
+    for entry, models in (("models", policy.models), ("search_models", policy.search_models)):
         for i, model in enumerate(models):
             for name in model.needs.sensitive:
                 if name not in policy.columns or policy.columns[name].role != "sensitive":
                     msg = f"{model.name} needs {name!r}, which columns does not declare as sensitive"
-                    raise MisplacedError(msg, (place, i))
+                    raise MisplacedError(msg, (entry, i))
     if policy.models and not policy.quasi_identifiers and not policy.with_role(ASK):
         msg = "columns declares no quasi-identifier"
         raise MisplacedError(msg, ("columns",))
