@@ -37,7 +37,14 @@ def _released(random: Random, data: pl.DataFrame) -> ht.Release:
         return ht.anonymize(
             data, **kinds, method="full_domain", hierarchies=ladders, suppression_limit=0.3, roles="trust"
         )
-    return ht.anonymize(data, **kinds, method=ht.Mondrian(recoding=random.choice(STYLES)), roles="trust")
+    if random.random() < 0.5 and data["ill"].n_unique() > 1:
+        kinds["models"].append(ht.DistinctLDiversity(2, "ill"))
+        kinds["search_models"] = (
+            [ht.DistinctLDiversity(3, "ill")] if data["ill"].n_unique() > 2 and random.random() < 0.3 else []
+        )
+    cut, margin = random.choice(("gain", "median")), random.choice((0, 0, 1))
+    method = ht.Mondrian(cut, random.choice(STYLES), margin=margin)
+    return ht.anonymize(data, **kinds, method=method, roles="trust")
 
 
 def _fits(row: dict[str, Any], age: int | None, sex: str | None, years: int) -> bool:
@@ -72,6 +79,9 @@ def case(random: Random, folder: Path) -> Outcome:
             found = release.attack(random.choice((other, other.frame)), seed=random.randrange(9))
             outcome.count(f"attacks: {', '.join(found.fell) or 'none'}")
             outcome.expect(all(0 <= each.rate <= 1 for each in found.attacks), "a rate is none", found)
+            cuts = [each for each in found.attacks if each.name == "cuts not made"]
+            outcome.expect(all(each.n_found <= each.n_targets for each in cuts), "more found than attacked", cuts)
+            outcome.count(f"cuts not made: {sum(each.n_found for each in cuts if each.fell)}")
             outcome.expect("homogeneity" in {*found.untried, *(each.name for each in found.attacks)}, "not told")
     return outcome
 

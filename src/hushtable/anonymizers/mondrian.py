@@ -393,9 +393,9 @@ class Mondrian:
         False deals the records that hold the median to both sides (``"median"`` only):
         classes of nearly equal size, which overlap. Equal records may then part.
     margin : int
-        Classes hold this many records more than the models ask, which blunts attacks that know where cutting stopped:
-        without it, an exact reader of the algorithm can learn of sensitive values from the cuts that models of them
-        forbade. The release claims what the models ask.
+        Classes hold this many records more than the models ask. That makes attacks rarer that know where cutting
+        stopped, and does not end them: who knows the algorithm learns of sensitive values from the cuts that models of
+        them forbade, see `hushtable.Release.attack`. The release claims what the models ask.
     grid : mapping of column to float
         Cuts of these number columns fall on multiples of a width, whatever the data. With
         ``"readable"`` all do: by 1, 2 or 5 times a power of ten, at most about 200 cells.

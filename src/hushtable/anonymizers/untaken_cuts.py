@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Problem
 from hushtable.anonymizers.mondrian import Mondrian, axes_of
@@ -23,7 +23,7 @@ from hushtable.anonymizers.preparation import Request, prepare
 from hushtable.claims import find_coverage, group_rows
 from hushtable.columns import SUPPRESSED
 from hushtable.io import Frame
-from hushtable.kernels.class_profile import Axes
+from hushtable.kernels.class_profile import COST_PER_CHARACTER, UNITS_PER_DOMAIN, Axes
 from hushtable.models import ClassStats, Histogram, PrivacyModel
 from hushtable.recoding import pack_axes, places_of_rows
 from hushtable.risk import OwnAttack, OwnAttacks
@@ -114,6 +114,7 @@ class UncutRelease:
     claimed: tuple[PrivacyModel, ...]
     judge: Judge  # of a row per record, by the models of the search
     min_size: int  # records on either side of a cut
+    by_gain: bool  # whether a cut has to gain something
     names: tuple[str, ...]  # of the judged columns
     axes: Axes = field(repr=False)
     places: CodeArray = field(repr=False)  # (n_records, n_columns)
@@ -152,6 +153,7 @@ class UncutRelease:
             request.models,
             judge,
             min_size,
+            request.method.cut == "gain",
             names,
             pack_axes(axes, {}),
             places_of_rows(prepared.table, axes),
@@ -183,8 +185,15 @@ class UncutRelease:
             rank[order] = np.arange(len(order))
             for length in np.flatnonzero(allowed).tolist():
                 side = rank[entry] <= length
-                cuts[side.tobytes()] = side
+                if not self.by_gain or axis["is_plain"] or self._gains(axis, places, counts, order[: length + 1]):
+                    cuts[side.tobytes()] = side
         return [side for side in cuts.values() if self._have_enough_persons(rows, side)]
+
+    def _gains(self, axis: np.void, places: CodeArray, counts: CountArray, left: CountArray) -> bool:
+        """Tell whether a cut gains in its own column, by more than rounding: else it may not be made for that."""
+        right = np.setdiff1d(np.arange(len(places)), left)
+        costs = [counts[part].sum() * _share_of(self.axes, axis, places[part]) for part in (left, right)]
+        return bool(counts.sum() * (_share_of(self.axes, axis, places) - TOLERANCE) > sum(costs))
 
     def _have_enough_persons(self, rows: CountArray, side: BoolArray) -> bool:
         """Tell whether the models that look at no sensitive value pass on both sides."""
@@ -228,6 +237,34 @@ def _order_for_cutting(
     _, child = np.unique(children, return_inverse=True)
     order = np.lexsort((places, -np.bincount(child, weights=counts)[child]))
     return order, np.diff(children[order]) != 0 if axis["is_ordered"] else may_end
+
+
+def _share_of(axes: Axes, axis: np.void, places: CodeArray) -> float:
+    """Return the share of a column that a class of these places publishes, as `class_profile.share_of` does."""
+    entries = axis["begin"] + np.sort(places)
+    low, high = entries[0], entries[-1]
+    units = axis["begin"] + np.unique(axes.places["unit"][entries])
+    n_chars, listed = axes.places["chars"][units].sum(), axes.places["listed"][units].sum() / UNITS_PER_DOMAIN
+    is_short = len(units) <= axis["most_units"] and n_chars <= axis["most_chars"]
+    is_single = len(units) == 1 if not axis["is_ordered"] else low == high and (not axis["n_rounds"] or places[0] == 0)
+    if is_single:
+        return 0.0
+    if is_short and len(units) > 1:
+        share = min(1.0, listed) if axis["is_ordered"] else len(units) / axis["domain"]
+        return float(share + COST_PER_CHARACTER * n_chars)
+    if places.min() == 0:
+        return 1.0
+    if axis["depth"] > 0:
+        nodes = axes.levels["node"][: axis["depth"]]
+        level = int(np.argmax(nodes[1:, low] == nodes[1:, high])) + 1
+        return float(axes.levels["share"][level, low])
+    levels = axes.levels[: axis["n_rounds"]]
+    width = axes.places["position"][high] - axes.places["position"][low]
+    level = int(np.flatnonzero((width >= levels["step"][:, low]) | (np.arange(len(levels)) == 0))[-1])
+    if axis["keeps_labels"]:
+        is_unit = levels["start"][:, low] == levels["start"][:, high]
+        level = int(np.argmax(is_unit)) if is_unit.any() else level
+    return float(levels["end"][level, high] - levels["start"][level, low])
 
 
 def _count_codes(codes: CodeArray, counts: CountArray) -> Histogram:

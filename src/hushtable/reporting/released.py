@@ -185,7 +185,7 @@ def section_on_limitations(released: Released) -> Section:
         "Several releases together: what each of two tables of the same people hides, both side by side may show. "
         "Compare with what was released before.",
         "How the classes came about: a method that goes as far as its conditions allow shows a little of what stopped "
-        "it. A margin, or fixed bands for all releases, blunts that.",
+        "it. A margin makes that rarer. It does not end it. Fixed bands for all releases tell less.",
         "What everyone in a class has in common: who is known to be in a class is known to have what all of it have."
         if claim.sensitive
         else "Sensitive values: no column was declared sensitive, so nothing hides what a class has in common.",
