@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError
-from hushtable.kernels.candidates import Ranking, rank_candidates
+from hushtable.kernels.candidates import RankedPersons, rank_candidates
 from hushtable.risk.attacks.fitting import MAX_FEW, PlaceAxis, count_suspects, index_rows, sort_known_records
 from hushtable.risk.nearness import classes_of
 
@@ -62,7 +62,7 @@ def find_best_matches(
     n_trials = len(starts) - 1
     n_near, n_best = np.empty(n_trials, dtype=np.int64), np.empty(n_trials, dtype=np.int64)
     best = np.empty(n_trials, dtype=np.int32)
-    rank_candidates(looked_up, sought, weights[order], eccentricity, Ranking(n_near, n_best, best))
+    rank_candidates(looked_up, sought, weights[order], eccentricity, RankedPersons(n_near, n_best, best))
     return BestMatches(n_near, best, n_best == 1)
 
 
