@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from hushtable.risk.nearness import classes_of
 
 _USUAL_ECCENTRICITY: Final = 1.5
 """Narayanan and Shmatikov's limit."""
+_MAX_ECCENTRICITY: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +84,7 @@ def check_eccentricity(eccentricity: float | None) -> float:
     if eccentricity is None:
         return _USUAL_ECCENTRICITY
     is_number = isinstance(eccentricity, numbers.Real) and not isinstance(eccentricity, bool)
-    if not is_number or not 0 <= float(eccentricity) < math.inf:
+    if not is_number or not 0 <= eccentricity <= _MAX_ECCENTRICITY:
         raise InputError(
             f"eccentricity = {eccentricity!r}.",
             hint="give a number, 0 or more: the standard deviations by which a match must exceed the second best.",
