@@ -1,7 +1,8 @@
 """Tables of counts: what readers can compute, the cheapest pattern that protects, and rtauargus' four linked tables.
 
-Arguments: seconds for each pattern (default 60), and `peers` to run pytauargus and acro beside it: the variable
-HUSHTABLE_PEERS names the site-packages that hold them. Without, figures of peers are those recorded on 2026-11-23
+Arguments: seconds for each pattern (default 20), `large` to search the pattern of 11,424 cells too (minutes: its proof
+and its verdict have no budget), and `peers` to run pytauargus and acro beside it: the variable HUSHTABLE_PEERS names
+the site-packages that hold them. Without, figures of peers are those recorded on 2026-11-23
 (facts of issue 64): pytauargus 0.6.0 OPT in its own model, in which a hidden count may be 0, and Modular as rtauargus'
 vignette shows it.
 """
@@ -42,7 +43,7 @@ LINKED = {"act_size": "ACTIVITY SIZE", "act_cj": "ACTIVITY CJ", "nuts_size": "NU
 MODULAR = 354  # secondary cells, those in two tables counted twice
 
 
-def adult(seconds: float) -> None:
+def adult(seconds: float, *, with_large: bool) -> None:
     """Print the optimum of each table of adults, and what readers compute where only small cells are hidden."""
     people = pl.read_csv(SHARED / "adult" / "adult_ori.csv")
     print(f"{'table':42}{'cells':>8}{'primary':>8}{'more':>6}{'cost':>8}{'bound':>8}{'CPU s':>7}  pytauargus, exposed")
@@ -68,6 +69,7 @@ def adult(seconds: float) -> None:
             began = process_time()
             outcomes = Counter(cell.outcome for cell in audit(system, ask_of_hidden(system)).cells)
             print(f"  all judged in {process_time() - began:.2f} s: {dict(outcomes)}")
+        if with_large and system.n_cells < 20_000:
             began = process_time()
             rules = ht.CellRules(level="exact", singletons=False)
             made = ht.tabulate(people, by=by, rules=rules, budget=ht.Budget(seconds=seconds))
@@ -222,10 +224,10 @@ def margins() -> None:
 
 
 if __name__ == "__main__":
-    limit = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+    limit = next((float(each) for each in sys.argv[1:] if each not in ("large", "peers")), 20.0)
     if "peers" in sys.argv:
         peers(limit)
         margins()
     else:
-        adult(limit)
+        adult(limit, with_large="large" in sys.argv)
         linked(limit)

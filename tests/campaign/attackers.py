@@ -106,6 +106,9 @@ def _know(outcome: Outcome, release: ht.Release, tolerance: dict[str, int]) -> N
         outcome.expect(is_fewer, "a tolerance finds more", f"{one} {two}")
         is_whole = two.n_right == two.n_found and not two.n_lost
         outcome.expect(is_whole or release.drops_suppressed, "somebody else is found", two)
+    misled = ht.unicity(release, person="who", item="sex", known=2, wrong=1, tolerance=tolerance).known[0]
+    is_nested = (misled.n_right or 0) <= misled.n_found <= (misled.n_best or 0) <= misled.n_trials
+    outcome.expect(is_nested, "more are named than have one best match", misled)
 
 
 def _join(outcome: Outcome, one: ht.Release, other: ht.Release) -> None:

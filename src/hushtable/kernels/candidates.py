@@ -201,7 +201,7 @@ def _score_by_matching(
     return score
 
 
-class Ranking(NamedTuple):
+class RankedPersons(NamedTuple):
     """Which persons score highest in each trial, shape (n_trials,)."""
 
     n_near: CountArray  # persons whose score is nearer to the highest than the limit; those with the highest, too
@@ -211,7 +211,7 @@ class Ranking(NamedTuple):
 
 @jit
 def rank_candidates(
-    looked: LookedUp, sought: Sought, weights: NDArray[np.float64], limit: float, ranking: Ranking
+    looked: LookedUp, sought: Sought, weights: NDArray[np.float64], limit: float, ranking: RankedPersons
 ) -> None:
     """Score every person by the weights of the known records that they may have, and rank them.
 

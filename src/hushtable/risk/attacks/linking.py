@@ -287,7 +287,7 @@ def link(
     # The release may mark missing cells in its own way.
     publication = with_spelling_of(publication, PublishedTable(outside_frame), [(other, name) for name, other in pairs])
     owners = None if truth is None else _number_owners(publication, PublishedTable(outside_frame), truth)
-    search = _Search(publication, pairs, amounts, few, person, limit)
+    search = _TableLookup(publication, pairs, amounts, few, person, limit)
     links, persons = _link_table(search, outside_frame, owners)
     linking = Linking(tuple(name for name, _ in pairs), amounts, links, persons=persons, eccentricity=limit)
     if control is None:
@@ -303,7 +303,7 @@ def link(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Search:
+class _TableLookup:
     """What records are looked up in, and how."""
 
     publication: PublishedTable
@@ -345,7 +345,7 @@ def _read_outside(data: Any, pairs: Sequence[tuple[str, str]], publication: Publ
 
 
 def _link_table(
-    search: _Search, outside: Frame, owners: tuple[CountArray, CountArray] | None
+    search: _TableLookup, outside: Frame, owners: tuple[CountArray, CountArray] | None
 ) -> tuple[Linked, LinkedPersons | None]:
     """Look up the records of a table, and where they are known, its persons."""
     known_table = Table.encode(outside, [theirs for _, theirs in search.pairs])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +11,13 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError
-from hushtable.kernels.candidates import Ranking, rank_candidates
+from hushtable.kernels.candidates import RankedPersons, rank_candidates
 from hushtable.risk.attacks.fitting import MAX_FEW, PlaceAxis, count_suspects, index_rows, sort_known_records
 from hushtable.risk.nearness import classes_of
 
 _USUAL_ECCENTRICITY: Final = 1.5
 """Narayanan and Shmatikov's limit."""
+_MAX_ECCENTRICITY: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ def find_best_matches(
     n_trials = len(starts) - 1
     n_near, n_best = np.empty(n_trials, dtype=np.int64), np.empty(n_trials, dtype=np.int64)
     best = np.empty(n_trials, dtype=np.int32)
-    rank_candidates(looked_up, sought, weights[order], eccentricity, Ranking(n_near, n_best, best))
+    rank_candidates(looked_up, sought, weights[order], eccentricity, RankedPersons(n_near, n_best, best))
     return BestMatches(n_near, best, n_best == 1)
 
 
@@ -84,7 +84,7 @@ def check_eccentricity(eccentricity: float | None) -> float:
     if eccentricity is None:
         return _USUAL_ECCENTRICITY
     is_number = isinstance(eccentricity, numbers.Real) and not isinstance(eccentricity, bool)
-    if not is_number or not 0 <= float(eccentricity) < math.inf:
+    if not is_number or not 0 <= eccentricity <= _MAX_ECCENTRICITY:
         raise InputError(
             f"eccentricity = {eccentricity!r}.",
             hint="give a number, 0 or more: the standard deviations by which a match must exceed the second best.",
