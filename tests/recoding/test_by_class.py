@@ -263,7 +263,7 @@ def test_distinct_numbers_are_those_of_numpy(numbers, n_numbers):
     assert (found.tolist(), number.tolist(), number.dtype) == (distinct.tolist(), place.tolist(), np.int32)
 
 
-@given(st.lists(st.lists(st.integers(-1, 2), max_size=3)))
+@given(st.lists(st.lists(st.integers(-1, 2), max_size=3) | st.lists(st.integers(0, 1), min_size=9, max_size=10)))
 def test_runs_are_numbered_by_first_appearance(runs):
     lengths = np.array([len(run) for run in runs], dtype=np.int64)
     codes = np.array([*chain(*runs)], dtype=np.int32)

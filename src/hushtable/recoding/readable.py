@@ -91,15 +91,23 @@ def number_rows(*columns: CodeArray) -> tuple[CodeArray, CodeArray]:
     return numbers, group.first_rows(numbers, n_numbers)
 
 
+_MOST_PLACES: Final = 8  # of a run that is numbered place by place
+
+
 def number_runs(codes: CodeArray, begins: CountArray, lengths: CountArray) -> CodeArray:
     """Number distinct runs of codes (-1 or more): run i has so many codes from ``begins[i]`` on."""
     numbers, n_numbers = np.empty(len(lengths), dtype=np.int32), 0
     in_order = np.argsort(lengths, kind="stable")
     for alike in np.split(in_order, np.flatnonzero(np.diff(lengths[in_order])) + 1):
         length, starts = int(lengths[alike[0]]) if len(alike) else 0, begins[alike]
-        # Read-only, as columns are: for writable arrays numba would compile the kernel again.
-        places = (freeze_array(codes[starts + place]) for place in range(length))
-        labels, n_labels = label_rows(places, [int(codes.max(initial=-1)) + 1] * length, len(alike))
+        if length > _MOST_PLACES:
+            # Few classes hold so much.
+            labels, first = number_keys(codes[start : start + length].tobytes() for start in starts.tolist())
+            n_labels = len(first)
+        else:
+            # Read-only, as columns are: for writable arrays numba would compile the kernel again.
+            places = (freeze_array(codes[starts + place]) for place in range(length))
+            labels, n_labels = label_rows(places, [int(codes.max(initial=-1)) + 1] * length, len(alike))
         numbers[alike] = labels + np.int32(n_numbers)
         n_numbers += n_labels
     return freeze_array(numbers)
