@@ -134,6 +134,21 @@ def test_it_cuts_as_its_slow_twin(method, table, models):
     assert (found.trace.complete, found.trace.nodes) == (True, 2 * len(expected) - 1)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_classes_of_several_blocks_are_cut_alike_in_any_order(seed):
+    """Rows of a large class are looked at block by block until nothing can change: no matter which come first."""
+    rng = np.random.default_rng(seed)
+    codes = (rng.random((6, 5_000)) ** rng.integers(1, 6, (6, 1)) * rng.integers(3, 30, (6, 1))).astype(int)
+    ages = {f"age {j}": pl.Series([None if code == 1 else code for code in codes[j].tolist()]) for j in range(2)}
+    places = {f"place {j}": [f"p{code:02}" for code in codes[j].tolist()] for j in range(2, 5)}
+    frame = pl.DataFrame({**ages, **places, "visits": codes[5], "sickness": "flu", "pay": "+"})
+    expected = searched(Mondrian(), Table.encode(frame), [KAnonymity(40)]).partition.labels
+    for order in (np.lexsort(codes[[j]]) for j in range(6)):
+        for turned in (order, order[::-1]):
+            found = searched(Mondrian(), Table.encode(frame[turned]), [KAnonymity(40)])
+            assert found.partition.labels.tolist() == expected[turned].tolist()
+
+
 @METHODS
 @settings(max_examples=draws(50))
 @given(tables(), model_lists())

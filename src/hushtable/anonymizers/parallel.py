@@ -211,6 +211,7 @@ def _build_work(search: CutSearch, rows: split.Rows, max_rows: int) -> split.Wor
             sides=np.zeros(n_codes, dtype=np.uint8),
             block=np.empty(ROWS_PER_BLOCK, dtype=np.uint8),
             cut_columns=np.empty((2, 4), dtype=np.uint64),
+            open_columns=np.empty((2, n_columns), dtype=np.uint64),
         ),
         spare=split.Rows(words, words.view(rows.codes.dtype), np.empty(max_rows, dtype=np.int32), rows.is_weighted),
     )

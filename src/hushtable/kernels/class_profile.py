@@ -194,6 +194,17 @@ def _unit_start(axes: Axes, level: int, entry: int) -> float:
 
 
 @jit_inline
+def interval_share(axes: Axes, begin: int, low: int, high: int) -> float:
+    """Return the share of a column of intervals without round units that a class publishes, from its ends."""
+    if low == high:
+        return 0.0
+    if low == 0:
+        # A missing value beside others: the cell becomes "*".
+        return 1.0
+    return float(axes.places[begin + high].position - axes.places[begin + low].position)
+
+
+@jit_inline
 def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int, listed_share: int) -> float:
     """Return the share of a column that a class publishes, plus a little for the length of a list."""
     axis = axes.columns[j]
@@ -360,12 +371,10 @@ def profile_rows(rows: Rows, axes: Axes, profile: Profile, start: int, end: int,
             continue
         if not axis.is_plain:
             _price_profile(axes, profile, j)
-        elif not axis.is_ordered:
-            column.share = n_codes / axis.domain
-        elif bounds[2 * j] == 0:
-            column.share = 1.0
+        elif axis.is_ordered:
+            column.share = interval_share(axes, first, bounds[2 * j], bounds[2 * j + 1])
         else:
-            column.share = axes.places[first + bounds[2 * j + 1]].position - axes.places[first + bounds[2 * j]].position
+            column.share = n_codes / axis.domain
 
 
 @jit_inner

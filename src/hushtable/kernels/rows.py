@@ -83,8 +83,7 @@ def tally_codes(rows: Rows, start: int, end: int, columns: CountArray, bins: Cou
 @jit_inner
 def mark_sides(
     rows: Rows,
-    start: int,
-    end: int,
+    run: tuple[int, int],
     columns: tuple[CountArray, CountArray],
     sides: ByteArray,
     all_sides: int,
@@ -93,34 +92,33 @@ def mark_sides(
 ) -> None:
     """Mark codes with the sides of several cuts that they occur on, a bit each; ``columns`` as in `tally_codes`.
 
-    ``sides`` are the left ones (bits 0, 2, 4, 6) to which cuts send each entry; the right one is the bit after.
+    At most ``block.size`` rows. ``sides`` are the left ones (bits 0, 2, 4, 6) to which cuts send each entry; the right
+    one is the bit after. The first columns are those that are cut, the second ones those that are marked.
     """
-    codes, (cut, varying) = rows.codes, columns
-    for first in range(U64(start), U64(end), U64(ROWS_PER_BLOCK)):
-        last = min(first + U64(ROWS_PER_BLOCK), U64(end))
-        block[: last - first] = 0
-        for c in range(cut.shape[1]):
-            j, begin = cut[0, c], cut[1, c]
-            for i in range(first, last):
-                block[i - first] |= sides[begin + U64(codes[i, j])]
-        for i in range(last - first):
-            block[i] |= (~block[i] & _LEFT_BITS) << 1 & all_sides
-        c = 0
-        while c + 3 < varying.shape[1]:
-            j0, j1, j2, j3 = varying[0, c], varying[0, c + 1], varying[0, c + 2], varying[0, c + 3]
-            b0, b1, b2, b3 = varying[1, c], varying[1, c + 1], varying[1, c + 2], varying[1, c + 3]
-            for i in range(first, last):
-                side = block[i - first]
-                marks[b0 + U64(codes[i, j0])] |= side
-                marks[b1 + U64(codes[i, j1])] |= side
-                marks[b2 + U64(codes[i, j2])] |= side
-                marks[b3 + U64(codes[i, j3])] |= side
-            c += 4
-        while c < varying.shape[1]:
-            j, begin = varying[0, c], varying[1, c]
-            for i in range(first, last):
-                marks[begin + U64(codes[i, j])] |= block[i - first]
-            c += 1
+    codes, (cut, marked), (first, last) = rows.codes, columns, run
+    block[: last - first] = 0
+    for c in range(cut.shape[1]):
+        j, begin = cut[0, c], cut[1, c]
+        for i in range(U64(first), U64(last)):
+            block[i - U64(first)] |= sides[begin + U64(codes[i, j])]
+    for i in range(last - first):
+        block[i] |= (~block[i] & _LEFT_BITS) << 1 & all_sides
+    c = 0
+    while c + 3 < marked.shape[1]:
+        j0, j1, j2, j3 = marked[0, c], marked[0, c + 1], marked[0, c + 2], marked[0, c + 3]
+        b0, b1, b2, b3 = marked[1, c], marked[1, c + 1], marked[1, c + 2], marked[1, c + 3]
+        for i in range(U64(first), U64(last)):
+            side = block[i - U64(first)]
+            marks[b0 + U64(codes[i, j0])] |= side
+            marks[b1 + U64(codes[i, j1])] |= side
+            marks[b2 + U64(codes[i, j2])] |= side
+            marks[b3 + U64(codes[i, j3])] |= side
+        c += 4
+    while c < marked.shape[1]:
+        j, begin = marked[0, c], marked[1, c]
+        for i in range(U64(first), U64(last)):
+            marks[begin + U64(codes[i, j])] |= block[i - U64(first)]
+        c += 1
 
 
 @jit_inner

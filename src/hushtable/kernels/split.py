@@ -16,13 +16,14 @@ from hushtable.kernels.class_profile import (
     Profile,
     cut_preference,
     foresee_gains,
+    interval_share,
     may_cut,
     profile_rows,
     share_of,
     sort_profile,
 )
 from hushtable.kernels.judge import Rules, passes_inline
-from hushtable.kernels.rows import ByteArray, Rows as Rows, mark_sides, split_rows
+from hushtable.kernels.rows import ROWS_PER_BLOCK, ByteArray, Rows as Rows, mark_sides, split_rows
 
 
 class JudgedCut(NamedTuple):
@@ -153,6 +154,7 @@ def _move_left(rows: Rows, checker: JudgedCut, i: int) -> None:
 
 
 _ABOVE_ALL_CODES = 2**31 - 1
+_MOST_BALANCED = 0.841  # no less than the fourth root of a half, the factor of a cut into halves
 CUTS_PER_BYTE: Final = 4
 """Cuts whose sides are marked together: two bits of a byte each."""
 
@@ -176,6 +178,7 @@ class Choice(NamedTuple):
     sides: ByteArray  # (all codes,), zero between uses
     block: ByteArray  # (ROWS_PER_BLOCK,)
     cut_columns: CountArray  # uint64 (2, 4), columns that are cut, and where they begin
+    open_columns: CountArray  # uint64 (2, n_columns), columns that are marked, and where they begin
 
 
 class Options(NamedTuple):
@@ -211,6 +214,8 @@ def rank_by_gain(
         axis, share, begin = axes.columns[j], profile.columns[j].share, axes.columns[j].begin
         is_tree = axis.is_ordered and axis.depth > 0
         most_preferred = 1.0 + BONUS_PER_ROUND_LEVEL * axis.n_rounds
+        if axis.depth == 0:
+            most_preferred *= _MOST_BALANCED
         sort_profile(axes, profile, j)
         if is_tree:
             foresee_gains(axes, profile, j, min_size)
@@ -278,8 +283,7 @@ def _insert_cut(
 @jit_inner
 def _best_of_all(rows: Rows, axes: Axes, profile: Profile, choice: Choice, node: CutNode) -> int:
     """Return the ranked cut that gains most over all columns."""
-    cuts, n_varying = choice.cuts, varying_columns(axes, profile)
-    varying = profile.varying[:, :n_varying]
+    cuts, varying = choice.cuts, profile.varying[:, : varying_columns(axes, profile)]
     best, best_gain = 0, -1.0
     for first in range(0, cuts.size, CUTS_PER_BYTE):
         last = first
@@ -288,14 +292,46 @@ def _best_of_all(rows: Rows, axes: Axes, profile: Profile, choice: Choice, node:
         if last == first:
             break
         n_cut = _mark_left_codes(axes, profile, choice, first, last)
-        columns, n_sides = (choice.cut_columns[:, :n_cut], varying), 2 * (last - first)
-        mark_sides(rows, node.start, node.end, columns, choice.sides, (1 << n_sides) - 1, choice.block, choice.marks)
+        cut, all_sides, n_open = choice.cut_columns[:, :n_cut], (1 << 2 * (last - first)) - 1, varying.shape[1]
+        for c in range(n_open):
+            choice.open_columns[0, c], choice.open_columns[1, c] = varying[0, c], varying[1, c]
+        for begin in range(node.start, node.end, ROWS_PER_BLOCK):
+            n_open = _keep_open_columns(axes, profile, choice, n_open, (first, last))
+            if n_open == 0:
+                break
+            run = (begin, min(begin + ROWS_PER_BLOCK, node.end))
+            columns = (cut, choice.open_columns[:, :n_open])
+            mark_sides(rows, run, columns, choice.sides, all_sides, choice.block, choice.marks)
         for i in range(first, last):
             begin = axes.columns[cuts[i].column].begin
             for position in range(begin, begin + cuts[i].length):
                 choice.sides[begin + profile.entries[position].code] = 0
         best, best_gain = compare_cuts(axes, profile, choice, varying, (first, last), node.size, (best, best_gain))
     return best
+
+
+@jit_inner
+def _keep_open_columns(axes: Axes, profile: Profile, choice: Choice, n_open: int, run: tuple[int, int]) -> int:
+    """Keep the columns whose marks may still change what they span on some side; return how many there are.
+
+    A large class has all its codes on all sides, or an interval its ends, after a few of its rows. The sides of the
+    cuts of a column itself are known.
+    """
+    open_columns, n_kept = choice.open_columns, 0
+    for c in range(n_open):
+        j, begin = int(open_columns[0, c]), int(open_columns[1, c])
+        needed = 0
+        for i in range(run[0], run[1]):
+            needed |= 0 if choice.cuts[i].column == j else 3 << 2 * (i - run[0])
+        n_codes, axis = profile.columns[j].n_codes, axes.columns[j]
+        step = n_codes - 1 if axis.is_plain and axis.is_ordered else 1
+        position = 0
+        while position < n_codes and choice.marks[begin + profile.entries[begin + position].code] & needed == needed:
+            position += step
+        if position < n_codes:
+            open_columns[0, n_kept], open_columns[1, n_kept] = j, begin
+            n_kept += 1
+    return n_kept
 
 
 @jit_inner
@@ -367,8 +403,9 @@ def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spa
             code = entries[i].code
             sides = int(marks[code])
             fresh = sides & ~seen_sides
-            for side in range(8):
-                low[side] += (fresh >> side & 1) * code
+            if fresh != 0:
+                for side in range(8):
+                    low[side] += (fresh >> side & 1) * code
             seen_sides |= sides
             i += 1
         seen_sides, i = 0, n_codes - 1
@@ -376,8 +413,9 @@ def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spa
             code = entries[i].code
             sides = int(marks[code])
             fresh = sides & ~seen_sides
-            for side in range(8):
-                high[side] += (fresh >> side & 1) * code
+            if fresh != 0:
+                for side in range(8):
+                    high[side] += (fresh >> side & 1) * code
             seen_sides |= sides
             i -= 1
     elif axis.is_plain:
@@ -417,16 +455,18 @@ def _total_gain(axes: Axes, profile: Profile, spans: CountArray, cut: Any, cut_i
     for j in range(axes.columns.size):
         if profile.columns[j].n_codes == 1:
             continue
-        gain = size * profile.columns[j].share
+        axis, gain = axes.columns[j], size * profile.columns[j].share
         for side in range(2):
             bit = 2 * cut_index + side
+            of = spans[j]
             if j == cut.column:
                 share = cut.right if side else cut.left
+            elif axis.is_plain and axis.is_ordered:
+                share = interval_share(axes, axis.begin, of[0, bit], of[1, bit])
             else:
-                of = spans[j]
                 share = share_of(axes, j, of[0, bit], of[1, bit], of[2, bit], of[3, bit], of[4, bit])
             gain -= (n_right if side else n_left) * share
-        total += axes.columns[j].weight * gain
+        total += axis.weight * gain
     if axes.columns[cut.column].is_ordered and axes.columns[cut.column].depth > 0 and n_left > 0 and n_right > 0:
         total /= (n_left * math.log2(size / n_left) + n_right * math.log2(size / n_right)) / size
     return total
