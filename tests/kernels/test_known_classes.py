@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hushtable.kernels import known_classes
+from hushtable.kernels import separation
 from twins.naive_bound import settle_prices
 
 K = 3
@@ -19,8 +19,8 @@ def classes_of(seed: int, n_rows: int) -> list[tuple[dict[int, int], float]]:
     ]
 
 
-def known_of(listed: list[tuple[dict[int, int], float]], n_rows: int) -> known_classes.KnownClasses:
-    known = known_classes.allocate_classes(n_rows)
+def known_of(listed: list[tuple[dict[int, int], float]], n_rows: int) -> separation.KnownClasses:
+    known = separation.allocate_classes(n_rows)
     ends = np.cumsum([len(members) for members, _ in listed])
     known.starts[1 : len(listed) + 1] = ends
     known.rows[: ends[-1]] = [row for members, _ in listed for row in members]
@@ -38,7 +38,7 @@ def test_prices_settle_as_the_slow_twin_says(seed):
     ceilings = prices + 0.12 * counts
     expected = settle_prices(listed, counts.tolist(), K, steps.tolist(), ceilings.tolist(), prices.tolist())
     before = prices.copy()
-    known_classes.settle_prices(known_of(listed, 12), counts, K, steps, ceilings, prices)
+    separation.settle_prices(known_of(listed, 12), counts, K, steps, ceilings, prices)
     assert prices.tolist() == pytest.approx(expected, abs=1e-12)
     assert (prices <= ceilings + 1e-12).all()
     assert (prices > before).any()
@@ -46,5 +46,5 @@ def test_prices_settle_as_the_slow_twin_says(seed):
 
 def test_after_enough_passes_no_known_class_costs_less():
     listed, counts, prices = classes_of(9, 12), np.ones(12, dtype=np.int64), np.full(12, 5.0)
-    known_classes.settle_prices(known_of(listed, 12), counts, K, np.zeros(200), prices.copy(), prices)
+    separation.settle_prices(known_of(listed, 12), counts, K, np.zeros(200), prices.copy(), prices)
     assert max(sum(n * prices[row] for row, n in members.items()) - cost for members, cost in listed) < 1e-6

@@ -151,6 +151,7 @@ _SHARE_BIG: Final = 0.01  # of the steps that split or dissolve
 _STEPS_BETWEEN_LOOKS: Final = 100_000  # at the clock
 _N_STAGES: Final = 20  # columns are weighted anew after each
 _STEPS_TO_HEAL: Final = 90  # steps a row; with fewer, the damage of the first heat would remain
+_STEPS_TO_BE_HOTTER: Final = 200  # from so many steps a row on, the first heat grows with them
 _SHARE_COLD: Final = 0.05  # of the steps: the last ones accept no rise
 _N_SPARE_CLASSES: Final = 64  # free slots, as a split may come before another class is dissolved
 
@@ -162,6 +163,7 @@ class Course:
     n_steps: int  # at most
     hot: float  # the first temperature, in cells; a short annealing begins colder
     cold: float  # the last one
+    growth: float = 1.0  # how many times as hot a long annealing may begin
 
 
 def anneal_classes(
@@ -184,7 +186,9 @@ def anneal_classes(
             class_costs.recompute_all_classes(space, classes)
         n_steps = min(_STEPS_BETWEEN_LOOKS, -(-course.n_steps // _N_STAGES), course.n_steps - n_done)
         share = min(1.0, done / (1 - _SHARE_COLD))
-        hot = max(course.cold / 100, course.hot * min(1.0, n_all / (_STEPS_TO_HEAL * len(order))))
+        per_row = n_all / len(order)
+        hotter = max(1.0, min(course.growth, per_row / _STEPS_TO_BE_HOTTER))
+        hot = max(course.cold / 100, course.hot * min(hotter, per_row / _STEPS_TO_HEAL))
         heat = hot * (min(hot, course.cold) / hot) ** share if share < 1 else course.cold / 100
         annealing.anneal(space, classes, mates.near, check, annealing.Schedule(state, n_steps, heat, heat, _SHARE_BIG))
         n_done += n_steps
@@ -260,6 +264,7 @@ _MAX_ROWS_OF_FLOOR: Final = 20_000
 _MAX_SIZE_FACTOR: Final = 3  # times the least size, if size alone decides
 _HEAT: Final = (0.2, 0.015)  # first and last temperature, in cells, for this mean size of classes:
 _CLASS_SIZE_OF_HEAT: Final = 7.0
+_MAX_HEAT_GROWTH: Final = 3.5
 _HEAT_OF_PAIRS: Final = (0.04, 0.003)
 _HEAT_FACTOR_OF_MONDRIAN: Final = 1.5
 _NEGLIGIBLE_LOSS: Final = 1e-12
@@ -273,6 +278,7 @@ class _Start:
     loss: float
     hot: float
     cold: float
+    growth: float = 1.0  # see `Course`
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +345,7 @@ class LocalRecoding:
         clock.record_improvement(loss, at=0)
         if loss > _NEGLIGIBLE_LOSS:
             check = _reorder_check(_build_check(pricing), mates)
-            course = Course(n_steps, start.hot, start.cold)
+            course = Course(n_steps, start.hot, start.cold, start.growth)
             labels, n_done = anneal_classes(pricing, labels, mates, check, course, self.seed, clock)
             loss = pricing.loss_of(labels)
             # Annealing may end worse: its costs only approximate some losses, and not all rows moved by heat come back.
@@ -432,7 +438,8 @@ def _list_starts(pricing: Pricing, by_mondrian: CodeArray, mates: Neighbours, cl
 def _build_start(pricing: Pricing, labels: CodeArray, hotter: float) -> _Start:
     """Build a start; the larger its classes, the hotter annealing begins and ends."""
     size = len(labels) / (int(labels.max()) + 1) / _CLASS_SIZE_OF_HEAT
-    return _Start(labels, pricing.loss_of(labels), hotter * _HEAT[0] * size**0.4, hotter * _HEAT[1] * size**0.7)
+    heat = hotter * _HEAT[0] * size**0.4, hotter * _HEAT[1] * size**0.7
+    return _Start(labels, pricing.loss_of(labels), *heat, _MAX_HEAT_GROWTH)
 
 
 def _classes_by_mondrian(problem: Problem, clock: Clock) -> CodeArray:

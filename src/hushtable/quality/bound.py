@@ -14,7 +14,7 @@ from hushtable.columns import Column
 from hushtable.errors import InputError, check_whole
 from hushtable.hierarchy import Suppression
 from hushtable.io import Frame
-from hushtable.kernels import known_classes, separation, spacing
+from hushtable.kernels import separation, spacing
 from hushtable.recoding import CodeRanges, Listed, PublishedIntervals, Recoding, Rounded, Sets, layout
 from hushtable.search import Budget, Clock, check_budget, say_if_first_run
 from hushtable.tables import Table
@@ -163,7 +163,7 @@ class _PriceSearch:
         self.rows, self.k, self.clock = rows, k, clock
         self.most_nodes = clock.budget.nodes
         self.scratch = _build_scratch(rows)
-        self.known = known_classes.allocate_classes(len(rows.counts))
+        self.known = separation.allocate_classes(len(rows.counts))
 
     @property
     def nodes(self) -> int:
@@ -217,7 +217,7 @@ class _PriceSearch:
     def settle_prices(self, prices: FloatArray, step: float) -> None:
         """Raise every price by a step at most, as far as the classes that are known allow."""
         ceilings = prices + step * self.rows.counts
-        known_classes.settle_prices(self.known, self.rows.counts, self.k, step * _PARTS_OF_STEP, ceilings, prices)
+        separation.settle_prices(self.known, self.rows.counts, self.k, step * _PARTS_OF_STEP, ceilings, prices)
 
 
 def run_in_batches(work: Callable[[tuple[int, int]], None], n_rows: int, is_over: Callable[[], bool]) -> None:
