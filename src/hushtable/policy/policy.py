@@ -86,6 +86,10 @@ class ProtectOptions(TypedDict, total=False):
     session: Any
 
 
+_Model = Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)]
+_Models = Annotated[tuple[_Model, ...], BeforeValidator(check_models)]
+
+
 class Policy(Record):
     r"""What is to be protected, how, and to what limit.
 
@@ -96,9 +100,8 @@ class Policy(Record):
         The entry ``read``: how a file of text spells its table, where it does not tell by itself.
     columns : dict of str to ColumnPolicy
         Every column of the table.
-    models : tuple of PrivacyModel
-    search_models : tuple of PrivacyModel
-        Stricter ones that the search keeps besides, as a margin: the release does not claim them.
+    models, search_models : tuple of PrivacyModel
+        What the release claims; stricter ones that the search keeps besides, as a margin.
     method : Method
         Mondrian when not given, whose recoding is then ``"cut"``; with ``household`` histories.
     loss : Loss
@@ -144,14 +147,8 @@ class Policy(Record):
     version: Literal[1] = 1
     read_as: PolicyReading = Field(default_factory=PolicyReading, alias="read")
     columns: dict[str, ColumnPolicy]
-    models: Annotated[
-        tuple[Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)], ...],
-        BeforeValidator(check_models),
-    ] = ()
-    search_models: Annotated[
-        tuple[Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)], ...],
-        BeforeValidator(check_models),
-    ] = ()
+    models: _Models = ()
+    search_models: _Models = ()
     method: Annotated[Any, BeforeValidator(with_value_errors(read_method)), PlainSerializer(method_to_dict)] = Field(
         default="mondrian", validate_default=True
     )
