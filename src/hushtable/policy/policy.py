@@ -84,6 +84,7 @@ class ProtectOptions(TypedDict, total=False):
     session: Any
 
 
+_Model = Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)]
 class Policy(Record):
     r"""What is to be protected, how, and to what limit.
 
@@ -94,9 +95,8 @@ class Policy(Record):
         The entry ``read``: how a file of text spells its table, where it does not tell by itself.
     columns : dict of str to ColumnPolicy
         Every column of the table.
-    models : tuple of PrivacyModel
-    search_models : tuple of PrivacyModel
-        Stricter ones that the search keeps besides, as a margin: the release does not claim them.
+    models, search_models : tuple of PrivacyModel
+        What the release claims; stricter ones that the search keeps besides, as a margin.
     method : Method
         Mondrian when not given, whose recoding is then ``"cut"``; with ``household`` histories.
     loss : Loss
