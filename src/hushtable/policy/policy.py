@@ -84,7 +84,6 @@ class ProtectOptions(TypedDict, total=False):
     session: Any
 
 
-_Model = Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)]
 class Policy(Record):
     r"""What is to be protected, how, and to what limit.
 
