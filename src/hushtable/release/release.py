@@ -1041,17 +1041,14 @@ def describe_kept_columns(
     removed: Sequence[str], pseudonyms: Pseudonyms | None, exposure: Exposure | None
 ) -> dict[str, Any]:
     """Return what a manifest says of the columns that are removed, pseudonymized or kept as they are."""
+    limit = exposure.limit if exposure and exposure.is_enforced else None
     return {
         "removed": list(removed),
         "pseudonymized": list(pseudonyms.keyed) if pseudonyms else [],
         "fresh": list(pseudonyms.fresh) if pseudonyms else [],
         "accepted": list(exposure.accepted) if exposure else [],
         "exposure": exposure.to_dict() if exposure else None,
-        manifest.EXPOSURE_LIMIT: (
-            {"columns": exposure.limit.columns, "rate": exposure.limit.rate}
-            if exposure and exposure.is_enforced
-            else None
-        ),
+        **({manifest.EXPOSURE_LIMIT: {"columns": limit.columns, "rate": limit.rate}} if limit else {}),
     }
 
 
