@@ -211,13 +211,20 @@ def _with_suffixes(rows: uniques.WalkGrid) -> uniques.WalkGrid:
     """Add which rows are equal from each column on, for the columns from which on many are."""
     n_columns, n_rows = rows.codes.shape
     suffixes, n_suffixes = np.empty_like(rows.codes), np.zeros(n_columns, dtype=np.int64)
-    labels, n_classes = np.zeros(n_rows, dtype=np.int32), min(1, n_rows)
+    labels, n_classes = np.zeros(n_rows, dtype=np.int64), min(1, n_rows)
     for column in reversed(range(n_columns)):
-        refined = suffixes[column]
-        n_classes = group.refine_classes(labels, n_classes, rows.codes[column], int(rows.widths[column]) - 1, refined)
+        # In numpy: the kernel that refines classes would be compiled for this alone.
+        keys = labels * rows.widths[column] + rows.codes[column] + 1
+        n_keys = n_classes * int(rows.widths[column])
+        if n_keys > group.SLOTS_PER_ROW * n_rows + group.SLOTS_ALWAYS:
+            break
+        is_held = np.zeros(n_keys, dtype=np.bool_)
+        is_held[keys] = True
+        n_classes = int(is_held.sum())
         if n_classes > _LARGEST_SHARE_OF_SUFFIXES * n_rows:
             break
-        labels, n_suffixes[column] = refined, n_classes
+        labels = (np.cumsum(is_held) - 1)[keys]
+        suffixes[column], n_suffixes[column] = labels, n_classes
     return rows._replace(suffixes=suffixes, n_suffixes=n_suffixes)
 
 
