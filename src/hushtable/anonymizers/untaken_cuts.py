@@ -70,15 +70,15 @@ def attack_cuts(
     if reason is not None:
         return without_cuts(attacks, reason)
     release, rng = UncutRelease.from_release(published, source, request, meanings), np.random.default_rng(seed)
-    outcomes = [_attack_class(release, rows, rng) for rows in release.classes]
-    judged = [outcome for outcome in outcomes if outcome is not None]
+    attacked = [_attack_class(release, rows, rng) for rows in release.classes]
+    judged = [outcome for outcome in attacked if outcome is not None]
     found = [
         _sum_up(release, name, [each for each in judged if each.is_exact is is_exact], is_exact=is_exact)
         for name in release.names
         for is_exact in (True, False)
         if is_exact or not all(each.is_exact for each in judged)
     ]
-    n_unjudged = release.n_unclear + len(outcomes) - len(judged)
+    n_unjudged = release.n_unclear + len(attacked) - len(judged)
     result = replace(attacks, attacks=(*attacks.attacks, *found))
     return without_cuts(result, _UNJUDGED, f"{_ATTACK}, in {n_unjudged:,} classes") if n_unjudged else result
 
@@ -278,7 +278,7 @@ def _count_codes(codes: CodeArray, counts: CountArray) -> Histogram:
     return Histogram(offsets, distinct[position].astype(np.int32), records[arrangement, position])
 
 
-class _Outcome(NamedTuple):
+class _AttackedClass(NamedTuple):
     """What is left of the values of a class that the models kept from being cut."""
 
     rows: CountArray
@@ -286,11 +286,11 @@ class _Outcome(NamedTuple):
     found: Mapping[str, CountArray]  # by column: the records that are left with too few values
 
 
-def _attack_class(release: UncutRelease, rows: CountArray, rng: np.random.Generator) -> _Outcome | None:
+def _attack_class(release: UncutRelease, rows: CountArray, rng: np.random.Generator) -> _AttackedClass | None:
     """Exclude arrangements of the values of a class by the cuts that were not made; None if it cannot be judged."""
     cuts = release.list_cuts(rows)
     if not cuts:
-        return _Outcome(rows[:0], True, dict.fromkeys(release.names, rows[:0]))
+        return _AttackedClass(rows[:0], True, dict.fromkeys(release.names, rows[:0]))
     table = release.judge.table
     codes = table.codes[[table.index(name) for name in release.names]][:, rows]
     values, of_record = np.unique(codes, axis=1, return_inverse=True)
@@ -321,7 +321,7 @@ def _attack_class(release: UncutRelease, rows: CountArray, rng: np.random.Genera
         # A class that has no more values, or a record whose value is missing, tells nothing new.
         is_few = (n_left < needed) & (len(np.unique(codes_of_value)) >= needed) & (left[-1] >= 0)
         found[name] = rows[is_few]
-    return _Outcome(rows, is_exact, found)
+    return _AttackedClass(rows, is_exact, found)
 
 
 def _count_arrangements(counts: CountArray) -> int:
@@ -351,10 +351,10 @@ def _draw_arrangements(values: CountArray, rng: np.random.Generator) -> CountArr
     return rng.permuted(np.broadcast_to(values, (n_draws, len(values))), axis=1)
 
 
-def _sum_up(release: UncutRelease, name: str, outcomes: Sequence[_Outcome], *, is_exact: bool) -> OwnAttack:
+def _sum_up(release: UncutRelease, name: str, attacked: Sequence[_AttackedClass], *, is_exact: bool) -> OwnAttack:
     """Sum up what is left of a column's values over classes."""
     persons, nobody = release.persons, np.empty(0, dtype=np.int64)
-    kept_whole = [each for each in outcomes if len(each.rows)]
+    kept_whole = [each for each in attacked if len(each.rows)]
     targets, found = (
         np.concatenate([nobody, *rows])
         for rows in ([each.rows for each in kept_whole], [each.found[name] for each in kept_whole])
