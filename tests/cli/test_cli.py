@@ -829,7 +829,7 @@ def test_only_a_process_of_the_command_handles_signals(here: Path, monkeypatch: 
 def test_that_what_was_not_cut_tells_more_is_said_of_every_method(here: Path, changes: str, has_margin: bool) -> None:
     write("policy.yaml", POLICY + changes)
     shown = done("anonymize", *BY_POLICY, "-o", "out.csv").out
-    assert "learn more of illness from what was not cut" in shown
+    assert "infer more of illness from what was not cut" in shown
     # A method without a margin does not advise one.
     assert ("margin" in shown) is has_margin
     assert ("hushtable attack-release" in shown) is has_margin

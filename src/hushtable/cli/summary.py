@@ -329,16 +329,15 @@ def untaken_cut_lines(rules: Policy) -> list[str]:
     judged = dict.fromkeys(name for model in rules.models for name in model.needs.sensitive)
     if not judged:
         return []
-    columns = ", ".join(judged)
+    line = (
+        "careful: an attacker who knows this program and everybody's quasi-identifiers can infer more of "
+        f"{', '.join(judged)} from what was not cut"
+    )
     if rules.method.name != "mondrian":
-        return [
-            "careful: the models hold for what the file shows. Who knows this program and everybody's "
-            f"quasi-identifiers can learn more of {columns} from what was not cut."
-        ]
+        return [line]
     return [
-        "careful: the models hold for what the file shows. Who knows this program and everybody's quasi-identifiers "
-        f"can learn more of {columns} from what was not cut: `hushtable attack-release` counts it. A margin "
-        "(`margin: 2`) makes this rarer. It does not end it."
+        f"{line}. Count it with `hushtable attack-release`. A margin (`margin: 2` of the method) makes this rarer, and "
+        "does not end it"
     ]
 
 
