@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hushtable.anonymizers import Request, attack_cuts, without_cuts
-from hushtable.claims import Classes
+from hushtable.claims import Classes, describe_missing_hierarchies
 from hushtable.io import Frame
 from hushtable.policy.policy import Policy
 from hushtable.risk import OwnAttacks, attack_written
@@ -40,13 +40,19 @@ def attack_file(
     asked = Policy.make(entries) if policy is None and isinstance(entries, Mapping) else policy
     if asked is None:
         return without_cuts(attacks, "how the release was made is not known: give its policy")
+    declared = claim.columns if asked.domains is not None else asked.hierarchies()
+    # Groups that a release named itself have no meaning in its claim: classes with such a cell stay unjudged.
+    meanings = {name: each for name, each in claim.hierarchies.items() if each is not None or name in declared}
+    lack = describe_missing_hierarchies(claim.columns, meanings)
+    if lack is not None:
+        return without_cuts(attacks, lack)
     is_hidden = claim.person is not None and (claim.is_fresh or claim.person not in frame.columns)
     request = Request(
         quasi_identifiers=claim.columns,
         models=claim.models,
         sensitive=claim.sensitive,
         method=asked.method,
-        hierarchies=claim.hierarchies,
+        hierarchies=meanings,
         unknown=asked.unknown,
         loss=asked.objective,
         identifiers=(claim.person,) if is_hidden and claim.person is not None else (),
@@ -61,4 +67,4 @@ def attack_file(
     )
     is_complete = trace.get("complete") if isinstance(trace, Mapping) else None
     published, source = frame.with_row_per_record(), original.with_row_per_record()
-    return attack_cuts(attacks, published, source, request, claim.hierarchies, seed=seed, is_complete=is_complete)
+    return attack_cuts(attacks, published, source, request, meanings, seed=seed, is_complete=is_complete)
