@@ -40,9 +40,7 @@ def attack_file(
     asked = Policy.make(entries) if policy is None and isinstance(entries, Mapping) else policy
     if asked is None:
         return without_cuts(attacks, "how the release was made is not known: give its policy")
-    declared = claim.columns if asked.domains is not None else asked.hierarchies()
-    # Groups that a release named itself have no meaning in its claim: classes with such a cell stay unjudged.
-    meanings = {name: each for name, each in claim.hierarchies.items() if each is not None or name in declared}
+    meanings = _read_meanings(claim, asked)
     lack = describe_missing_hierarchies(claim.columns, meanings)
     if lack is not None:
         return without_cuts(attacks, lack)
@@ -68,3 +66,10 @@ def attack_file(
     is_complete = trace.get("complete") if isinstance(trace, Mapping) else None
     published, source = frame.with_row_per_record(), original.with_row_per_record()
     return attack_cuts(attacks, published, source, request, meanings, seed=seed, is_complete=is_complete)
+
+
+def _read_meanings(claim: Classes, asked: Policy) -> dict[str, object]:
+    """Return what labels stand for: None of a column whose hierarchy the policy declares, and nobody gave."""
+    declared = claim.columns if asked.domains is not None else asked.hierarchies()
+    # Groups that a release named itself have no meaning in its claim: classes with such a cell stay unjudged.
+    return {name: each for name, each in claim.hierarchies.items() if each is not None or name in declared}
