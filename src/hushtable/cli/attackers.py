@@ -259,8 +259,9 @@ def unicity(
             seed=draws.seed,
             **declared,
         )
-    worst = max(result.known, key=lambda each: each.rate)
-    figures = attack_figures(worst.rate, worst.n_found, f"of the persons who are found by {worst.n_known} records")
+    what = "of the persons who are found, by the number of known records that finds most"
+    # Few persons have many records: the largest share may be a smaller number.
+    figures = attack_figures(result.rate, max(each.n_found for each in result.known), what)
     entries = {"file": file.name, **result.to_dict()}
     print_result(result, entries, judge_figures(figures, limits), results, lambda: _unicity_table(result))
 
