@@ -69,6 +69,21 @@ def test_a_row_counts_for_one_known_record():
     assert (found.n_persons, found.n_found, found.n_best) == (1, 1, 1)
 
 
+def test_a_link_is_right_though_not_every_record_has_the_truth():
+    release = pl.DataFrame({"who": [1, 2, 3], "item": ["b", "a", "c"], "name": ["Ann", "Bob", "Eve"]})
+    outside = pl.DataFrame({"who": ["x", "x"], "item": ["b", "b"], "name": [None, "Ann"]})
+    assert ht.link(release, outside, on=["item"], person="who", truth="name", eccentricity=1).persons.n_right == 1
+
+
+@pytest.mark.parametrize("side", ["released", "outside"])
+def test_a_table_without_persons_is_refused(side):
+    data = pl.DataFrame({"who": ["x", "y"], "item": ["a", "b"]})
+    nobody = data.with_columns(who=pl.lit(None, dtype=pl.String))
+    tables = (nobody, data) if side == "released" else (data, nobody)
+    with pytest.raises(ht.InputError, match=f"the {side}.* table says of no record whose it is"):
+        ht.link(*tables, on=["item"], person="who")
+
+
 @pytest.fixture(scope="module")
 def rated() -> pl.DataFrame:
     return naive_attacks.ratings(400, 60, seed=1, mean=12)
