@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -119,6 +120,15 @@ def test_two_of_eight_may_be_wrong(rated):
     assert shy.n_found < usual.n_found < bold.n_found == bold.n_best == usual.n_best
     assert shy.n_found - shy.n_right < bold.n_found - bold.n_right
     assert "takes another person for" in scored.headline
+
+
+def test_the_headline_is_of_those_who_find_most_rightly(rated):
+    found = ht.unicity(rated, person="person", item="item", known=[4, 8], wrong=2, n_trials=20, eccentricity=1.5)
+    few, many = found.known
+    misled = replace(found, known=(replace(few, n_found=20, n_right=1), replace(many, n_found=19, n_right=18)))
+    assert misled.headline.startswith("Who knows 8 records")
+    unknown = replace(found, known=(replace(few, n_found=20, n_right=None), replace(many, n_found=19, n_right=None)))
+    assert unknown.headline.startswith("Who knows 4 records")
 
 
 def test_a_release_whose_persons_are_pseudonyms_is_searched_too(rated):
