@@ -419,7 +419,7 @@ def attack_release(
     print_result(result, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(result))
 
 
-def _warn_of_unread_claim(facts: Mapping[str, Any], claimed: Claim | None) -> str:
+def _warn_of_unread_claim(facts: Mapping[str, object], claimed: Claim | None) -> str:
     """Warn of what a manifest says and this version does not read, and return it: attacks may miss what it means."""
     from hushtable.release import manifest
 
