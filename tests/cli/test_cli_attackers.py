@@ -77,6 +77,15 @@ def test_records_that_are_wrong_and_persons_of_another_table(run, ratings):
     assert run(*pair[:4], "item", "--eccentricity", "1")[0] == 2
 
 
+def test_a_limit_of_persons_holds_for_each_number_of_records(run, tmp_path):
+    # Two records find 10 of 12 persons; one person alone has four, and is found: a larger share, a smaller number.
+    rows = [(who, item) for who in range(10) for item in (f"a{who}", f"b{who}")] + [(10, "c"), (10, "d")] * 2
+    data = pl.DataFrame([*rows, (11, "c"), (11, "d")], schema=["who", "item"], orient="row")
+    data.write_csv(tmp_path / "few.csv")
+    options = ("unicity", tmp_path / "few.csv", "--person", "who", "--item", "item", "--known", "2,4")
+    assert run(*options, "--fail-above", "count=1")[0] == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

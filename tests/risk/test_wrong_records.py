@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -69,6 +70,21 @@ def test_a_row_counts_for_one_known_record():
     assert (found.n_persons, found.n_found, found.n_best) == (1, 1, 1)
 
 
+def test_a_link_is_right_though_not_every_record_has_the_truth():
+    release = pl.DataFrame({"who": [1, 2, 3], "item": ["b", "a", "c"], "name": ["Ann", "Bob", "Eve"]})
+    outside = pl.DataFrame({"who": ["x", "x"], "item": ["b", "b"], "name": [None, "Ann"]})
+    assert ht.link(release, outside, on=["item"], person="who", truth="name", eccentricity=1).persons.n_right == 1
+
+
+@pytest.mark.parametrize("side", ["released", "outside"])
+def test_a_table_without_persons_is_refused(side):
+    data = pl.DataFrame({"who": ["x", "y"], "item": ["a", "b"]})
+    nobody = data.with_columns(who=pl.lit(None, dtype=pl.String))
+    tables = (nobody, data) if side == "released" else (data, nobody)
+    with pytest.raises(ht.InputError, match=f"the {side}.* table says of no record whose it is"):
+        ht.link(*tables, on=["item"], person="who")
+
+
 @pytest.fixture(scope="module")
 def rated() -> pl.DataFrame:
     return naive_attacks.ratings(400, 60, seed=1, mean=12)
@@ -104,6 +120,15 @@ def test_two_of_eight_may_be_wrong(rated):
     assert shy.n_found < usual.n_found < bold.n_found == bold.n_best == usual.n_best
     assert shy.n_found - shy.n_right < bold.n_found - bold.n_right
     assert "takes another person for" in scored.headline
+
+
+def test_the_headline_is_of_those_who_find_most_rightly(rated):
+    found = ht.unicity(rated, person="person", item="item", known=[4, 8], wrong=2, n_trials=20, eccentricity=1.5)
+    few, many = found.known
+    misled = replace(found, known=(replace(few, n_found=20, n_right=1), replace(many, n_found=19, n_right=18)))
+    assert misled.headline.startswith("Who knows 8 records")
+    unknown = replace(found, known=(replace(few, n_found=20, n_right=None), replace(many, n_found=19, n_right=None)))
+    assert unknown.headline.startswith("Who knows 4 records")
 
 
 def test_a_release_whose_persons_are_pseudonyms_is_searched_too(rated):

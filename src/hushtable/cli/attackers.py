@@ -31,6 +31,8 @@ from hushtable.errors import ColumnError, InputError
 from hushtable.policy import LimitedFigure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hushtable.claims import Claim
     from hushtable.io import Frame
     from hushtable.risk import Attacks, Membership, OwnAttacks, PrivacyFigure, Unicity
@@ -259,8 +261,9 @@ def unicity(
             seed=draws.seed,
             **declared,
         )
-    worst = max(result.known, key=lambda each: each.rate)
-    figures = attack_figures(worst.rate, worst.n_found, f"of the persons who are found by {worst.n_known} records")
+    what = "of the persons who are found, by the number of known records that finds most"
+    # Few persons have many records: the largest share may be a smaller number.
+    figures = attack_figures(result.rate, max(each.n_found for each in result.known), what)
     entries = {"file": file.name, **result.to_dict()}
     print_result(result, entries, judge_figures(figures, limits), results, lambda: _unicity_table(result))
 
@@ -391,7 +394,7 @@ def attack_release(
     rules = read_policy(besides.policy)
     # What labels mean, a policy with its hierarchies says.
     claimed = manifest.claim_of(release)
-    doubt = _warn_of_unread_claim(release, claimed)
+    doubt = _warn_of_unread_claim(facts, claimed)
     claim = complete_claim(claimed, rules)
     if not isinstance(claim, Classes):
         raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
@@ -416,11 +419,11 @@ def attack_release(
     print_result(result, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(result))
 
 
-def _warn_of_unread_claim(release: Path, claimed: Claim | None) -> str:
+def _warn_of_unread_claim(facts: Mapping[str, object], claimed: Claim | None) -> str:
     """Warn of what a manifest says and this version does not read, and return it: attacks may miss what it means."""
     from hushtable.release import manifest
 
-    unread = {} if claimed is None else manifest.find_unread(manifest.read(release), claimed)
+    unread = {} if claimed is None else manifest.find_unread(facts, claimed)
     if not unread:
         return ""
     doubt = "; ".join(f"{what} was not read, for {why}" for what, why in unread.items())

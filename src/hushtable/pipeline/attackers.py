@@ -59,7 +59,7 @@ class _Attacker(Evaluator):
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say which limits do not hold."""
-        return broken_limits(self.limit, found.figures, self.what)
+        return broken_limits(self.limit, {**found.figures, **found.judged}, self.what)
 
 
 def _columns_of(rows: Sequence[Mapping[str, Any]]) -> Columns:
@@ -101,7 +101,9 @@ class UnicityEvaluator(_Attacker):
         rows = [each.to_dict() for each in result.known]
         worst = max(rows, key=lambda row: row["rate"])
         totals = {"n_records": result.n_records, "n_persons": result.n_persons, **worst}
-        return Evaluation.from_figures(totals, {"details": _columns_of(rows)})
+        # Few persons have many records: the largest share may be a smaller number.
+        most = {"n_found": max(row["n_found"] for row in rows)}
+        return Evaluation.from_figures(totals, {"details": _columns_of(rows)}, judged=most)
 
 
 class LinkEvaluator(_Attacker):

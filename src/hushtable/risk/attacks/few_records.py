@@ -112,9 +112,11 @@ class Unicity(StatesFacts):
     @property
     def headline(self) -> str:
         """What matters most, in a sentence."""
-        most = max(self.known, key=lambda each: each.rate)
+        is_scored = self.eccentricity is not None
+        # Whoever is taken for somebody else is no find.
+        most = max(self.known, key=lambda each: ((each.right_rate or 0.0) if is_scored else 0.0, each.rate))
         records = "1 record" if most.n_known == 1 else f"{most.n_known} records"
-        if self.eccentricity is None:
+        if not is_scored:
             return f"Who knows {records} of a person finds {format_percent(most.rate)} of {most.n_trials:,} persons."
         if most.right_rate is None:
             return (

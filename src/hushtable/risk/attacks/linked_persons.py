@@ -87,8 +87,9 @@ def link_persons(
     """
     released_persons, outside_persons = persons
     owned_rows = np.flatnonzero(outside_persons >= 0)
-    if not len(owned_rows):
-        raise InputError("the outside table tells of no record whose it is.", hint="check the column of the person.")
+    for what, owners in (("released", released_persons), ("outside or control", outside_persons)):
+        if not (owners >= 0).any():
+            raise InputError(f"the {what} table says of no record whose it is.", hint="check the column of the person.")
     rows = owned_rows[np.argsort(outside_persons[owned_rows], kind="stable")]
     whose = outside_persons[rows]
     starts = np.append(np.flatnonzero(np.diff(whose, prepend=-1)), len(rows))

@@ -367,7 +367,12 @@ def _link_table(
     )
     if owners is None:
         return links, persons
-    return links, replace(persons, n_right=_n_owned(owners[0], released_persons, found_persons, owners[1][seekers]))
+    # Not every record of a person need have the truth.
+    true_owners = np.full(int(outside_persons.max()) + 1, -1, dtype=np.int64)
+    is_owned = outside_persons >= 0
+    np.maximum.at(true_owners, outside_persons[is_owned], owners[1][is_owned])
+    n_right = _n_owned(owners[0], released_persons, found_persons, true_owners[outside_persons[seekers]])
+    return links, replace(persons, n_right=n_right)
 
 
 def _link_records(
