@@ -172,9 +172,7 @@ def to_numbers_with_point(texts: pl.Series, spec: ColumnSpec) -> pl.Series:
 
 def formats_of_some(texts: pl.Series) -> tuple[str, ...]:
     """Return the formats of dates and moments whose separators occur in some texts."""
-    # A shape does not tell digits apart, so that few texts are left.
-    alike = texts.drop_nulls().str.replace_all("[0-9]", "9").unique(maintain_order=True)
-    shapes = dict.fromkeys(map(_text_shape, alike.to_list()))
+    shapes = dict.fromkeys(_text_shape(text) for text in texts.drop_nulls().to_list())
     formats = [each for shape in shapes for each in _common_formats().get(shape, ())]
     return tuple(each for each in formats if texts.str.contains(_pattern_of_format(each)).any())
 
