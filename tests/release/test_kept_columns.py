@@ -85,7 +85,9 @@ def test_where_the_file_tells_no_persons_the_manifest_vouches() -> None:
     Path("policy.yaml").write_text(make_policy(0.5, "person: who\n"))
     done("anonymize", "people.csv", "-p", "policy.yaml", "-o", "out.csv", "--force")
     verdict = json.loads(done("verify", "out.csv", "--json").out)
-    assert CONDITION in {each["condition"] for each in verdict["vouched"]}
+    vouched = {each["condition"]: str(each) for each in verdict["vouched"]}
+    assert "judged before the file was written" in vouched[CONDITION]
+    assert "counted beside the original" in vouched["k-anonymity (k = 3), by persons"]
     assert run("verify", "out.csv", "--strict").code == 1
     # It vouches for its own limit alone.
     Path("strict.yaml").write_text(make_policy(0.1, "person: who\n"))

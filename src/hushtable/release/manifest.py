@@ -230,7 +230,7 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
         conditions=tuple(dict.fromkeys((*verdict.conditions, *conditions, *unread))),
         failures=tuple(failures),
         unchecked={**verdict.unchecked, **unread},
-        vouched={**verdict.vouched, **vouched},
+        vouched={**vouched, **verdict.vouched},
     )
     # Any file of this name counts, a broken link too: a record that cannot be read is a failure.
     if not os.path.lexists(sign_off_path(Path(data))):
