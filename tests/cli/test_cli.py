@@ -104,7 +104,7 @@ def test_a_refusal_is_json_too_where_the_answer_is_no(here: Path) -> None:
     assert outcome.code == 1
     told = json.loads(outcome.out)
     assert (told["passed"], told["error"]) == (False, "ExposureError")
-    assert told["message"] in outcome.err
+    assert f"{told['message']}\n\nHint: {told['hint']}" in outcome.err
     done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv")
     with Path("out.csv").open("a") as file:
         file.write("\n")

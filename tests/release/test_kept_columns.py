@@ -12,6 +12,7 @@ import pytest
 import hushtable as ht
 from command import done, run
 from hushtable.io import frames, scan
+from hushtable.linked import verify_by_policy
 from hushtable.release import kept_columns, manifest
 from hushtable.release.kept_columns import KeptLimit
 
@@ -84,7 +85,9 @@ def test_where_the_file_tells_no_persons_the_manifest_vouches() -> None:
     Path("policy.yaml").write_text(make_policy(0.5, "person: who\n"))
     done("anonymize", "people.csv", "-p", "policy.yaml", "-o", "out.csv", "--force")
     verdict = json.loads(done("verify", "out.csv", "--json").out)
-    assert CONDITION in {each["condition"] for each in verdict["vouched"]}
+    vouched = {each["condition"]: str(each) for each in verdict["vouched"]}
+    assert "judged before the file was written" in vouched[CONDITION]
+    assert "counted beside the original" in vouched["k-anonymity (k = 3), by persons"]
     assert run("verify", "out.csv", "--strict").code == 1
     # It vouches for its own limit alone.
     Path("strict.yaml").write_text(make_policy(0.1, "person: who\n"))
@@ -143,3 +146,33 @@ def test_a_report_of_a_newer_claim_does_not_say_that_all_of_it_holds() -> None:
     entries["claim"]["a newer entry"] = 5
     manifest.manifest_path(Path("out.csv")).write_text(json.dumps(entries))
     assert "a newer entry" in str(ht.report("out.csv").to_dict())
+
+
+def test_each_of_linked_tables_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    persons = PEOPLE.select(pid="who", sex="ward")
+    stays = pl.concat([PEOPLE.select(pid="who", ward="ward", bed="bed")] * 2)
+
+    def read_policy(rate: float, accept: str = "") -> ht.LinkedPolicy:
+        return ht.LinkedPolicy.parse(
+            "unit: {table: persons, key: pid}\ntables:\n  persons: {columns: {sex: quasi-identifier}}\n"
+            f"  stays: {{columns: {{ward: quasi-identifier, bed: other}}{accept}}}\n"
+            f"models: [linked-k-anonymity: 3]\nlimits: {{exposure: {{rate: {rate}}}}}\n"
+        )
+
+    condition = "stays: records unique on at most 2 columns kept as they are, without 'pid' <= {} of all"
+    asked, strict = read_policy(0.5), read_policy(0.1)
+    ht.anonymize_tables({"persons": persons, "stays": stays}, asked).write(tmp_path / "out", external=True)
+    for policy in (None, asked):
+        verdict = ht.verify_tables(tmp_path / "out", policy)
+        assert verdict.complete
+        assert condition.format(0.5) in verdict.held
+    # Both records of 12 persons have a bed of their own.
+    failed = condition.format(0.1) + ": 24 are, 0.2 of all"
+    for verdict in (ht.verify_tables(tmp_path / "out", strict), verify_by_policy(tmp_path / "out", strict)):
+        assert [str(each) for each in verdict.failures] == [failed]
+    assert ht.verify_tables(tmp_path / "out", read_policy(0.1, ", accept: {bed: 'known to the ward alone'}")).passed
+    # The manifest vouches for what takes too long.
+    monkeypatch.setattr(kept_columns, "_MAX_ROWS_LABELLED", 0)
+    verdict = ht.verify_tables(tmp_path / "out")
+    assert not verdict.complete
+    assert verdict.complete_for_receiver

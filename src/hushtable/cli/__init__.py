@@ -337,14 +337,13 @@ def _run_and_record(arguments: list[str], *, is_traced: bool) -> None:
 def _tell_error(error: BaseException, arguments: Sequence[str]) -> None:
     """Print an error, and as JSON too where that was asked for."""
     code = error.exit_code if isinstance(error, HushError) else FAULT
-    message = str(error) if isinstance(error, HushError) else fault_line(error)
-    hint = error.hint if isinstance(error, HushError) else ""
+    message, hint = (error.message, error.hint) if isinstance(error, HushError) else (fault_line(error), "")
     _tell_end(arguments, _kind_of(error), code, message, hint=hint, error=type(error).__name__)
     print_error(error if isinstance(error, HushError) else message)
 
 
 def _tell_end(arguments: Sequence[str], kind: str, code: int, message: str, *, hint: str = "", error: str = "") -> None:
-    record("error", kind=kind, exit_code=code, message=message)
+    record("error", kind=kind, exit_code=code, message=message, hint=hint)
     if "--json" in arguments:
         # Whoever read the output may have gone.
         with suppress(typer.Exit):

@@ -499,11 +499,10 @@ def _verify_table(
     rules = None if rules is None else with_asked_role(rules, judging.ask)
     if judging.no_manifest and rules is None:
         raise InputError("neither a manifest nor a policy says what to judge.", hint="pass -p policy.yaml.")
-    if not judging.no_manifest:
-        # Raises an error if the manifest is missing.
-        entries = manifest.read(file)
-        if judging.original is not None:
-            manifest.check_comparable(entries)
+    # Raises an error if the manifest is missing.
+    entries = {} if judging.no_manifest else manifest.read(file)
+    if judging.original is not None:
+        manifest.check_comparable(entries)
     with plugins.allow_only(judging.plugins or ()):
         claimed = None if judging.no_manifest else manifest.claim_of(file)
     with show_step("reading and judging"):
@@ -521,7 +520,7 @@ def _verify_table(
         judged = select_for_claim(claim, table)
         columns, path = original_columns(claim), judging.original
         verdict = claim.verify(judged, original=None if path is None else reading.original(path, rules, columns))
-        verdict = manifest.judge_exposure(verdict, None if judging.no_manifest else file, table, claim, asked)
+        verdict = manifest.judge_exposure(verdict, entries, table, claim, asked)
         verdict = verdict if judging.no_manifest else manifest.compare_with(verdict, file, table.columns, claim)
         linkage = measure_claim_linkage(claim, judged) if is_linked else None
     if failing_rows.rows is not None:

@@ -13,6 +13,7 @@ from hushtable.errors import InputError, WeakerClaimError, quote_names
 from hushtable.io import WRITER, Frame, frames
 from hushtable.linked.policy import LinkedPolicy
 from hushtable.linked.tables import list_files, open_tables
+from hushtable.policy import describe_exposure_limit
 from hushtable.release import manifest
 
 _IS_DESCRIBED: Final = "the file is the one that the manifest describes"
@@ -67,7 +68,7 @@ def verify_by_policy(data: Any, rules: LinkedPolicy) -> Verdict:
     claim = rules.claim()
     opened, others = open_tables(data, claim.tables, rules.dialect)
     _check_released(opened, claim, rules)
-    return _judge(claim, opened, others)
+    return _judge(claim, opened, others, {}, rules)
 
 
 def _check_released(opened: Mapping[str, Frame], claim: LinkedTables, rules: LinkedPolicy) -> None:
@@ -76,9 +77,20 @@ def _check_released(opened: Mapping[str, Frame], claim: LinkedTables, rules: Lin
         rules.policy_of(name).check_release(frame.columns, claim.tables[name])
 
 
-def _judge(claim: LinkedTables, opened: Mapping[str, Frame], others: list[str]) -> Verdict:
+def _judge(
+    claim: LinkedTables,
+    opened: Mapping[str, Frame],
+    others: list[str],
+    described: Mapping[str, Mapping[str, object]],
+    rules: LinkedPolicy | None,
+) -> Verdict:
     # A table that nobody claims fails by its name; its rows are not needed.
-    return claim.verify({**opened, **dict.fromkeys(others)})
+    verdict = claim.verify({**opened, **dict.fromkeys(others)})
+    for name, table in opened.items():
+        asked = None if rules is None else describe_exposure_limit(rules.policy_of(name))
+        entries = described.get(name, {})
+        verdict = manifest.judge_exposure(verdict, entries, table, claim.tables[name], asked, f"{name}: ")
+    return verdict
 
 
 def _verify_written(path: Path, rules: LinkedPolicy | None) -> Verdict:
@@ -100,7 +112,7 @@ def _verify_written(path: Path, rules: LinkedPolicy | None) -> Verdict:
         opened, others = open_tables(path, claim.tables)
     if rules is not None:
         _check_released(opened, claim, rules)
-    verdict = _judge(claim, opened, others)
+    verdict = _judge(claim, opened, others, described, rules)
     is_described = {
         f"{name}: {_IS_DESCRIBED}": manifest.sha256(file) == described.get(name, {}).get("sha256")
         for name, file in files.items()
@@ -117,9 +129,9 @@ def _verify_written(path: Path, rules: LinkedPolicy | None) -> Verdict:
 
 def _list_described(entries: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
     """Return what a manifest says of each file; what is no such entry describes none, so that its file fails."""
-    tables = entries.get("tables")
+    tables, of_all = entries.get("tables"), {"verified": entries.get("verified")}
     tables = tables if isinstance(tables, Mapping) else {}
-    return {name: table for name, table in tables.items() if isinstance(table, Mapping)}
+    return {name: {**table, **of_all} for name, table in tables.items() if isinstance(table, Mapping)}
 
 
 def _check_agrees(claim: LinkedTables, rules: LinkedPolicy) -> None:

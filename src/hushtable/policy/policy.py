@@ -521,7 +521,8 @@ class Policy(Record):
         claim = self.complete_claim(claimed, table.columns)
         self.check_release(table.columns, claim)
         verdict = claim.verify(select_for_claim(claim, table), original=original)
-        verdict = manifest.judge_exposure(verdict, data, table, claim, agreeing.describe_exposure_limit(self))
+        entries = {} if claimed is None else manifest.read(data)
+        verdict = manifest.judge_exposure(verdict, entries, table, claim, agreeing.describe_exposure_limit(self))
         return manifest.compare_with(verdict, data, table.columns, claim)
 
     def complete_claim(self, claimed: Claim | None, columns: Sequence[str] = ()) -> Claim:

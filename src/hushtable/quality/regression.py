@@ -438,7 +438,7 @@ class _Fitter:
             raise InputError("the outcome of the model is no single number.", hint="name one column.")
         if len(terms) <= terms.shape[1] or np.linalg.matrix_rank(terms.to_numpy()) < terms.shape[1]:
             raise InputError(
-                f"{len(terms)} records do not distinguish {terms.shape[1]} coefficients apart.",
+                f"{len(terms)} records do not distinguish {terms.shape[1]} coefficients.",
                 hint="leave out terms that others say already, or that nobody has.",
             )
         self.family = "logistic" if set(np.unique(outcome.to_numpy()).tolist()) == {0.0, 1.0} else "linear"

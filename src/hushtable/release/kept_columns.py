@@ -74,6 +74,7 @@ def judge_kept_columns(
     claim: Claim,
     claimed: Mapping[str, object],
     asked: Mapping[str, object],
+    prefix: str = "",
 ) -> Verdict:
     """Return a verdict that also judges the limit of kept columns: of the manifest beside a file, and of a policy.
 
@@ -88,29 +89,34 @@ def judge_kept_columns(
     claim : Claim
     claimed, asked : mapping
         The entries of a manifest, and those that a release by a policy would have; empty without one.
+    prefix : str
+        Of the condition: the name of one of several tables.
     """
-    if claim.kind in KINDS_OF_TABLES or verdict.n_records < FEWEST_RECORDS:
+    if claim.kind in KINDS_OF_TABLES or _count_records(table, verdict) < FEWEST_RECORDS:
         return verdict
     try:
         own, other = KeptLimit.from_entries(claimed), KeptLimit.from_entries(asked)
     except InputError as error:
-        return _with_lack(verdict, f"what {EXPOSURE_LIMIT} of the manifest says", str(error).rstrip("."))
+        condition = f"what {EXPOSURE_LIMIT} of the manifest says"
+        return _with_lack(verdict, f"{prefix}{condition}", error.message.rstrip("."))
     for limit in dict.fromkeys(each for each in (own, other) if each is not None):
         is_vouched = limit == own and claimed.get("verified") is True and bool(verdict.held)
-        verdict = _judge(verdict, table, claim, limit, is_vouched=is_vouched)
+        verdict = _judge(verdict, table, claim, limit, prefix, is_vouched=is_vouched)
     return verdict
 
 
-def _judge(verdict: Verdict, table: Frame | Scan, claim: Claim, limit: KeptLimit, *, is_vouched: bool) -> Verdict:
+def _judge(
+    verdict: Verdict, table: Frame | Scan, claim: Claim, limit: KeptLimit, prefix: str, *, is_vouched: bool
+) -> Verdict:
     bounds = claim.bound_columns if isinstance(claim, ClaimOnColumns) else ()
     kept = [name for name in table.columns if name not in (*claim.columns, *claim.sensitive, *bounds)]
     tested = [name for name in kept if name not in limit.exempt]
     if not tested or limit.rate >= 1:
         return verdict
-    condition = limit.describe([name for name in kept if name in limit.exempt])
+    condition = f"{prefix}{limit.describe([name for name in kept if name in limit.exempt])}"
     is_told = claim.person in table.columns and not claim.is_fresh
     n_unique, is_complete = _count_unique_records(table, tested, claim.person if is_told else None, limit)
-    share = n_unique / verdict.n_records
+    share = n_unique / _count_records(table, verdict)
     if share > limit.rate:
         least = "" if is_complete else "at least "
         failure = Failure(f"{condition}: {least}{n_unique:,} are, {share:.4g} of all")
@@ -121,6 +127,11 @@ def _judge(verdict: Verdict, table: Frame | Scan, claim: Claim, limit: KeptLimit
         lack = "the table does not say whose record a row is"
         return _with_lack(verdict, condition, lack, is_vouched=is_vouched)
     return replace(verdict, conditions=(*verdict.conditions, condition))
+
+
+def _count_records(table: Frame | Scan, verdict: Verdict) -> int:
+    """Count the records of a table: a verdict may be on several, whose rows are in memory."""
+    return table.n_records if isinstance(table, Frame) else verdict.n_records
 
 
 def _with_lack(verdict: Verdict, condition: str, lack: str, *, is_vouched: bool = False) -> Verdict:

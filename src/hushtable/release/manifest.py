@@ -230,7 +230,7 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
         conditions=tuple(dict.fromkeys((*verdict.conditions, *conditions, *unread))),
         failures=tuple(failures),
         unchecked={**verdict.unchecked, **unread},
-        vouched={**verdict.vouched, **vouched},
+        vouched={**vouched, **verdict.vouched},
     )
     # Any file of this name counts, a broken link too: a record that cannot be read is a failure.
     if not os.path.lexists(sign_off_path(Path(data))):
@@ -242,20 +242,23 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
 
 
 def judge_exposure(
-    verdict: Verdict, data: object, table: Frame | Scan, claim: Claim, asked: Mapping[str, object] | None = None
+    verdict: Verdict,
+    entries: Mapping[str, object],
+    table: Frame | Scan,
+    claim: Claim,
+    asked: Mapping[str, object] | None = None,
+    prefix: str = "",
 ) -> Verdict:
     """Return a verdict that also judges how many records may be unique on columns kept as they are.
 
-    The limit is that of the manifest beside a file, and one that is asked for, as a manifest would say it.
+    The limit is that of the entries of a manifest, and one that is asked for, as a manifest would say it.
     """
-    path = Path(data) if isinstance(data, (str, os.PathLike)) else None
-    entries = {} if path is None or not manifest_path(path).is_file() else read(path)
     if asked is None and entries.get(EXPOSURE_LIMIT) is None:
         return verdict
     # Loaded where there is a limit.
     from hushtable.release.kept_columns import judge_kept_columns
 
-    return judge_kept_columns(verdict, table, claim, entries, asked or {})
+    return judge_kept_columns(verdict, table, claim, entries, asked or {}, prefix)
 
 
 def find_unread(entries: Mapping[str, object], claim: Claim | None) -> dict[str, str]:

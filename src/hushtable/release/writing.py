@@ -424,7 +424,7 @@ def check_order(person: str | None) -> None:
     """
     if person is not None:
         raise InputError(
-            f"the rows would keep the order of the input, which can distinguish the persons of {person!r} apart.",
+            f"the rows would keep the order of the input, which can distinguish the persons of {person!r}.",
             hint="leave the order to chance.",
         )
 
