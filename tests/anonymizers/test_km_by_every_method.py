@@ -1,6 +1,7 @@
 """(k,m)-anonymity by methods that divide records: an attacker from the file alone, refusals, and every door."""
 
 import json
+import random
 from itertools import combinations
 
 import numpy as np
@@ -46,6 +47,26 @@ def found_by(data, released, names, kinds, k, m):
             if who in crowd and len(crowd) < k:
                 found.add(who)
     return found
+
+
+def test_a_stricter_search_holds_where_records_of_rare_sets_are_suppressed():
+    draw = random.Random(4)
+    data = pl.DataFrame({"who": [draw.randrange(20) for _ in range(60)], "age": [draw.randrange(8) for _ in range(60)]})
+    data = data.with_columns(ill=pl.Series([draw.choice("aaabc") for _ in range(60)]))
+    release = ht.anonymize(
+        data,
+        quasi_identifiers=["age"],
+        sensitive=["ill"],
+        models=[ht.KMAnonymity(2, 2)],
+        search_models=[ht.DistinctLDiversity(3, "ill")],
+        method="mondrian",
+        person="who",
+        suppression_limit=0.3,
+        roles="trust",
+    )
+    assert release.n_suppressed > 0
+    values = release.frame.filter(pl.col("age") != "*").group_by("age").agg(pl.col("ill").n_unique())["ill"]
+    assert values.min() >= 3
 
 
 @pytest.mark.parametrize("suppression", [0.0, 0.2])
@@ -127,7 +148,7 @@ def test_what_cannot_be_had_is_refused(monkeypatch):
         protected(visits(), ht.KMAnonymity(31, 2))
     # One person has six records, and nobody else has as many.
     data = pl.DataFrame({"who": ["P"] * 6 + ["Q", "R"], "age": range(8)})
-    with pytest.raises(ht.InfeasibleError, match="all of 3 persons"):
+    with pytest.raises(ht.InfeasibleError, match="all 3 persons"):
         protected(data, ht.KMAnonymity(2, 3), quasi_identifiers=["age"])
     monkeypatch.setattr(known_records, "_MOST_SETS", 10)
     with pytest.raises(ht.InputError, match="20 sets of 3 records together, and mondrian looks at no more than 10"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from itertools import permutations
 from pathlib import Path
 
@@ -259,6 +260,60 @@ def test_a_search_for_more_values_than_are_claimed_is_a_margin(folder: Path) -> 
     assert run("verify", "out.csv", "-p", "more.yaml").code == 0
     with pytest.raises(ht.InputError, match="distinct-l-diversity in search_models looks at 'g'"):
         ht.anonymize(data, quasi_identifiers=["x"], models=[K2], search_models=[ht.DistinctLDiversity(3, "g")])
+
+
+def test_what_only_the_search_asks_of_a_column_is_attacked_and_warned_of(folder: Path) -> None:
+    # The claim looks at no sensitive value, and its search did.
+    release = ht.anonymize(
+        SIX, quasi_identifiers=["x"], sensitive=["s"], models=[K2], search_models=[L2], method=ht.Mondrian()
+    )
+    assert by_cuts(release).n_found == 2
+    (folder / "more.yaml").write_text(
+        POLICY.replace(", distinct-l-diversity: {l: 2, sensitive: s}]", "]")
+        + "search_models: [distinct-l-diversity: {l: 2, sensitive: s}]\n"
+    )
+    done("anonymize", "six.csv", "-p", "more.yaml", "-o", "out.csv")
+    assert by_command("--original", "six.csv") == by_command("--original", "six.csv", "-p", "more.yaml") == (2, None)
+    assert "can learn more of s" in run("anonymize", "six.csv", "-p", "more.yaml", "-o", "out.csv", "--force").out
+    # A column of the claim, and one that only the search looks at.
+    both = SIX.with_columns(t=pl.Series([*"uvuvuv"]))
+    found = ht.anonymize(
+        both,
+        quasi_identifiers=["x"],
+        sensitive=["t"],
+        models=[K2, L2],
+        search_models=[ht.DistinctLDiversity(2, "t")],
+        method=ht.Mondrian(),
+    ).attack()
+    assert [each.column for each in found.attacks if each.name == "cuts not made"] == ["s", "t"]
+
+
+def test_a_search_keeps_no_other_models_beside_a_matching_notion() -> None:
+    with pytest.raises(ht.InputError, match="was given with other models"):
+        ht.anonymize(SIX, quasi_identifiers=["x"], models=[ht.GlobalK1(2)], search_models=[K2], method=ht.MinGen())
+
+
+@pytest.mark.parametrize("values", ["aabbbb", "aaaabb", "bbaaac", "bbaaa"])
+def test_another_original_is_not_judged(folder: Path, values: str) -> None:
+    done("anonymize", "six.csv", "-p", "policy.yaml", "-o", "out.csv")
+    SIX.head(len(values)).with_columns(s=pl.Series([*values])).write_csv("other.csv")
+    found = json.loads(run("attack-release", "out.csv", "--original", "other.csv", "--json").out)
+    cuts = next(each for each in found["attacks"] if each["name"] == "cuts not made")
+    # The two b at the other end are as likely as where they are.
+    assert (cuts["n_targets"], cuts["fell"]) == ((6, True) if values == "aaaabb" else (0, False))
+
+
+def test_outsiders_read_no_count_below_k(folder: Path) -> None:
+    (folder / "three.yaml").write_text(POLICY.replace("k-anonymity: 2", "k-anonymity: 3"))
+    eight = pl.DataFrame({"x": range(8), "s": [*"bbaaaaaa"]})
+    eight.write_csv("eight.csv")
+    eight.with_columns(s=pl.Series([*"abababab"])).write_csv("other.csv")
+    done("anonymize", "eight.csv", "-p", "three.yaml", "-o", "out.csv")
+    for original in ("eight.csv", "other.csv"):
+        entries = json.loads(run("attack-release", "out.csv", "--original", original, "--json", "--external").out)
+        assert not any(re.search(r"\d (records|classes)", text) for text in (*entries["untried"], *entries["facts"]))
+        inside = json.loads(run("attack-release", "out.csv", "--original", original, "--json").out)
+        assert any(re.search(r"\d (records|classes)", text) for text in inside["facts"])
 
 
 @pytest.mark.parametrize("recoding", ["tight", "readable", "nested", "label", "set"])

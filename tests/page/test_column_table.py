@@ -6,6 +6,8 @@ import re
 import polars as pl
 import pytest
 
+from hushtable.page import replace_role
+from hushtable.policy import Policy
 from served_page import fault_in, place, served
 
 
@@ -116,3 +118,17 @@ def test_many_columns_are_paged_and_found_and_nothing_typed_is_lost(tmp_path):
         )
         found = visitor.get("/columns?find=Q00&of=sensitive&page=1")
         assert re.findall(r'id="role-(\d+)"', found) == ["3"]
+
+
+def test_a_column_that_is_sensitive_no_more_leaves_the_search() -> None:
+    policy = Policy.make(
+        {
+            "version": 1,
+            "columns": {"age": "quasi-identifier", "ill": "sensitive"},
+            "models": [{"k-anonymity": 2}],
+            "search_models": [{"distinct-l-diversity": {"l": 2, "sensitive": "ill"}}],
+        }
+    )
+    changed = replace_role(policy, "ill", "quasi-identifier", proposal={}, is_judgeable=True)
+    assert changed.search_models == ()
+    assert changed.quasi_identifiers == ("age", "ill")

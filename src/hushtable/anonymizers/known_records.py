@@ -170,7 +170,7 @@ class _Search:
 
     def _build_release(self, searched: Searched) -> Release | None:
         request, prepared = self.request, searched.prepared
-        judge = replace(searched.judge, models=request.asked_of_classes)
+        judge = replace(searched.judge, models=request.asked_of_search)
         persons = prepared.table.codes[prepared.table.index(str(request.person))]
         labels_before = searched.partition.labels
         # To readers, classes with equal cells are one class. Records without a person are suppressed.

@@ -84,7 +84,8 @@ class Request:
                 "persons where nothing links their records.",
             )
         notions = [model.name for model in self.models if isinstance(model, MatchingNotion)]
-        if notions and (len(self.models) > 1 or self.suppression_limit > 0 or self.limits.any or self.person):
+        others = (*self.models[1:], *self.search_models)
+        if notions and (others or self.suppression_limit > 0 or self.limits.any or self.person):
             raise InputError(
                 f"{quote_names(notions)} was given with other models, limits, persons or a suppression limit.",
                 hint="a matching notion goes alone: it compares all published rows with all original ones.",
@@ -171,7 +172,8 @@ def _check_sets(request: Request) -> None:
             f"column {identifying[0]!r} has a separator, and identifies a person.",
             hint="an identifier is no set: leave it out.",
         )
-    of_sets = [model for model in request.models if any(name in parted for name in model.needs.sensitive)]
+    models = (*request.models, *request.search_models)
+    of_sets = [model for model in models if any(name in parted for name in model.needs.sensitive)]
     for model in of_sets:
         question_of_items(model, "item")
     linked = [model.name for model in request.models if model.needs.histories]

@@ -194,7 +194,7 @@ def why_not_row_by_row(request: Request) -> str | None:
         return f"the loss {request.loss.name!r}"
     if any(name in request.parted for name in request.judged):
         return "judging sets of items"
-    own = [model.name for model in request.models if is_own(model)]
+    own = [model.name for model in request.asked_of_search if is_own(model)]
     return f"the models {quote_names(own)}, which are not hushtable's," if own else None
 
 

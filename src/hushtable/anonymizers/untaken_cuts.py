@@ -20,7 +20,7 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Problem
 from hushtable.anonymizers.mondrian import Mondrian, axes_of
 from hushtable.anonymizers.preparation import Request, prepare
-from hushtable.claims import find_coverage, group_rows
+from hushtable.claims import find_coverage, group_rows, read_sensitive_columns
 from hushtable.columns import SUPPRESSED
 from hushtable.io import Frame
 from hushtable.kernels.class_profile import COST_PER_CHARACTER, UNITS_PER_DOMAIN, Axes
@@ -31,7 +31,10 @@ from hushtable.search import Budget
 from hushtable.tables import Table
 
 _ATTACK: Final = "cuts not made"
-_UNJUDGED: Final = "their cells fit other records too, or too few of the drawn arrangements agree with the release"
+_UNJUDGED: Final = (
+    "their cells fit other records too, they are not of this original and policy, or too few drawn arrangements agree "
+    "with the release"
+)
 _MAX_ARRANGEMENTS: Final = 60_000  # of a class: of more, as many are drawn
 _MAX_CELLS_DRAWN: Final = 4_000_000  # records times draws of a class
 _MIN_CONSISTENT_DRAWS: Final = 100  # fewer say nothing of a rare arrangement
@@ -64,7 +67,7 @@ def attack_cuts(
     is_complete : bool, optional
         Whether the search came to its end; unknown where it had a budget.
     """
-    if not any(model.needs.sensitive for model in request.models):
+    if not any(model.needs.sensitive for model in request.asked_of_search):
         return attacks
     reason = _explain_untried(request, is_complete=is_complete)
     if reason is not None:
@@ -146,6 +149,10 @@ class UncutRelease:
         n_fitting = np.bincount(rows, minlength=frame.n_rows)
         is_clear = np.bincount(labels, minlength=n_classes) == groups.records
         is_clear[labels[n_fitting[rows] > 1]] = False
+        for held in read_sensitive_columns(published, frame, shown, SUPPRESSED, specs).values():
+            assert held.reference is not None, "the source was given"
+            shown_codes = held.codes[~groups.is_suppressed]
+            is_clear[_find_unlike(groups.labels, shown_codes, labels, held.reference[rows])] = False
         order = np.argsort(labels, kind="stable")
         runs = np.split(rows[order], np.cumsum(np.bincount(labels, minlength=n_classes))[:-1])
         is_large = groups.records >= 2 * min_size
@@ -171,7 +178,7 @@ class UncutRelease:
     def count_needed_values(self, name: str) -> int:
         """Return how many values of a column the models leave for everybody: l, or 2 for models without one."""
         asked = [getattr(model, "l", 2) for model in self.claimed if name in model.needs.sensitive]
-        return max(2, *(math.ceil(each) for each in asked))
+        return max([2, *(math.ceil(each) for each in asked)])
 
     def list_cuts(self, rows: CountArray) -> list[BoolArray]:
         """List the left sides of the cuts of a class that its sizes allow."""
@@ -215,6 +222,15 @@ class UncutRelease:
         persons = None if self.persons is None else np.full(n, len(np.unique(self.persons[rows])))
         stats = replace(self.stats, sizes=np.full(n, len(rows)), histograms=histograms, persons=persons)
         return np.asarray(np.all([model.passes(stats) for model in self.judge.models], axis=0))
+
+
+def _find_unlike(labels: CountArray, codes: CodeArray, of_original: CountArray, original: CodeArray) -> CountArray:
+    """Find the classes whose published values are not those of the records: the original is of another release."""
+    width = int(max(codes.max(initial=-1), original.max(initial=-1))) + 2
+    keys = np.concatenate([labels * width + codes + 1, of_original * width + original + 1])
+    distinct, entry = np.unique(keys, return_inverse=True)
+    n_more = np.bincount(entry, weights=np.repeat([1, -1], [len(codes), len(original)]))
+    return np.asarray(distinct[n_more != 0] // width)
 
 
 def _order_for_cutting(

@@ -35,6 +35,7 @@ from .grouping import (
     list_cells_with_points as list_cells_with_points,
     match_classes as match_classes,
     match_sizes as match_sizes,
+    read_sensitive_columns as read_sensitive_columns,
 )
 from .hidden_cells import HiddenCells as HiddenCells, are_decomposable as are_decomposable
 from .histories import (

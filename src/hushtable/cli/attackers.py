@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from hushtable.cli.arguments import (
     InFile,
@@ -415,7 +415,8 @@ def attack_release(
             tables = check_tables(besides.tables, threshold=besides.threshold)
             result = replace(result, attacks=(*result.attacks, *attack_with_tables(frame, claim, tables)))
     figures = {"count": LimitedFigure(len(result.fell), "the number of attacks to which the release falls", doubt)}
-    entries = {"release": release.name, **result.to_dict("external" if external else "internal")}
+    audience: Literal["internal", "external"] = "external" if external else "internal"
+    entries = {"release": release.name, **result.to_dict(audience), "facts": result.list_facts(audience)}
     print_result(result, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(result))
 
 

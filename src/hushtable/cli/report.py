@@ -86,7 +86,8 @@ def print_result(
     write_report(result, results)
     with exit_on_failures(failed or ()):
         if results.as_json:
-            print_json({**entries, "facts": result.facts, **({} if failed is None else {"failed_above": failed})})
+            facts = entries.get("facts", result.facts)
+            print_json({**entries, "facts": facts, **({} if failed is None else {"failed_above": failed})})
         else:
             print_lines(*result.facts, *tables())
 

@@ -326,7 +326,7 @@ def describe_linkage(claim: Claim, linkage: Linkage | None) -> list[str]:
 
 def untaken_cut_lines(rules: Policy) -> list[str]:
     """Warn that what a model of sensitive values forbade tells an attacker something about them."""
-    judged = dict.fromkeys(name for model in rules.models for name in model.needs.sensitive)
+    judged = dict.fromkeys(name for model in (*rules.models, *rules.search_models) for name in model.needs.sensitive)
     if not judged:
         return []
     line = (

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, model_validator
 
 from hushtable.anonymizers import Histories
 from hushtable.claims import Classes, LinkedTables
 from hushtable.errors import PolicyError, quote_names
 from hushtable.io import Dialect
-from hushtable.models import KAnonymity, KMAnonymity, model_to_dict
+from hushtable.models import KAnonymity, KMAnonymity
 from hushtable.policy import (
     ColumnPolicy,
     Importance,
@@ -23,17 +23,14 @@ from hushtable.policy import (
     Policy,
     PolicyBudget,
     PolicyLimits,
+    PolicyMethod,
+    PolicyModels,
     PolicyReading,
     PolicyWriting,
     Record,
-    check_models,
     check_reasons,
     faults_of,
-    method_to_dict,
     plain_yaml,
-    read_method,
-    read_model,
-    with_value_errors,
 )
 
 _TABLE_NAME: Final = re.compile(r"\w[\w-]*")  # it becomes the name of a file, a sheet or a table of a database
@@ -95,13 +92,8 @@ class LinkedPolicy(Record):
     unit: PolicyUnit
     link: Literal["joined", "none"] = "joined"
     tables: dict[str, TablePolicy] = Field(min_length=1)
-    models: Annotated[
-        tuple[Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)], ...],
-        BeforeValidator(check_models),
-    ]
-    method: Annotated[Any, BeforeValidator(with_value_errors(read_method)), PlainSerializer(method_to_dict)] = Field(
-        default="histories", validate_default=True
-    )
+    models: PolicyModels
+    method: PolicyMethod = Field(default="histories", validate_default=True)
     limits: PolicyLimits = PolicyLimits()
     orphans: Literal["refuse", "drop"] = "refuse"
     accept: Annotated[dict[str, str], BeforeValidator(check_reasons)] = Field(default_factory=dict)

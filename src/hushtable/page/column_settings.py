@@ -145,10 +145,14 @@ def replace_role(
     kept = {key: each for key, each in (proposal if is_first else before).items() if key not in useless}
     of_identifier = {"action": action} if role == "identifier" and action else {}
     entries[name] = {**kept, "role": role, **of_identifier}
-    models = [model for model in policy.models if role == "sensitive" or name not in model.needs.sensitive]
+    models, search_models = (
+        [model for model in asked if role == "sensitive" or name not in model.needs.sensitive]
+        for asked in (policy.models, policy.search_models)
+    )
     if role == "sensitive" and before["role"] != role and is_judgeable:
         models.append({"distinct-l-diversity": {"l": 2, "sensitive": name}})
-    changes = {("columns",): entries, ("models",): models or [{"k-anonymity": DEFAULT_K}]}
+    claimed = models or [{"k-anonymity": DEFAULT_K}]
+    changes = {("columns",): entries, ("models",): claimed, ("search_models",): search_models}
     return policy.with_entries({**changes, **_forget_column(policy, name, role, action)})
 
 

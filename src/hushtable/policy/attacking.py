@@ -28,7 +28,10 @@ def attack_file(
     ``facts`` are the entries of its manifest: an internal one has the policy, where none is given.
     """
     attacks = attack_written(frame, claim, earlier, original=original, earlier_original=earlier_original, seed=seed)
-    if not any(model.needs.sensitive for model in claim.models):
+    entries, trace = facts.get("policy"), facts.get("trace")
+    recorded = entries if isinstance(entries, Mapping) else {}
+    is_searched = bool(recorded.get("search_models") if policy is None else policy.search_models)
+    if not is_searched and not any(model.needs.sensitive for model in claim.models):
         return attacks
     if original is None:
         return without_cuts(attacks, "the people of the release are not known")
@@ -36,8 +39,7 @@ def attack_file(
         return without_cuts(attacks, "the cells come from an earlier release")
     if facts.get("timelines") is not None:
         return without_cuts(attacks, "the dates of the original were changed person by person")
-    entries, trace = facts.get("policy"), facts.get("trace")
-    asked = Policy.make(entries) if policy is None and isinstance(entries, Mapping) else policy
+    asked = Policy.make(recorded) if policy is None and recorded else policy
     if asked is None:
         return without_cuts(attacks, "how the release was made is not known: give its policy")
     meanings = _read_meanings(claim, asked)

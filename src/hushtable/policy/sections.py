@@ -226,9 +226,9 @@ def check_reasons(reasons: Any) -> Any:
     return reasons
 
 
-def check_models(given: Any) -> Any:
-    """Check that models are a list."""
-    if not isinstance(given, (list, tuple)) or not given:
+def _check_models(given: Any, info: ValidationInfo) -> Any:
+    """Check that models are a list; a release claims one at least."""
+    if not isinstance(given, (list, tuple)) or (not given and info.field_name != "search_models"):
         raise ValueError("expected a list of models, for instance: [k-anonymity: 5]")
     return given
 
@@ -243,7 +243,7 @@ def _check_version(given: object) -> object:
 PolicyVersion = Annotated[Literal[1], BeforeValidator(_check_version)]
 PolicyModels = Annotated[
     tuple[Annotated[Any, BeforeValidator(with_value_errors(read_model)), PlainSerializer(model_to_dict)], ...],
-    BeforeValidator(check_models),
+    BeforeValidator(_check_models),
 ]
 PolicyMethod = Annotated[Any, BeforeValidator(with_value_errors(read_method)), PlainSerializer(method_to_dict)]
 PolicyLoss = Annotated[Any, BeforeValidator(with_value_errors(read_loss)), PlainSerializer(entries.to_entry)]
