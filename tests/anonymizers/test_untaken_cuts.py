@@ -224,9 +224,7 @@ def test_classes_whose_cells_fit_others_too_are_not_judged() -> None:
 
 def test_groups_that_a_release_named_itself_leave_their_classes_unjudged(folder: Path) -> None:
     # Its manifest says nothing of what "alpha and 11 more" means, and the policy has no hierarchy for it.
-    letters = (
-        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda my ny xi omicron pi rho sigma tau psi"
-    )
+    letters = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda my ny xi omicron pi rho sigma tau psi"
     data = pl.DataFrame({"x": [*letters.split(), "phi", "chi", "omega", "ypsilon"], "s": [*"aaaaaaaaaaab"] * 2})
     data.write_csv("jobs.csv")
     (folder / "policy.yaml").write_text(POLICY.replace("tight", "readable").replace("y: 2", "y: 6"))
