@@ -95,18 +95,8 @@ class OwnAttack:
     """
 
     name: Literal[
-        "homogeneity",
-        "intersection",
-        "joined",
-        "left",
-        "ends",
-        "shared persons",
-        "linked records",
-        "linked releases",
-        "hidden cells",
-        "narrowed classes",
-        "cuts not made",
-    ]
+        "homogeneity", "intersection", "joined", "left", "ends", "shared persons", "linked records", "linked releases",
+        "hidden cells", "narrowed classes", "cuts not made"]  # fmt: skip
     column: str | None
     claim: str
     unit: str
