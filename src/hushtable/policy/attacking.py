@@ -33,15 +33,10 @@ def attack_file(
     is_searched = bool(recorded.get("search_models") if policy is None else policy.search_models)
     if not is_searched and not any(model.needs.sensitive for model in claim.models):
         return attacks
-    if original is None:
-        return without_cuts(attacks, "the people of the release are not known")
-    if facts.get("batch") is not None:
-        return without_cuts(attacks, "the cells come from an earlier release")
-    if facts.get("timelines") is not None:
-        return without_cuts(attacks, "the dates of the original were changed person by person")
     asked = Policy.make(recorded) if policy is None and recorded else policy
-    if asked is None:
-        return without_cuts(attacks, "how the release was made is not known: give its policy")
+    reason = _explain_untried(facts, original)
+    if asked is None or original is None or reason is not None:
+        return without_cuts(attacks, reason or "how the release was made is not known: give its policy")
     meanings = _read_meanings(claim, asked)
     lack = describe_missing_hierarchies(claim.columns, meanings)
     if lack is not None:
@@ -68,6 +63,15 @@ def attack_file(
     is_complete = trace.get("complete") if isinstance(trace, Mapping) else None
     published, source = frame.with_row_per_record(), original.with_row_per_record()
     return attack_cuts(attacks, published, source, request, meanings, seed=seed, is_complete=is_complete)
+
+
+def _explain_untried(facts: Mapping[str, object], original: Frame | None) -> str | None:
+    """Say why a search cannot be judged by its policy; None if it can."""
+    if original is None:
+        return "the people of the release are not known"
+    if facts.get("batch") is not None:
+        return "the cells come from an earlier release"
+    return None if facts.get("timelines") is None else "the dates of the original were changed person by person"
 
 
 def _read_meanings(claim: Classes, asked: Policy) -> dict[str, object]:
