@@ -95,18 +95,8 @@ class OwnAttack:
     """
 
     name: Literal[
-        "homogeneity",
-        "intersection",
-        "joined",
-        "left",
-        "ends",
-        "shared persons",
-        "linked records",
-        "linked releases",
-        "hidden cells",
-        "narrowed classes",
-        "cuts not made",
-    ]
+        "homogeneity", "intersection", "joined", "left", "ends", "shared persons", "linked records", "linked releases",
+        "hidden cells", "narrowed classes", "cuts not made"]  # fmt: skip
     column: str | None
     claim: str
     unit: str
@@ -193,7 +183,7 @@ class OwnAttacks(StatesFacts):
             "k": self.k,
             "fell": list(self.fell),
             "attacks": [each.to_dict(audience, self.k) for each in self.attacks],
-            "untried": self._list_untried(audience),
+            "untried": self._list_untried(is_inside=audience == "internal"),
         }
 
     @property
@@ -204,18 +194,17 @@ class OwnAttacks(StatesFacts):
     def list_facts(self, audience: Literal["internal", "external"]) -> tuple[str, ...]:
         """Say what was found, the most dangerous first: to outsiders without counts, which may be smaller than k."""
         fell = dict.fromkeys(f"Against {each.name}: {each.advice}" for each in self.attacks if each.fell)
-        cuts = [each for each in self.attacks if each.name == "cuts not made" and each.n_found]
-        counts = [f"By cuts that were not made: {each.n_found:,} {each.unit}: {each.claim}." for each in cuts]
-        found = counts if audience == "internal" else []
-        listed = self._list_untried(audience)
+        counted = self.attacks if audience == "internal" else ()
+        cuts = (each for each in counted if each.name == "cuts not made" and each.n_found)
+        found = [f"By cuts that were not made: {each.n_found:,} {each.unit}: {each.claim}." for each in cuts]
+        listed = self._list_untried(is_inside=audience == "internal")
         reasons = {why: [name for name, each in listed.items() if each == why] for why in listed.values()}
         untried = (f"Not tried: {join_names(names)} ({why})." for why, names in reasons.items())
         return careful(self.headline) if fell else self.headline, *found, *fell, *untried
 
-    def _list_untried(self, audience: Literal["internal", "external"]) -> dict[str, str]:
+    def _list_untried(self, *, is_inside: bool) -> dict[str, str]:
         """Return what could not be tried, and why: for outsiders without in how many classes."""
-        untried = self.untried.items()
-        return {name if audience == "internal" else name.partition(", in ")[0]: reason for name, reason in untried}
+        return {name if is_inside else name.partition(", in ")[0]: why for name, why in self.untried.items()}
 
     def _table(self) -> list[tuple[str, str, str]]:
         rows = [(each.name, each.column or "", format_percent(each.rate)) for each in self.attacks]
