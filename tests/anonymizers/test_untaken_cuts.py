@@ -272,7 +272,7 @@ def test_what_only_the_search_asks_of_a_column_is_attacked_and_warned_of(folder:
     )
     done("anonymize", "six.csv", "-p", "more.yaml", "-o", "out.csv")
     assert by_command("--original", "six.csv") == by_command("--original", "six.csv", "-p", "more.yaml") == (2, None)
-    assert "can learn more of s" in run("anonymize", "six.csv", "-p", "more.yaml", "-o", "out.csv", "--force").out
+    assert "infer more of s" in run("anonymize", "six.csv", "-p", "more.yaml", "-o", "out.csv", "--force").out
     # A column of the claim, and one that only the search looks at.
     both = SIX.with_columns(t=pl.Series([*"uvuvuv"]))
     found = ht.anonymize(

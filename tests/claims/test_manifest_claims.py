@@ -356,7 +356,7 @@ def leaves(entries: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 ASKED = {
     *("form", "claim.form"),
     *("claim.models.0.k-anonymity.k", "claim.models.1.distinct-l-diversity.l", "claim.models.2.t-closeness.t"),
-    *("claim.limits.highest_risk", "claim.limits.average_risk"),
+    *("claim.limits.highest_risk", "claim.limits.average_risk", "exposure_limit.columns", "exposure_limit.rate"),
     *("claim.hierarchies.zip.codes.lengths.0", "claim.hierarchies.zip.codes.lengths.1"),
     *("claim.models.0.global-(k,1)-matching.k", "claim.n_clusters"),
 }

@@ -143,7 +143,7 @@ def test_rubin_s_rules_are_those_of_a_slow_twin() -> None:
         ("income ~ open('x')", "no column"),
         ("income ~ [age]", "cannot hold"),
         ("income ~ age + (", "cannot be read"),
-        ("income ~ age + I(2*age)", "do not tell"),
+        ("income ~ age + I(2*age)", "do not distinguish"),
         ("w + ~ age", "cannot be read"),
     ],
 )
@@ -161,5 +161,5 @@ def test_odd_columns_and_outcomes() -> None:
         released(frame.with_columns(kind=pl.Series(list("abc") * 40))).utility(model="kind ~ age")
     with pytest.raises(ht.InputError, match="without a model"):
         released(frame).utility(weights="log")
-    with pytest.raises(ht.InputError, match="do not tell"):
+    with pytest.raises(ht.InputError, match="do not distinguish"):
         released(frame[:6], k=2).utility(model='Q("in come") ~ age + education + sex + log + I(age**2)')

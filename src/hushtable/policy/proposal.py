@@ -122,6 +122,8 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "column",
         "release: second": "other pseudonyms than those of earlier releases under the same key",
         "tabulations: {by: [[COLUMN]], threshold: 10}": "tables of counts, for hushtable tables",
+        "search_models: [distinct-l-diversity: {l: 3, sensitive: COLUMN}]": "stricter than models: the search keeps "
+        "them as a margin, and the release does not claim them",
         "population: people.csv": "the people among whom the records are, for k-map and delta-presence",
         "domains: domains.txt": "hierarchies of several columns, a line `column/node: value, value` each",
         "write: {encoding: cp1252, language: en}": "of the release, UTF-8 as now; decimal: ',' writes numbers with a "
