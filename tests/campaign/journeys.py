@@ -17,6 +17,7 @@ from command import run
 
 KNOWN = ["age", "sex", "ward", "day"]
 WARDS = {"surgery": ["eyes", "bones"], "medicine": ["heart", "lungs"]}
+FAILS = 1
 REFUSED = 2
 INFEASIBLE = 3
 
@@ -71,6 +72,10 @@ def _apply(
     applied = run(*asked)
     if applied.code == INFEASIBLE:
         outcome.count("infeasible: the next batch")
+        return
+    if applied.code == FAILS and "above the limit" in applied.err:
+        outcome.count("above the limit: the next batch")
+        outcome.expect(not (folder / "next.csv").exists(), "a batch above its limit was written", applied.err)
         return
     outcome.expect(applied.code == 0, f"apply ends with {applied.code}", applied.err)
     if applied.code != 0:
