@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -67,7 +68,12 @@ print(sorted({{"numba", "numpy", "polars", "scipy", "pydantic", "matplotlib"}} &
 
 def test_who_verifies_a_file_meets_nothing_that_makes_one(tmp_path):
     people = pl.DataFrame({"age": [31, 34, 52, 57, 31], "job": ["clerk", "cook", "clerk", "clerk", "clerk"]})
-    ht.anonymize(people, quasi_identifiers=["age", "job"], models=[ht.KAnonymity(2)]).write(tmp_path / "out.csv")
+    # A column is kept as it is: its limit is judged, too.
+    people = pl.concat([people.with_columns(day=pl.lit("Monday"), way=pl.lit("bus"))] * 12)
+    columns = {"age": "quasi-identifier", "job": "quasi-identifier", "day": "other", "way": "other"}
+    policy = ht.Policy.model_validate({"columns": columns, "models": [{"k-anonymity": 2}]})
+    policy.protect(people).write(tmp_path / "out.csv")
+    assert json.loads((tmp_path / "out.csv.manifest.json").read_text())["exposure_limit"]
     script = """
 import sys
 from hushtable import cli

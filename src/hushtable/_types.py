@@ -48,6 +48,9 @@ Shares, entropies and distances are sums of rounded floats: without it a class
 exactly on the bound would be judged by the rounding.
 """
 
+FEWEST_RECORDS: Final = 50
+"""Below so many records what is counted may be so by chance."""
+
 
 def freeze_array(array: ArrayT) -> ArrayT:
     """Return the array with writing switched off."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable._types import CodeArray
+from hushtable._types import FEWEST_RECORDS, CodeArray
 from hushtable.columns import Column, count_near_duplicates, escape_controls
 from hushtable.discover.determined import enough_rows, find_determined
 from hushtable.discover.prose import look_for_names
@@ -23,7 +23,7 @@ from hushtable.discover.roles.names import Lexicon, build_lexicon
 from hushtable.discover.roles.patterns import cells_of
 from hushtable.errors import ColumnError, check_type
 from hushtable.io import frames
-from hushtable.tables import FEWEST_RECORDS, Table, open_table
+from hushtable.tables import Table, open_table
 
 _PERSON_NUMBER_TOPICS: Final = ("person", "number of a person")  # topics of columns that say whose a record is
 _NO_PERSONS_REASON: Final = "the rows are not taken to be about persons"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, freeze_array
+from hushtable._types import FEWEST_RECORDS, BoolArray, CodeArray, CountArray, freeze_array
 from hushtable.claims import Linkage
 from hushtable.columns import series, text_codes
 from hushtable.discover import Determined, Named, enough_rows, find_determined, look_for_names
@@ -29,7 +29,7 @@ from hushtable.kernels import group
 from hushtable.kernels.class_profile import class_ranges
 from hushtable.release.direct_identifiers import ShownIdentifier
 from hushtable.search import Budget
-from hushtable.tables import FEWEST_RECORDS, Table, iterate_partitions, lattice
+from hushtable.tables import Table, iterate_partitions, lattice
 from hushtable.wording import careful
 
 if TYPE_CHECKING:

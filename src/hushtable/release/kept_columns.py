@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import FEWEST_RECORDS, BoolArray, CodeArray, CountArray
 from hushtable.claims import KINDS_OF_TABLES, Claim, ClaimOnColumns, Failure, Verdict, label_rows
 from hushtable.columns import series, text_codes
 from hushtable.errors import ColumnError, InputError, TooManyRowsError, quote_names
 from hushtable.io import Frame
 from hushtable.release.manifest import EXPOSURE_LIMIT
-from hushtable.tables import FEWEST_RECORDS
 
 if TYPE_CHECKING:
     from hushtable.io import Scan

@@ -19,7 +19,6 @@ from .meeting import (
     warn_of_mismatches as warn_of_mismatches,
 )
 from .missing_codes import (
-    FEWEST_RECORDS as FEWEST_RECORDS,
     count_open_ends as count_open_ends,
     find_missing_codes as find_missing_codes,
     nameable_codes as nameable_codes,

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from hushtable._types import FEWEST_RECORDS
 from hushtable.columns import (
     begins_with_numbers,
     count_missing_codes,
@@ -28,9 +29,6 @@ from hushtable.columns import (
 from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.tables.table import Table
-
-FEWEST_RECORDS: Final = 50
-"""Below so many records what is counted may be so by chance."""
 
 _MIN_RECORDS_PER_VALUE: Final = 5  # records that share a value which is named
 _MIN_RECORDS_PER_TEXT: Final = 20  # the same of a text that may be anything
