@@ -356,8 +356,8 @@ def mpuccs(
     synthetic table, most first; sets by size, then as `itertools.combinations` has them.
 
     Exact: a branch is left only where nothing can be lost (`hushtable.kernels.uniques`).
-    Worst case 2^columns sets; about 0.1 s for two tables of 40,000 x 15 up to size 3, 0.7 s for all sizes. A control adds
-    a walk for every 31 permutations.
+    Worst case 2^columns sets; about 0.1 s for two tables of 40,000 x 15 up to size 3, 0.7 s for all sizes.
+    A control adds a walk for every 31 permutations.
 
     Examples
     --------
