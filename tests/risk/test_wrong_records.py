@@ -175,6 +175,8 @@ def test_errors_say_what_has_no_effect(rated):
             ht.unicity(rated, **known, eccentricity=value)
     with pytest.raises(ht.InputError, match="wrong"):
         ht.unicity(rated, **known, wrong=0.5)
+    with pytest.raises(ht.InputError, match=f"from 0 to {len(rated)}"):
+        ht.unicity(rated, **known, known=len(rated) + 2, wrong=len(rated) + 1)
     with pytest.raises(ht.InputError, match="no effect without person"):
         ht.link(rated, rated, on=["item"], eccentricity=2)
     with pytest.raises(ht.ColumnError, match="person"):

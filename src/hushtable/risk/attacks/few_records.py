@@ -276,6 +276,8 @@ def unicity(
     table = Table.encode(source, columns, publication.specs)
     axes, cells = _build_axes(publication, table, columns, amounts, is_own=source is publication.frame)
     known_persons, persons = persons_of(source, person), persons_of(publication.frame, person)
+    # Wrong records are drawn from the table, each person's anew.
+    check_whole("wrong", wrong, 0, len(known_persons))
     counterparts = _find_counterparts(publication, source, known_persons, persons, person)
     draws = _DrawnRecords.from_persons(known_persons, [size - wrong for size in sizes], int(seed), int(n_trials))
     wrong_rows = _draw_wrong_records(
