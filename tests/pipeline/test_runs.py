@@ -851,6 +851,31 @@ Reporter: {times: {method: save_timing, output: everyone}}
         own.run(folder)
 
 
+@pytest.mark.parametrize(("rate", "code"), [("", 1), ("\nlimits: {exposure: {rate: 1}}", 0)])
+def test_the_limit_of_exposure_is_judged_as_the_command_does(folder: Path, rate: str, code: int) -> None:
+    roles = "columns: {age: quasi-identifier, gender: quasi-identifier, fnlwgt: other}"
+    (folder / "policy.yaml").write_text(f"{roles}\nmodels: [k-anonymity: 2]{rate}\n")
+    people = made_up.adult(60).select("age", "gender", "fnlwgt").with_columns(age=pl.lit(30), gender=pl.lit("*"))
+    people.with_columns(fnlwgt=pl.int_range(60)).write_csv(folder / "people.csv")
+    text = """
+Loader: {people: {filepath: people.csv}}
+Evaluator: {holds: {method: verify, policy: policy.yaml}}
+"""
+    assert pipeline(folder, text).run(folder / "out").passed == (code == 0)
+    assert run("verify", folder / "people.csv", "-p", folder / "policy.yaml", "--no-manifest").code == code
+
+
+def test_a_limit_of_exposure_whose_persons_are_left_out_was_judged_before_writing(folder: Path) -> None:
+    text = ANONYMIZED.replace(
+        "    limits: {exposure: {rate: 1}}", "    person: fnlwgt\n    limits: {exposure: {rate: 0.99}}"
+    )
+    done = pipeline(folder, text).run(folder / "out")
+    assert done.passed, done.failures
+    outcome = run("verify", done.files[0])
+    assert outcome.code == 0
+    assert "records unique on" in outcome.out
+
+
 def test_a_release_is_judged_beside_what_it_was_made_from(folder: Path) -> None:
     text = ANONYMIZED.replace("models: [k-anonymity: 5]", "models: ['(1,k)-matching': 2]\n    method: mingen")
     text = text.replace("Anonymizer:", "Preprocessor: {some: {missing: drop}}\nAnonymizer:")

@@ -43,7 +43,14 @@ from hushtable.pipeline.results import (
     broken_limits,
     entries_of,
 )
-from hushtable.policy import MisplacedError, Policy, find_failures, keys_figures, mpuccs_figures
+from hushtable.policy import (
+    MisplacedError,
+    Policy,
+    describe_exposure_limit,
+    find_failures,
+    keys_figures,
+    mpuccs_figures,
+)
 from hushtable.quality import diagnosis
 from hushtable.quality.similarity import similarity
 from hushtable.release import manifest
@@ -418,7 +425,7 @@ class VerifyEvaluator(Evaluator):
             for name in dict.fromkeys((*verdict.conditions, *failed))
         }
         totals = {
-            "passed": verdict.passed and verdict.complete,
+            "passed": verdict.passed and verdict.complete_for_receiver,
             "n_conditions": len(states),
             "n_failures": len(failed),
             "n_unchecked": len(verdict.unchecked),
@@ -437,6 +444,7 @@ class VerifyEvaluator(Evaluator):
         """Judge a table by a policy, its manifest, or both; compare with the original if the claim needs it."""
         rules = None if self.policy is None else Policy.read(files.find(self.policy))
         claim = None if tables.release is None else manifest.claim_of(tables.release)
+        entries = {} if tables.release is None else manifest.read(tables.release)
         if rules is not None:
             asked = rules.claim(tables.current.columns)
             if claim is not None:
@@ -448,7 +456,8 @@ class VerifyEvaluator(Evaluator):
                 "nothing was claimed of this table.", hint="name a policy, or verify what an Anonymizer made."
             )
         compares = isinstance(claim, (Classes, Matchings)) and claim.needs_original(tables.current.columns)
-        return claim.verify(tables.current, original=tables.protected if compares else None)
+        verdict = claim.verify(tables.current, original=tables.protected if compares else None)
+        return manifest.judge_exposure(verdict, entries, tables.current, claim, describe_exposure_limit(rules))
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say how much does not hold, or could not be judged."""
