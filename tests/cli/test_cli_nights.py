@@ -12,38 +12,13 @@ from command import done, run
 from hushtable.claims import Classes, Limits
 from hushtable.cli import batches
 from hushtable.release import manifest
-
-POLICY = """columns:
-  who: identifier
-  age: quasi-identifier
-  plan: {role: quasi-identifier, hierarchy: plans.csv}
-  ill: sensitive
-person: who
-models: [k-anonymity: 3]
-method: {mondrian: {recoding: readable}}
-limits: {suppression: 0.05}
-"""
-PLANS = ("basic", "gold", "silver")
-
-
-def make_night(first: int, n: int = 60, plan: str = "") -> pl.DataFrame:
-    """Return made-up people; ages and plans repeat in a fixed order."""
-    numbers = range(first, first + n)
-    return pl.DataFrame(
-        {
-            "who": [f"p{i}" for i in numbers],
-            "age": [20 + i % 2 * 30 for i in numbers],
-            "plan": [plan or PLANS[i % 3] for i in numbers],
-            "ill": [("flu", "gout", "mumps", "cold")[(i * 5) % 4] for i in numbers],
-        }
-    )
+from night_rows import POLICY, POLICY_WITH_PSEUDONYMS, make_night, write_policy
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("policy.yaml").write_text(POLICY)
-    Path("plans.csv").write_text("basic;low\nsilver;low\ngold;high\n")
+    write_policy(POLICY)
     make_night(0, 90).write_csv("first.csv")
     done("anonymize", "first.csv", "-p", "policy.yaml", "-o", "first.out.csv", "--save-recoding", "cells.json")
     return tmp_path
@@ -151,7 +126,7 @@ def test_nights_are_judged_together() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_the_internal_manifest_says_where_a_release_comes_from_and_the_external_one_does_not() -> None:
-    Path("keyed.yaml").write_text(POLICY.replace("who: identifier", "who: {role: identifier, action: pseudonym}"))
+    Path("keyed.yaml").write_text(POLICY_WITH_PSEUDONYMS)
     for name, byte in (("one", 1), ("two", 1), ("three", 101)):
         Path(f"{name}.key").write_bytes(bytes(range(byte, byte + 32)))
     done(

@@ -14,31 +14,9 @@ import pytest
 
 from command import done, run
 from hushtable.release import manifest
+from night_rows import POLICY_WITH_PSEUDONYMS, make_night, write_policy
 
 pytestmark = pytest.mark.slow
-
-POLICY = """columns:
-  who: {role: identifier, action: pseudonym}
-  age: quasi-identifier
-  plan: {role: quasi-identifier, hierarchy: plans.csv}
-  ill: sensitive
-person: who
-models: [k-anonymity: 3]
-method: {mondrian: {recoding: readable}}
-limits: {suppression: 0.05}
-"""
-
-
-def make_night(first: int, n: int = 60, plan: str = "") -> pl.DataFrame:
-    numbers = range(first, first + n)
-    return pl.DataFrame(
-        {
-            "who": [f"p{i}" for i in numbers],
-            "age": [20 + i % 2 * 30 for i in numbers],
-            "plan": [plan or ("basic", "gold", "silver")[i % 3] for i in numbers],
-            "ill": [("flu", "gout", "mumps", "cold")[(i * 5) % 4] for i in numbers],
-        }
-    )
 
 
 def plain(rows: pl.DataFrame, path: Path) -> None:
@@ -91,8 +69,7 @@ def test_a_year_of_nights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("policy.yaml").write_text(POLICY)
-    Path("plans.csv").write_text("basic;low\nsilver;low\ngold;high\n")
+    write_policy(POLICY_WITH_PSEUDONYMS)
     for name in ("right", "wrong"):
         Path(f"{name}.key").write_bytes(hashlib.sha256(name.encode()).digest())
     for name, rows in (("old", make_night(0, 16)), ("new", make_night(0, 90))):
