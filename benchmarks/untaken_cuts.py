@@ -116,13 +116,13 @@ def _list_cuts(rows: Rows, x: Sequence[int], g: Sequence[str]) -> list[tuple[flo
     return [(cost(rows) - cost(side) - cost(rows - side), side) for side in large]
 
 
-def _allowed(rows: Rows, cuts: Cuts, values: Sequence[str]) -> list[tuple[float, Rows]]:
+def _list_allowed_cuts(rows: Rows, cuts: Cuts, values: Sequence[str]) -> list[tuple[float, Rows]]:
     halves = [(each, each[1], rows - each[1]) for each in cuts(rows)]
     return [each for each, *sides in halves if all(len({values[i] for i in side}) > 1 for side in sides)]
 
 
 def _grow(rows: Rows, cuts: Cuts, values: Sequence[str]) -> list[Rows]:
-    allowed = _allowed(rows, cuts, values)
+    allowed = _list_allowed_cuts(rows, cuts, values)
     side = max(allowed, key=lambda each: each[0])[1] if allowed else None
     return [rows] if side is None else _grow(side, cuts, values) + _grow(rows - side, cuts, values)
 
@@ -133,7 +133,7 @@ def _chance_of(
     """Return how likely these values lead to the classes, over all coins."""
 
     def weigh(rows: Rows) -> list[tuple[Rows, float]]:
-        allowed = _allowed(rows, cuts, values)
+        allowed = _list_allowed_cuts(rows, cuts, values)
         best = max(allowed, key=lambda each: each[0])[1] if allowed else None
         return [(side, (1 - drawn) * (side == best) + drawn / len(allowed)) for _, side in allowed]
 

@@ -55,7 +55,7 @@ def texts() -> Iterator[tuple[str, str]]:
         yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
     yield "help of the command", "\n\n".join(_help())
     yield "public docstrings", "\n\n".join(_docstrings())
-    yield "what the program prints", "\n\n".join(_printed())
+    yield "what the program prints", "\n\n".join(_sentences_of_the_program())
 
 
 def _help() -> Iterator[str]:
@@ -68,7 +68,7 @@ def _help() -> Iterator[str]:
         yield from (each.help for each in command.params if getattr(each, "help", None))
 
 
-def _printed() -> Iterator[str]:
+def _sentences_of_the_program() -> Iterator[str]:
     """Yield the forms of sentences and their German, a word for what varies; code in every language is not prose."""
     german = read_catalogue(HOUSE / "wording" / "data" / "de.tsv")
     for form in dict.fromkeys(form for form, _ in find_forms(HOUSE) if is_sentence(form)):

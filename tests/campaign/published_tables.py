@@ -36,7 +36,7 @@ def case(random: Random, folder: Path) -> Outcome:
         outcome.count("hidden" if made.pattern.is_hidden.any() else "nothing hidden")
         again = ht.tabulate(people, by=second, rules=rules, earlier=folder / "first.csv")
         again.write(folder / "second.csv")
-        old, new = _published(made), _published(again)
+        old, new = _read_cells(made), _read_cells(again)
         outcome.expect(old == {key: new.get(key) for key in old}, "an earlier cell is published otherwise", (old, new))
         found = ht.check_tables([folder / "first.csv", folder / "second.csv"])
         outcome.expect(found.passed, "both files together tell a hidden cell", found.outcomes)
@@ -49,7 +49,7 @@ def case(random: Random, folder: Path) -> Outcome:
     return outcome
 
 
-def _published(made: ht.Tabulation) -> dict[tuple[tuple[str, str], ...], str]:
+def _read_cells(made: ht.Tabulation) -> dict[tuple[tuple[str, str], ...], str]:
     rows = made.frame.rows(named=True)
     return {
         tuple(sorted((name, label) for name, label in row.items() if name != "n" and label != "Total")): row["n"]

@@ -102,7 +102,7 @@ def _verify_written(path: Path, rules: LinkedPolicy | None) -> Verdict:
     if rules is not None:
         _check_agrees(claim, rules)
         claim = claim.with_knowledge_of(rules.claim())
-    described = _list_described(entries)
+    described = _list_entries_by_table(entries)
     if path.is_dir():
         files, others = list_files(path, claim.tables)
         dialects = {name: manifest.parse_dialect(described.get(name, {}).get("dialect", {})) for name in files}
@@ -127,7 +127,7 @@ def _verify_written(path: Path, rules: LinkedPolicy | None) -> Verdict:
     )
 
 
-def _list_described(entries: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
+def _list_entries_by_table(entries: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
     """Return what a manifest says of each file; what is no such entry describes none, so that its file fails."""
     tables, of_all = entries.get("tables"), {"verified": entries.get("verified")}
     tables = tables if isinstance(tables, Mapping) else {}
