@@ -352,7 +352,7 @@ def doubt_of_persons(source: Frame | Table, request: Request) -> str | None:
         return None
     return (
         f"no identifier tells the {source.n_records} records apart ({quote_names(hidden)}): where a person has several "
-        f"records, pass person={hidden[0]!r}, so that classes count persons."
+        f"records, pass person={hidden[0]!r} (--person {hidden[0]}), so that classes count persons."
     )
 
 
