@@ -110,9 +110,7 @@ def check(data: Any, entries: FloorEntries, reading: Reading) -> Verdict:
 
     Blocks of k-anonymity hold at most 2 k - 1 rows: parts of larger ones cost no more. The search is exponential in k.
     """
-    return check_floor(
-        data, entries, reading, _StatedBlocks.from_entries, (_IS_INPUT, _IS_RELEASE, _IS_FLOOR, _IS_BEST)
-    )
+    return check_floor(data, entries, reading, _StatedBlocks.from_entries, _CONDITIONS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

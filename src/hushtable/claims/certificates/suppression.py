@@ -40,9 +40,7 @@ def check(data: object, entries: FloorEntries, reading: Reading) -> Verdict:
     """Check that the stated blanks cost what is stated, and that no others cost less than the floor."""
     # A blank is one along every hierarchy.
     entries = {**entries, "hierarchies": {}}
-    return check_floor(
-        data, entries, reading, _StatedBlanks.from_entries, (_IS_INPUT, _IS_RELEASE, _IS_FLOOR, _IS_BEST)
-    )
+    return check_floor(data, entries, reading, _StatedBlanks.from_entries, _CONDITIONS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
