@@ -331,13 +331,13 @@ def untaken_cut_lines(rules: Policy) -> list[str]:
         return []
     line = (
         "careful: an attacker who knows this program and everybody's quasi-identifiers can infer more of "
-        f"{', '.join(judged)} from what was not cut"
+        f"{', '.join(judged)} from what was not cut."
     )
     if rules.method.name != "mondrian":
         return [line]
     return [
-        f"{line}. Count it with `hushtable attack-release`. A margin (`margin: 2` of the method) makes this rarer, and "
-        "does not end it"
+        f"{line} Count it with `hushtable attack-release`. A margin (`margin: 2` of the method) makes this rarer, and "
+        "does not end it."
     ]
 
 
