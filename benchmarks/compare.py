@@ -44,7 +44,7 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     people = ht.datasets.people(given.rows, seed=0)
-    frame = frames.read(people).learned()
+    frame = frames.read(people).with_learned_specs()
     rules = Policy.parse(propose_policy(frame, ht.find_quasi_identifiers(people), k=5, source="people.csv", run=None))
     compare(people.head(2_000), rules, k=[5])  # compiles
     spent: dict[str, list[float]] = {}

@@ -81,7 +81,7 @@ def run(engine: str, folder: Path, output: Path, results: Any) -> None:
     from hushtable.engines.files import Files
 
     warnings.filterwarnings("ignore", message="tight intervals")
-    columns = Files.open(folder).columns
+    columns = Files.open(folder).names
     asked = {"quasi_identifiers": columns, "models": [ht.KAnonymity(K)], "roles": "trust"}
     # So that kernels are there.
     ht.anonymize(Files.open(folder).head(1000), **asked)

@@ -42,9 +42,9 @@ class Counted:
 def try_tables(space: cell_candidates.CandidateSpace, k: int, *, by_loss: bool, by_k: bool, cached: bool) -> Counted:
     """Try tables column by column; leave out what is dearer than the best, or tells rows apart already."""
     counted, began = Counted(), time.perf_counter()
-    listed = [space.candidates(j) for j in range(len(space.columns))]
+    listed = [space.list_candidates(j) for j in range(len(space.columns))]
     choices = [
-        list(itertools.product(*(each.covering(place).tolist() for place in space.places[:, j].tolist())))
+        list(itertools.product(*(each.list_covering(place).tolist() for place in space.places[:, j].tolist())))
         for j, each in enumerate(listed)
     ]
 
@@ -82,7 +82,7 @@ def explosion() -> Iterator[Sequence[str]]:
     table = Table.encode(data, names)
     given = {name: ladders[name].align(table.column(name)) for name in names if name in ladders}
     space = cell_candidates.lay_out(table, names, given, ht.Certainty(variant="mg-ga"))
-    yield "all tables", f"{10 ** space.size():,.0f}", "-", "not tried", "-"
+    yield "all tables", f"{10 ** space.log10_size():,.0f}", "-", "not tried", "-"
     for title, options in (
         ("pruned by k", {"by_loss": False, "by_k": True, "cached": False}),
         ("pruned by k and loss", {"by_loss": True, "by_k": True, "cached": False}),
@@ -173,9 +173,8 @@ def _mondrian(data: pl.DataFrame, names: Sequence[str], k: int, loss: Any) -> fl
     """Cost Mondrian's classes in the candidate space: what each can publish most cheaply."""
     release = ht.anonymize(data, quasi_identifiers=names, models=[ht.KAnonymity(k)], hierarchies=_ladders())
     space = cell_candidates.lay_out(Table.encode(data, names), names, release.hierarchies, loss)
-    return float(
-        loss.measure(space.recode(release.partition.labels, release.partition.n_classes), release.partition.sizes)
-    )
+    recoding = space.recode_classes(release.partition.labels, release.partition.n_classes)
+    return float(loss.measure(recoding, release.partition.sizes))
 
 
 def show(title: str, head: Sequence[str], rows: Iterator[Sequence[str]]) -> None:

@@ -90,7 +90,7 @@ def judged(cases: Mapping[str, Case], title: str, n_seeds: int) -> None:
 
 def without_headers(cases: Mapping[str, Case]) -> dict[str, Case]:
     """Rename all columns v0, v1, ..."""
-    return {name: (renamed(frame), truth.rename_columns()) for name, (frame, truth) in cases.items()}
+    return {name: (renamed(frame), truth.renamed()) for name, (frame, truth) in cases.items()}
 
 
 def main() -> None:

@@ -61,7 +61,7 @@ def fitted(table: str, n: int, n_columns: int, k: int, recoding: str, weights: s
     return release.utility(model=model, weights=weights).regression
 
 
-def timed(case: tuple, seed: int) -> tuple[Regression, float]:
+def timed(case: tuple[str, int, int, int, str, str | None], seed: int) -> tuple[Regression, float]:
     """Return the regression of a case, and the seconds of publishing, fitting and all."""
     warnings.simplefilter("ignore")
     began = time.process_time()

@@ -71,7 +71,7 @@ def results(questions: list[str]) -> dict[str, list[str]]:
     """Return what the search shows for each question, best first."""
     (worker,) = (HTML / "assets" / "javascripts" / "workers").glob("search.*.js")
     command = ["node", "-e", ASK, str(worker), str(HTML / "search.json"), json.dumps(questions)]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def main() -> int:

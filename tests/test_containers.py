@@ -19,7 +19,8 @@ import hushtable
 PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "containers.md").read_text(encoding="utf-8")
 # Of the command's image; that of executors comes behind it.
 WARM_UP = re.findall(r"^RUN (hushtable .*)$", PAGE, re.MULTILINE)[:1]
-COMMANDS = re.findall(r"^\$ docker run .* (hushtable .*)$", PAGE, re.MULTILINE)
+# Long commands go on below a backslash.
+COMMANDS = re.findall(r"^\$ docker run .* (hushtable .*)$", re.sub(r"\\\n *", "", PAGE), re.MULTILINE)
 
 # The command, which tells at its end how many kernels it had to compile.
 TELLING = """

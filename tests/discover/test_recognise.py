@@ -441,8 +441,8 @@ def test_proposals_are_near_the_truth(truth, shared_file):
         data = shared_file("data/uci/car.csv").parents[1]
         cases = {name: real.read_real(name, data=data) for name in judged}
     if truth == "E renamed":
-        cases = {name: truths.rename_columns(table) for name, table in cases.items()}
-        judged = {name: each.rename_columns() for name, each in judged.items()}
+        cases = {name: truths.renamed(table) for name, table in cases.items()}
+        judged = {name: each.renamed() for name, each in judged.items()}
     found = {name: find_quasi_identifiers(table) for name, table in cases.items()}
     scores = [truths.f1(roles.quasi_identifiers, judged[name]) for name, roles in found.items()]
     assert sum(scores) / len(scores) >= FLOORS[truth]
