@@ -103,13 +103,18 @@ def resolve_small_classes(
             bits = (itself, probes, targets, heavy)
             n_more, mate = _smallest_addition(columns, bits, grid.allowed[size:], limit, pulse)
             if n_more > 0:
-                best.sizes[row] = size + n_more
-                split.states[row] = (split.states[row] & _ROLES) | size + n_more << _SIZE_SHIFT
-                best.mates[row] = rows[begin + mate]
-                for level in range(size):
-                    best.paths[row, level] = path[level]
+                _keep_set(best, split, row, rows[begin + mate], size + n_more, path)
                 for level in range(n_more):
                     best.paths[row, size + level] = first + columns[level].chosen
+
+
+@jit_inner
+def _keep_set(best: FoundSets, split: _Split, row: int, mate: int, size: int, path: NDArray[np.int16]) -> None:
+    """Keep a set of so many columns as a row's smallest; ``path`` has the first ones."""
+    best.sizes[row], best.mates[row] = size, mate
+    split.states[row] = (split.states[row] & _ROLES) | size << _SIZE_SHIFT
+    for level in range(path.size):
+        best.paths[row, level] = path[level]
 
 
 @jit_inner
@@ -286,11 +291,7 @@ def walk_on(
             for hit in range(n_hits):
                 row = split.hits[0, hit]
                 if best.sizes[row] > size:
-                    best.sizes[row] = size
-                    split.states[row] = (split.states[row] & _ROLES) | size << _SIZE_SHIFT
-                    best.mates[row] = split.hits[1, hit]
-                    for level in range(size):
-                        best.paths[row, level] = path[level]
+                    _keep_set(best, split, row, split.hits[1, hit], size, path[:size])
         # Every part splits by the first column; what follows is shared out.
         mine, n_shares = (part, n_parts) if size == 1 else (0, 1)
         if n_small > 0:
