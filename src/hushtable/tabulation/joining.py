@@ -165,7 +165,10 @@ def _count_left_out(system: CellSystem, spread: _ClassSpread) -> int:
     """Return how many records the tables count, and the release does not have."""
     whole = [cell for cell, key in enumerate(system.keys) if key == ()]
     if not whole or not system.is_known[whole[0]]:
-        raise InputError("the tables do not show how many records they count.", hint="the release has its number.")
+        raise InputError(
+            "the tables do not show how many records they count.",
+            hint="pass tables that show their total; rounded ones do not show the true one.",
+        )
     n_left = int(system.values[whole[0]] - spread.n_records.sum())
     if n_left < 0:
         raise InputError(
