@@ -1,5 +1,6 @@
 """Kernels of local recoding against slow twins: costs, near rows, groups of levels, rings, and steps of annealing."""
 
+from functools import partial
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -195,23 +196,33 @@ def test_groups_that_fail_a_model_are_emptied(k):
         assert held[slot] == (0 if fails else len(ills[row]))
 
 
+def begin_annealing(seed, n_rows, n_near, room):
+    """Return the labels of classes of four rows, how to anneal them, and a slow twin that says what they cost."""
+    asked = problem(seed, n_rows=n_rows)
+    priced = local_pricing.price_rows(asked)
+    found = local_pricing.find_neighbours(priced.space, np.zeros(n_rows, dtype=np.int32), n_near, Clock())
+    space = priced.space._replace(codes=np.ascontiguousarray(priced.space.codes[found.order]))
+    classes = local_recoding._build_classes(priced, labels_of(seed, n_rows, 4)[found.order], 3)
+    class_costs.recompute_all_classes(space, classes)
+    rows, labels, check = rows_of(asked), classes.rows["label"], asked.judge.check_for_kernels(room)
+
+    def total_cost():
+        members = [[rows[found.order[i]] for i in np.flatnonzero(labels == label)] for label in set(labels.tolist())]
+        return sum(len(each) * naive.class_cost(asked.loss, priced.axes, each) for each in members)
+
+    return labels, partial(steps.anneal, space, classes, found.near, check), total_cost
+
+
 @pytest.mark.parametrize("most_places", [1_024, 2])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_step_that_only_goes_down_never_costs_more(seed, most_places, monkeypatch):
     # What a change is said to cost decides whether it is made: were it wrong, some step would cost more.
     monkeypatch.setattr(local_pricing, "_MOST_PLACES", most_places)
-    asked = problem(seed)
-    priced = local_pricing.price_rows(asked)
-    found = local_pricing.find_neighbours(priced.space, np.zeros(40, dtype=np.int32), 8, Clock())
-    labels, check = labels_of(seed, 40, 4)[found.order], asked.judge.check_for_kernels(9)
-    space = priced.space._replace(codes=np.ascontiguousarray(priced.space.codes[found.order]))
-    classes = local_recoding._build_classes(priced, labels, 3)
-    class_costs.recompute_all_classes(space, classes)
-    rows = [rows_of(asked)[i] for i in found.order]
-    state, costs, made = np.array([7 + seed]), [total_cost(asked, priced, rows, labels)], np.zeros(5, dtype=np.int64)
+    _, anneal, total_cost = begin_annealing(seed, n_rows=40, n_near=8, room=9)
+    state, costs, made = np.array([7 + seed]), [total_cost()], np.zeros(5, dtype=np.int64)
     for _ in range(150):
-        made += steps.anneal(space, classes, found.near, check, steps.Schedule(state, 2, 1e-9, 1e-9, 0.3))
-        costs.append(total_cost(asked, priced, rows, classes.rows["label"]))
+        made += anneal(steps.Schedule(state, 2, 1e-9, 1e-9, 0.3))
+        costs.append(total_cost())
     assert all(after <= before + 1e-5 for before, after in pairwise(costs))
     assert costs[-1] < 0.8 * costs[0]
     assert made[0] == 300
@@ -224,25 +235,13 @@ def test_a_step_that_only_goes_down_never_costs_more(seed, most_places, monkeypa
 def test_no_swap_is_missed(seed, most_places, monkeypatch):
     # Classes are small enough for every member to be tried, and every row is near: in the end no swap costs less.
     monkeypatch.setattr(local_pricing, "_MOST_PLACES", most_places)
-    asked = problem(seed, n_rows=24)
-    priced = local_pricing.price_rows(asked)
-    found = local_pricing.find_neighbours(priced.space, np.zeros(24, dtype=np.int32), 24, Clock())
-    labels, check = labels_of(seed, 24, 4)[found.order], asked.judge.check_for_kernels(6)
-    space = priced.space._replace(codes=np.ascontiguousarray(priced.space.codes[found.order]))
-    classes = local_recoding._build_classes(priced, labels, 3)
-    class_costs.recompute_all_classes(space, classes)
-    steps.anneal(space, classes, found.near, check, steps.Schedule(np.array([7 + seed]), 20_000, 1e-9, 1e-9, 0.0))
-    rows, labels = [rows_of(asked)[i] for i in found.order], classes.rows["label"].copy()
-    least = total_cost(asked, priced, rows, labels)
-    for one, other in combinations(range(24), 2):
-        labels[[one, other]] = labels[[other, one]]
-        assert total_cost(asked, priced, rows, labels) >= least - 1e-5
-        labels[[one, other]] = labels[[other, one]]
-
-
-def total_cost(asked: Problem, priced: local_pricing.Pricing, rows: list[tuple[int, ...]], labels: np.ndarray) -> float:
-    members = [[rows[i] for i in np.flatnonzero(labels == label)] for label in set(labels.tolist())]
-    return sum(len(each) * naive.class_cost(asked.loss, priced.axes, each) for each in members)
+    labels, anneal, total_cost = begin_annealing(seed, n_rows=24, n_near=24, room=6)
+    anneal(steps.Schedule(np.array([7 + seed]), 20_000, 1e-9, 1e-9, 0.0))
+    least = total_cost()
+    for pair in combinations(range(24), 2):
+        labels[[*pair]] = labels[[*reversed(pair)]]
+        assert total_cost() >= least - 1e-5
+        labels[[*pair]] = labels[[*reversed(pair)]]
 
 
 @pytest.mark.parametrize("seed", range(3))

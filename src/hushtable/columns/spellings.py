@@ -227,7 +227,7 @@ def _informative_texts(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
         return None
     if spec.missing_values:
         series = to_canonical_texts(series, ColumnSpec(missing_values=spec.missing_values))
-    first = _first_filled(series)
+    first = _find_filled_text(series)
     if first is None:
         return None
     if _NUMBERLIKE.fullmatch(first) and not series.str.strip_chars().str.contains(_OTHER_MARKS).any():
@@ -237,7 +237,7 @@ def _informative_texts(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
     return _without_blanks(series.drop_nulls().unique())
 
 
-def _first_filled(series: pl.Series) -> str | None:
+def _find_filled_text(series: pl.Series) -> str | None:
     """Return the first text that is neither blank nor suppressed, without blanks at its ends."""
     # Few columns begin with so many empty cells.
     for part in (series.head(_CELLS_IN_SAMPLE), series):

@@ -68,7 +68,8 @@ def passes_on_both_sides(
     if length > 0:
         until += entries[length - 1].key
     for i in range(checker.n_moved[0], until):
-        _move_left(rows, checker, checker.order[i])
+        _add_to_side(rows, checker, checker.order[i], 0, 1)
+        _add_to_side(rows, checker, checker.order[i], 1, -1)
     checker.n_moved[0] = until
     for side in range(2):
         size = node.size - n_left if side else n_left
@@ -94,7 +95,7 @@ def _start_sweep(rows: Rows, checker: JudgedCut, entries: NDArray[Any], node: Cu
         position = checker.position_of_code[rows.codes[i, j]]
         if position + 1 < entries.size:
             entries[position + 1].key += 1
-        _add_to_right(rows, checker, i)
+        _add_to_side(rows, checker, i, 1, 1)
     for position in range(1, entries.size):
         entries[position].key += entries[position - 1].key
     for i in range(node.start, node.end):
@@ -121,36 +122,18 @@ def end_sweep(rows: Rows, checker: JudgedCut, node: CutNode) -> None:
 
 
 @jit_inner
-def _add_to_right(rows: Rows, checker: JudgedCut, i: int) -> None:
-    """Add a row's sensitive values and population to the right side."""
+def _add_to_side(rows: Rows, checker: JudgedCut, i: int, side: int, sign: int) -> None:
+    """Add a row's sensitive values and population to a side, or, with sign -1, take them away."""
     row = rows.order[i]
-    count = rows.words[i, rows.words.shape[1] - 1] if rows.is_weighted else 1
+    count = sign * (rows.words[i, rows.words.shape[1] - 1] if rows.is_weighted else 1)
     if checker.population.size > 0:
-        checker.n_population[1] += checker.population[row]
+        checker.n_population[side] += sign * checker.population[row]
     for s in range(checker.n_distinct.shape[1]):
         value = checker.sensitive[s, row]
-        before = checker.value_counts[1, s, value]
-        checker.value_counts[1, s, value] = before + count
+        before = checker.value_counts[side, s, value]
+        checker.value_counts[side, s, value] = before + count
         if value > 0:
-            checker.n_distinct[1, s] += int(before + count > 0) - int(before > 0)
-
-
-@jit_inner
-def _move_left(rows: Rows, checker: JudgedCut, i: int) -> None:
-    """Move a row's sensitive values and population from the right side to the left."""
-    row = rows.order[i]
-    count = rows.words[i, rows.words.shape[1] - 1] if rows.is_weighted else 1
-    if checker.population.size > 0:
-        checker.n_population[0] += checker.population[row]
-        checker.n_population[1] -= checker.population[row]
-    for s in range(checker.n_distinct.shape[1]):
-        value = checker.sensitive[s, row]
-        left, right = checker.value_counts[0, s, value], checker.value_counts[1, s, value]
-        checker.value_counts[0, s, value] = left + count
-        checker.value_counts[1, s, value] = right - count
-        if value > 0:
-            checker.n_distinct[0, s] += int(left + count > 0) - int(left > 0)
-            checker.n_distinct[1, s] += int(right > count) - int(right > 0)
+            checker.n_distinct[side, s] += int(before + count > 0) - int(before > 0)
 
 
 _ABOVE_ALL_CODES = 2**31 - 1

@@ -103,13 +103,18 @@ def resolve_small_classes(
             bits = (itself, probes, targets, heavy)
             n_more, mate = _smallest_addition(columns, bits, grid.allowed[size:], limit, pulse)
             if n_more > 0:
-                best.sizes[row] = size + n_more
-                split.states[row] = (split.states[row] & _ROLES) | size + n_more << _SIZE_SHIFT
-                best.mates[row] = rows[begin + mate]
-                for level in range(size):
-                    best.paths[row, level] = path[level]
+                _keep_set(best, split, row, rows[begin + mate], size + n_more, path)
                 for level in range(n_more):
                     best.paths[row, size + level] = first + columns[level].chosen
+
+
+@jit_inner
+def _keep_set(best: FoundSets, split: _Split, row: int, mate: int, size: int, path: NDArray[np.int16]) -> None:
+    """Keep a set of so many columns as a row's smallest; ``path`` has the first ones."""
+    best.sizes[row], best.mates[row] = size, mate
+    split.states[row] = (split.states[row] & _ROLES) | size << _SIZE_SHIFT
+    for level in range(path.size):
+        best.paths[row, level] = path[level]
 
 
 @jit_inner
@@ -286,11 +291,7 @@ def walk_on(
             for hit in range(n_hits):
                 row = split.hits[0, hit]
                 if best.sizes[row] > size:
-                    best.sizes[row] = size
-                    split.states[row] = (split.states[row] & _ROLES) | size << _SIZE_SHIFT
-                    best.mates[row] = split.hits[1, hit]
-                    for level in range(size):
-                        best.paths[row, level] = path[level]
+                    _keep_set(best, split, row, split.hits[1, hit], size, path[:size])
         # Every part splits by the first column; what follows is shared out.
         mine, n_shares = (part, n_parts) if size == 1 else (0, 1)
         if n_small > 0:
@@ -405,6 +406,25 @@ def _next_size(allowed: BoolArray, size: int) -> int:
 
 
 @jit_inner
+def _count_codes(split: _Split, codes: CodeArray, members: CodeArray, lowest: int, least_worth: int) -> int:
+    """Count the records of a class by code in ``keys``; return how many codes it has, which ``touched`` lists."""
+    keys, touched, n_touched = split.keys, split.touched, 0
+    for entry in members:
+        row = _row_of(entry)
+        code, state = codes[row], np.int64(split.states[row])
+        if code < lowest:
+            continue
+        key = keys[code + 1]
+        # Always written, and overwritten where the class has the code already: no branch to guess.
+        touched[n_touched] = code + 1
+        n_touched += int(key.members == 0)
+        key.members += 1
+        key.records += (state & 3) + (state >> 2 & 3) * _ONE_TARGET << int(entry < 0)
+        key.worth |= int(state >= least_worth) & int(entry >= 0)
+    return n_touched
+
+
+@jit_inner
 def _split_classes(
     grid: WalkGrid, column: int, size: int, stack: WalkStack, split: _Split, largest_small: int
 ) -> tuple[int, int]:
@@ -416,7 +436,7 @@ def _split_classes(
     ends_here = grid.allowed[size] or is_last
     # Larger ones are of no use; a hit on the largest set is of use to those that have no smaller one.
     least_worth = 1 + (size if is_last else needed) << _SIZE_SHIFT
-    states, keys, touched, rows, starts = split.states, split.keys, split.touched, stack.rows, stack.starts
+    keys, touched, rows, starts = split.keys, split.touched, stack.rows, stack.starts
     above, level = stack.levels[size - 1], stack.levels[size]
     # A class that is kept has a probe and a target: two rows, or one that is both.
     level.first = above.first + above.n_classes + 1
@@ -425,20 +445,7 @@ def _split_classes(
     starts[level.first] = n_kept_rows
     n_kept = n_small = n_hits = n_small_rows = 0
     for label in range(above.first, above.first + above.n_classes):
-        n_touched = 0
-        for position in range(starts[label], starts[label + 1]):
-            entry = rows[position]
-            row = _row_of(entry)
-            code, state = codes[row], np.int64(states[row])
-            if code < lowest:
-                continue
-            key = keys[code + 1]
-            # Always written, and overwritten where the class has the code already: no branch to guess.
-            touched[n_touched] = code + 1
-            n_touched += int(key.members == 0)
-            key.members += 1
-            key.records += (state & 3) + (state >> 2 & 3) * _ONE_TARGET << int(entry < 0)
-            key.worth |= int(state >= least_worth) & int(entry >= 0)
+        n_touched = _count_codes(split, codes, rows[starts[label] : starts[label + 1]], lowest, least_worth)
         n_live = 0
         for i in range(n_touched):
             key = keys[touched[i]]

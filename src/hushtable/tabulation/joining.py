@@ -62,7 +62,7 @@ def attack_with_tables(frame: Frame, claim: Classes, tables: TableAudit) -> tupl
     spreads = [
         spread
         for names in dict.fromkeys(_dimensions_of(reading.by, reading.across) for reading in tables.readings)
-        if (spread := _spread(frame, claim, tables.system, names)) is not None
+        if (spread := _spread_classes(frame, claim, tables.system, names)) is not None
     ]
     if not spreads:
         raise InputError(
@@ -88,7 +88,7 @@ def _dimensions_of(by: Sequence[str], across: str | None) -> tuple[str, ...]:
     return (*by, *([] if across is None or across in by else [across]))
 
 
-def _spread(frame: Frame, claim: Classes, system: CellSystem, names: Sequence[str]) -> _ClassSpread | None:
+def _spread_classes(frame: Frame, claim: Classes, system: CellSystem, names: Sequence[str]) -> _ClassSpread | None:
     """Return how the released records can be spread over the finest cells of some dimensions of a table."""
     shared = [name for name in names if name in frame.columns]
     if not shared:
@@ -165,7 +165,10 @@ def _count_left_out(system: CellSystem, spread: _ClassSpread) -> int:
     """Return how many records the tables count, and the release does not have."""
     whole = [cell for cell, key in enumerate(system.keys) if key == ()]
     if not whole or not system.is_known[whole[0]]:
-        raise InputError("the tables do not show how many records they count.", hint="the release has its number.")
+        raise InputError(
+            "the tables do not show how many records they count.",
+            hint="pass tables that show their total; rounded ones do not show the true one.",
+        )
     n_left = int(system.values[whole[0]] - spread.n_records.sum())
     if n_left < 0:
         raise InputError(

@@ -55,7 +55,7 @@ class MembershipAttacker:
         return self.synthetic if self.reference is None else np.hstack([self.synthetic, self.reference])
 
     @cached_property
-    def _coded_by_ranks(self) -> list[CodedRecords]:
+    def _records_by_ranks(self) -> list[CodedRecords]:
         return encode_by_distance(self.tables, self.known, [self.targets, self.synthetic, self.reference_rows], "ranks")
 
     @property
@@ -66,13 +66,13 @@ class MembershipAttacker:
     @cached_property
     def nearest_by_ranks(self) -> tuple[CountArray, FloatArray]:
         """The nearest synthetic records (n_targets, n_near) by ranks of numbers, and squared distances to them."""
-        targets, synthetic, _ = self._coded_by_ranks
+        targets, synthetic, _ = self._records_by_ranks
         return NearestIndex(synthetic).find_cheapest(targets, _N_NEAR)
 
     @cached_property
     def reference_distances_by_ranks(self) -> FloatArray:
         """Squared distances to the nearest records of the reference by ranks of numbers."""
-        targets, _, reference = self._coded_by_ranks
+        targets, _, reference = self._records_by_ranks
         return NearestIndex(reference).find_cheapest(targets, _N_NEAR)[1]
 
     @cached_property
@@ -128,7 +128,7 @@ class MembershipAttacker:
     @cached_property
     def bandwidth(self) -> float:
         """Silverman's, of as many dimensions as there are columns, whose spread is that of two random records."""
-        records = self._sample(self._coded_by_ranks[1])
+        records = self._sample(self._records_by_ranks[1])
         shifted = np.roll(records.cells, 1, axis=0)
         is_number = np.array(records.is_number)
         costs = np.where(is_number, (records.cells - shifted) ** 2, records.cells != shifted)
@@ -142,13 +142,13 @@ class MembershipAttacker:
 
     def compare_densities(self) -> FloatArray:
         """Return the logarithm of the density of the synthetic records over that of the reference."""
-        targets, synthetic, reference = self._coded_by_ranks
+        targets, synthetic, reference = self._records_by_ranks
         densities = [log_densities(targets, self._sample(each), self.bandwidth) for each in (synthetic, reference)]
         return densities[0] - densities[1]
 
     def explain_neighbours(self) -> FloatArray:
         """Return how much better the reference with a target in it explains the synthetic records near the target."""
-        _, synthetic, reference = self._coded_by_ranks
+        _, synthetic, reference = self._records_by_ranks
         near, costs = self.nearest_by_ranks
         touched, which = np.unique(near, return_inverse=True)
         log_density = log_densities(synthetic.take(touched), self._sample(reference), self.bandwidth)
