@@ -13,6 +13,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
+from hushtable.anonymizers import untaken_cuts
 from hushtable.anonymizers.untaken_cuts import UncutRelease
 from twins.naive_untaken_cuts import cuts_of, values_left
 
@@ -220,6 +221,16 @@ def test_classes_whose_cells_fit_others_too_are_not_judged() -> None:
     cuts = next(each for each in found.attacks if each.name == "cuts not made")
     assert (cuts.n_targets, cuts.fell) == (0, False)
     assert any(each.startswith("cuts not made, in ") for each in found.untried)
+
+
+def test_the_work_is_limited_and_a_class_beyond_it_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Six records, three cuts, 15 arrangements: with one cell less they are drawn, and those are too few.
+    release = ht.anonymize(SIX, quasi_identifiers=["x"], models=[K2, L2], roles="trust")
+    monkeypatch.setattr(untaken_cuts, "_MAX_CELLS_JUDGED", 6 * 3 * 15)
+    assert by_cuts(release).n_found == 2
+    monkeypatch.setattr(untaken_cuts, "_MAX_CELLS_JUDGED", 6 * 3 * 15 - 1)
+    assert by_cuts(release).n_targets == 0
+    assert "cuts not made, in 1 classes" in release.attack().untried
 
 
 def test_groups_that_a_release_named_itself_leave_their_classes_unjudged(folder: Path) -> None:
