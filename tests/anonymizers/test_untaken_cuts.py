@@ -233,6 +233,21 @@ def test_the_work_is_limited_and_a_class_beyond_it_is_not_judged(monkeypatch: py
     assert "cuts not made, in 1 classes" in release.attack().untried
 
 
+def test_a_release_in_memory_draws_by_the_seed_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 68 of 70 records have one of three values: no cut leaves all three on both sides, and arrangements are drawn.
+    values = pl.Series([*"b", *"a" * 34, *"c", *"a" * 34])
+    release = ht.anonymize(
+        pl.DataFrame({"x": range(70), "s": values}),
+        quasi_identifiers=["x"],
+        models=[K2, ht.DistinctLDiversity(3, "s")],
+        roles="trust",
+    )
+    monkeypatch.setattr(untaken_cuts, "_MAX_ARRANGEMENTS", 360)
+    found = [next(a for a in release.attack(seed=seed).attacks if a.n_right is None) for seed in (0, 1, 2, 0)]
+    assert found[0].n_found == found[3].n_found
+    assert len({each.n_found for each in found}) > 1
+
+
 def test_groups_that_a_release_named_itself_leave_their_classes_unjudged(folder: Path) -> None:
     # Its manifest says nothing of what "alpha and 11 more" means, and the policy has no hierarchy for it.
     letters = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda my ny xi omicron pi rho sigma tau psi"

@@ -50,7 +50,7 @@ def attack_cuts(
     request: Request,
     meanings: Mapping[str, object],
     *,
-    seed: int = 0,
+    seed: int,
     is_complete: bool | None = None,
 ) -> OwnAttacks:
     """Add the attack by cuts that were not made to other attacks on a release; where it cannot be tried, say why.
