@@ -13,6 +13,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
+from hushtable.anonymizers import untaken_cuts
 from hushtable.anonymizers.untaken_cuts import UncutRelease
 from twins.naive_untaken_cuts import cuts_of, values_left
 
@@ -220,6 +221,31 @@ def test_classes_whose_cells_fit_others_too_are_not_judged() -> None:
     cuts = next(each for each in found.attacks if each.name == "cuts not made")
     assert (cuts.n_targets, cuts.fell) == (0, False)
     assert any(each.startswith("cuts not made, in ") for each in found.untried)
+
+
+def test_the_work_is_limited_and_a_class_beyond_it_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Six records, three cuts, 15 arrangements: with one cell less they are drawn, and those are too few.
+    release = ht.anonymize(SIX, quasi_identifiers=["x"], models=[K2, L2], roles="trust")
+    monkeypatch.setattr(untaken_cuts, "_MAX_CELLS_JUDGED", 6 * 3 * 15)
+    assert by_cuts(release).n_found == 2
+    monkeypatch.setattr(untaken_cuts, "_MAX_CELLS_JUDGED", 6 * 3 * 15 - 1)
+    assert by_cuts(release).n_targets == 0
+    assert "cuts not made, in 1 classes" in release.attack().untried
+
+
+def test_a_release_in_memory_draws_by_the_seed_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 68 of 70 records have one of three values: no cut leaves all three on both sides, and arrangements are drawn.
+    values = pl.Series([*"b", *"a" * 34, *"c", *"a" * 34])
+    release = ht.anonymize(
+        pl.DataFrame({"x": range(70), "s": values}),
+        quasi_identifiers=["x"],
+        models=[K2, ht.DistinctLDiversity(3, "s")],
+        roles="trust",
+    )
+    monkeypatch.setattr(untaken_cuts, "_MAX_ARRANGEMENTS", 360)
+    found = [next(a for a in release.attack(seed=seed).attacks if a.n_right is None) for seed in (0, 1, 2, 0)]
+    assert found[0].n_found == found[3].n_found
+    assert len({each.n_found for each in found}) > 1
 
 
 def test_groups_that_a_release_named_itself_leave_their_classes_unjudged(folder: Path) -> None:

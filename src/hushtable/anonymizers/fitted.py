@@ -165,10 +165,11 @@ class LearnedRecoding:
         del release
         return self
 
-    def attack_cuts(self, release: Release, attacks: OwnAttacks) -> OwnAttacks:
+    def attack_cuts(self, release: Release, attacks: OwnAttacks, *, seed: int) -> OwnAttacks:
         """Return the attacks on a batch, saying that its cells were cut elsewhere."""
         from hushtable.anonymizers.untaken_cuts import without_cuts
 
+        del seed
         judges_values = any(model.needs.sensitive for model in release.models)
         return without_cuts(attacks, "the cells come from an earlier release") if judges_values else attacks
 

@@ -90,14 +90,16 @@ class Learner:
             policy_sha256=release.policy_sha256,
         )
 
-    def attack_cuts(self, release: Release, attacks: OwnAttacks) -> OwnAttacks:
+    def attack_cuts(self, release: Release, attacks: OwnAttacks, *, seed: int) -> OwnAttacks:
         """Add to attacks on a release the one by cuts that were not made, or why it cannot be tried."""
         # Few callers attack, and a command loads what it runs.
         from hushtable.anonymizers.untaken_cuts import attack_cuts
 
         meanings = {**release.hierarchies, **release.recoding.meanings()}
         published, is_complete = release.counted.edition.frame().with_row_per_record(), release.trace.complete
-        return attack_cuts(attacks, published, release.source, self.request, meanings, is_complete=is_complete)
+        return attack_cuts(
+            attacks, published, release.source, self.request, meanings, seed=seed, is_complete=is_complete
+        )
 
 
 def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:

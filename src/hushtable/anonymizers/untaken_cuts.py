@@ -37,7 +37,10 @@ _UNJUDGED: Final = (
 )
 _MAX_ARRANGEMENTS: Final = 60_000  # of a class: of more, as many are drawn
 _MAX_CELLS_DRAWN: Final = 4_000_000  # records times draws of a class
+_MAX_CELLS_LISTED: Final = 64_000_000  # the same, where all arrangements are listed
+_MAX_CELLS_JUDGED: Final = 1_000_000_000  # of a release: records times arrangements times cuts
 _MIN_CONSISTENT_DRAWS: Final = 100  # fewer say nothing of a rare arrangement
+_MIN_DRAWS_PER_RECORD: Final = 5  # fewer deal a value that one record has to less than 99 % of the records
 
 
 def attack_cuts(
@@ -47,7 +50,7 @@ def attack_cuts(
     request: Request,
     meanings: Mapping[str, object],
     *,
-    seed: int = 0,
+    seed: int,
     is_complete: bool | None = None,
 ) -> OwnAttacks:
     """Add the attack by cuts that were not made to other attacks on a release; where it cannot be tried, say why.
@@ -73,7 +76,13 @@ def attack_cuts(
     if reason is not None:
         return without_cuts(attacks, reason)
     release, rng = UncutRelease.from_release(published, source, request, meanings), np.random.default_rng(seed)
-    attacked = [_attack_class(release, rows, rng) for rows in release.classes]
+    attacked: list[_AttackedClass | None] = []
+    n_cells_left = _MAX_CELLS_JUDGED
+    # What small classes do not need of their share is left for large ones.
+    for rows in sorted(release.classes, key=len):
+        outcome, n_cells = _attack_class(release, rows, n_cells_left // (len(release.classes) - len(attacked)), rng)
+        attacked.append(outcome)
+        n_cells_left -= n_cells
     judged = [outcome for outcome in attacked if outcome is not None]
     found = [
         _sum_up(release, name, [each for each in judged if each.is_exact is is_exact], is_exact=is_exact)
@@ -302,11 +311,16 @@ class _AttackedClass(NamedTuple):
     found: Mapping[str, CountArray]  # by column: the records that are left with too few values
 
 
-def _attack_class(release: UncutRelease, rows: CountArray, rng: np.random.Generator) -> _AttackedClass | None:
-    """Exclude arrangements of the values of a class by the cuts that were not made; None if it cannot be judged."""
+def _attack_class(
+    release: UncutRelease, rows: CountArray, max_cells: int, rng: np.random.Generator
+) -> tuple[_AttackedClass | None, int]:
+    """Exclude arrangements of the values of a class by the cuts that were not made; None if it cannot be judged.
+
+    Also returned: how many cells were judged, records times arrangements for each cut, at most ``max_cells``.
+    """
     cuts = release.list_cuts(rows)
     if not cuts:
-        return _AttackedClass(rows[:0], True, dict.fromkeys(release.names, rows[:0]))
+        return _AttackedClass(rows[:0], True, dict.fromkeys(release.names, rows[:0])), 0
     table = release.judge.table
     codes = table.codes[[table.index(name) for name in release.names]][:, rows]
     values, of_record = np.unique(codes, axis=1, return_inverse=True)
@@ -315,20 +329,34 @@ def _attack_class(release: UncutRelease, rows: CountArray, rng: np.random.Genera
 
     def keep_uncut(arranged: CountArray, side: BoolArray) -> BoolArray:
         """Tell which arrangements forbid a cut."""
-        left = np.stack([(arranged[:, side] == value).sum(axis=1) for value in range(len(counts))], axis=1)
+        entries = arranged[:, side] + len(counts) * np.arange(len(arranged))[:, None]
+        left = np.bincount(entries.ravel(order="K"), minlength=len(arranged) * len(counts)).reshape(-1, len(counts))
         is_allowed = release.passes(rows[side], values, left)
         is_allowed[is_allowed] = release.passes(rows[~side], values, counts - left[is_allowed])
         return ~is_allowed
 
     if not all(bool(keep_uncut(whole, side).all()) for side in cuts):
         # This request would have cut the class: it is not the one that made the release.
-        return None
-    is_exact = _count_arrangements(counts) <= _MAX_ARRANGEMENTS
-    arranged = _list_arrangements(counts) if is_exact else _draw_arrangements(of_record, rng)
+        return None, 0
+    n_most = min(_MAX_ARRANGEMENTS, max_cells // (len(rows) * len(cuts)))
+    is_exact = _count_arrangements(counts) <= min(n_most, _MAX_CELLS_LISTED // len(rows))
+    n_least = 1 if is_exact else max(_MIN_CONSISTENT_DRAWS, _MIN_DRAWS_PER_RECORD * len(rows))
+    arranged = _list_arrangements(counts) if is_exact else _draw_arrangements(of_record, n_most, rng)
+    n_cells = 0
     for side in cuts:
+        if len(arranged) < n_least:
+            break
+        n_cells += arranged.size
         arranged = arranged[keep_uncut(arranged, side)]
-    if not is_exact and len(arranged) < _MIN_CONSISTENT_DRAWS:
-        return None
+    if len(arranged) < n_least:
+        return None, n_cells
+    return _AttackedClass(rows, is_exact, _find_few_values(release, rows, values, arranged)), n_cells
+
+
+def _find_few_values(
+    release: UncutRelease, rows: CountArray, values: CodeArray, arranged: CountArray
+) -> dict[str, CountArray]:
+    """Find by column the records that arrangements of the values leave with too few."""
     found = {}
     for name, codes_of_value in zip(release.names, values, strict=True):
         left = np.sort(codes_of_value[arranged], axis=0)
@@ -337,7 +365,7 @@ def _attack_class(release: UncutRelease, rows: CountArray, rng: np.random.Genera
         # A class that has no more values, or a record whose value is missing, tells nothing new.
         is_few = (n_left < needed) & (len(np.unique(codes_of_value)) >= needed) & (left[-1] >= 0)
         found[name] = rows[is_few]
-    return _AttackedClass(rows, is_exact, found)
+    return found
 
 
 def _count_arrangements(counts: CountArray) -> int:
@@ -362,8 +390,8 @@ def _list_arrangements(counts: CountArray) -> CountArray:
     return arranged
 
 
-def _draw_arrangements(values: CountArray, rng: np.random.Generator) -> CountArray:
-    n_draws = min(_MAX_ARRANGEMENTS, max(1, _MAX_CELLS_DRAWN // len(values)))
+def _draw_arrangements(values: CountArray, n_most: int, rng: np.random.Generator) -> CountArray:
+    n_draws = min(n_most, _MAX_CELLS_DRAWN // len(values))
     return rng.permuted(np.broadcast_to(values, (n_draws, len(values))), axis=1)
 
 

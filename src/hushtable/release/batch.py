@@ -49,7 +49,7 @@ class Learns(Protocol):
         """Learn the cells of a release."""
         ...
 
-    def attack_cuts(self, release: Release, attacks: OwnAttacks) -> OwnAttacks:
+    def attack_cuts(self, release: Release, attacks: OwnAttacks, *, seed: int) -> OwnAttacks:
         """Add to attacks on the release the one by cuts that were not made, or why it cannot be tried."""
         ...
 

@@ -551,7 +551,7 @@ class Release(StatesFacts, Generic[FrameT]):
             The column of both sources that says who is in both: only with it is known how often intersections and
             differences are right. The person of the claim, where both sources have it, when not given.
         seed : int
-            Of the controls. Numbers of witnesses are drawn by the operating system, anew in every run.
+            Of what is drawn. Numbers of witnesses are drawn by the operating system, anew in every run.
 
         Returns
         -------
@@ -603,7 +603,7 @@ class Release(StatesFacts, Generic[FrameT]):
             person=own if person is None and knows else person,
             seed=seed,
         )
-        return attacks if self.learner is None else self.learner.attack_cuts(self, attacks)
+        return attacks if self.learner is None else self.learner.attack_cuts(self, attacks, seed=seed)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw in classes of what size the records are, before and after; return the matplotlib axes.

@@ -295,22 +295,8 @@ def unicity(
             candidates = count_suspects(*looked_up, max(few, 2))
         else:
             candidates = find_best_matches(*looked_up, exact=exact, eccentricity=eccentricity)
-        is_found = candidates.counts == 1
-        targets = known_persons[trials[:, 0]]
-        is_right = None if counterparts is None else counterparts[targets] == candidates.first
-        results.append(
-            Trials(
-                size,
-                draws.n_able[size - wrong],
-                len(trials),
-                int(is_found.sum()),
-                int(((candidates.counts > 0) & (candidates.counts < max(few, 2))).sum()),
-                int((candidates.counts == 0).sum()),
-                None if is_right is None else int(is_right[is_found].sum()),
-                few,
-                int(candidates.is_alone.sum()) if isinstance(candidates, BestMatches) else None,
-            )
-        )
+        targets = None if counterparts is None else counterparts[known_persons[trials[:, 0]]]
+        results.append(_count_finds(candidates, targets, size, draws.n_able[size - wrong], few))
     n_persons = len(np.unique(persons[persons >= 0]))
     return Unicity(
         person,
@@ -322,6 +308,25 @@ def unicity(
         int(seed),
         int(wrong),
         eccentricity,
+    )
+
+
+def _count_finds(
+    candidates: Suspects | BestMatches, targets: CountArray | None, size: int, n_persons: int, few: int
+) -> Trials:
+    """Count who is found in trials; ``targets`` are the published persons looked for, where they are known."""
+    counts = candidates.counts
+    is_found = counts == 1
+    return Trials(
+        size,
+        n_persons,
+        len(counts),
+        int(is_found.sum()),
+        int(((counts > 0) & (counts < max(few, 2))).sum()),
+        int((counts == 0).sum()),
+        None if targets is None else int((targets == candidates.first)[is_found].sum()),
+        few,
+        int(candidates.is_alone.sum()) if isinstance(candidates, BestMatches) else None,
     )
 
 
