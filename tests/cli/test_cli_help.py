@@ -41,6 +41,17 @@ def test_a_command_with_many_options_has_them_in_groups(name):
     assert len(ungrouped) <= 7
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_help_says_what_to_pass_and_not_its_type(name):
+    command = GROUP.get_command(ROOT, name)
+    help_option = command.get_help_option(ROOT)
+    for each in [*command.params, help_option]:
+        # A flag takes nothing: its word is empty.
+        assert each.metavar is not None, each.opts
+    others = [each for each in command.params if each.param_type_name == "option"]
+    assert help_option.hidden == all(each.rich_help_panel for each in others)
+
+
 def test_the_whole_help_fits_80_columns(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setitem(os.environ, "TERM", "dumb")

@@ -29,7 +29,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from hushtable.cli.groups import flatten_groups
+from hushtable.cli.groups import GroupedCommand, GroupedCommands, flatten_groups
 from hushtable.cli.joblog import open_log, record, record_end
 from hushtable.cli.terminal import begin_output, print_error, print_json, print_json_if_none, print_to_stderr
 from hushtable.errors import HushError, InputError
@@ -291,6 +291,7 @@ def build_app(*wanted: str) -> typer.Typer:
     """Return the command with some verbs, or with all. Modules of other verbs are not loaded: loading takes a while."""
     app = typer.Typer(
         name="hushtable",
+        cls=GroupedCommands,
         help=_help_of_all(),
         no_args_is_help=True,
         add_completion=False,
@@ -303,7 +304,8 @@ def build_app(*wanted: str) -> typer.Typer:
         place = _PLACES[name]
         shown = f"{_help_of(verb)}\n\n{_lines_of_help(translate('Examples:'), _EXAMPLES[place])}"
         heading = translate(_HEADINGS[place])
-        app.command(name, epilog=translate(_EXIT_CODES), help=shown, rich_help_panel=heading)(flatten_groups(verb))
+        add = app.command(name, cls=GroupedCommand, epilog=translate(_EXIT_CODES), help=shown, rich_help_panel=heading)
+        add(flatten_groups(verb))
     return app
 
 
@@ -527,7 +529,7 @@ def _exit_on_signal(number: int, _: object) -> NoReturn:
 
 
 def _root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="With --version: list the plug-ins of other packages too, as JSON.", hidden=True),
