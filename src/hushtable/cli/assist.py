@@ -45,7 +45,7 @@ class AssistantServing:
 
 def assist(
     serving: AssistantServing,
-    file: Annotated[Path | None, argument("[FILE]", "Table to work on: CSV (also .gz), Parquet or Excel.")] = None,
+    file: Annotated[Path | None, argument("FILE", "Table to work on: CSV (also .gz), Parquet or Excel.")] = None,
     policy: Annotated[
         Path | None, option("Policy file to work on. Default: one in the state folder.", "--policy", "-p")
     ] = None,

@@ -29,7 +29,7 @@ _SHOWN: Final = 20
 CellTables = Annotated[
     list[Path],
     argument(
-        "TABLE...",
+        "TABLE",
         "Tables of cells with totals: CSV, Excel, Parquet or .tab of tau-Argus, a row a cell or a pivot.",
         parser=table_path,
     ),

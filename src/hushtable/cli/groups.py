@@ -12,7 +12,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast, get_args, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import ArgumentInfo, OptionInfo
 
 from hushtable.wording import translate
@@ -30,7 +30,16 @@ _METAVARS: Final = {bool: "", int: "N", float: "NUMBER", Path: "FILE"}
 
 
 class GroupedCommand(TyperCommand):
-    """A command that lists ``--help`` only beside other options without a heading."""
+    """A command whose help says what to pass, not its type, and has no heading above ``--help`` alone."""
+
+    def get_params(self, ctx: typer.Context) -> list[object]:  # type: ignore[override]  # as Typer calls it
+        """Return the options and arguments."""
+        parameters: list[object] = [*super().get_params(ctx)]
+        for each in parameters:
+            if isinstance(each, TyperArgument):
+                # It would show the type in Python beside the name.
+                each.display_type_rich = _show_no_type  # type: ignore[method-assign,assignment]
+        return parameters
 
     def get_help_option(self, ctx: typer.Context) -> TyperOption | None:  # type: ignore[override]  # as Typer calls it
         """Return ``--help``."""
@@ -43,6 +52,10 @@ class GroupedCommands(TyperGroup):
     def get_help_option(self, ctx: typer.Context) -> TyperOption | None:  # type: ignore[override]  # as Typer calls it
         """Return ``--help``."""
         return _fit_help(super().get_help_option(ctx), self.params)
+
+
+def _show_no_type(*, ctx: object) -> None:
+    return None
 
 
 def _fit_help(found: TyperOption | None, others: Sequence[object]) -> TyperOption | None:

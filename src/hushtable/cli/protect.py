@@ -437,7 +437,7 @@ class Judging:
 
 ReleaseFile = Annotated[
     Path | None,
-    argument("[FILE]", "Release to judge: CSV, Parquet or a folder; - reads standard input.", parser=table_path),
+    argument("FILE", "Release to judge: CSV, Parquet or a folder; - reads standard input.", parser=table_path),
 ]
 
 

@@ -131,7 +131,7 @@ def mpuccs(
     synthetic: Annotated[
         Path | None,
         argument(
-            "[SYNTHETIC]",
+            "SYNTHETIC",
             "Synthetic table. Without it: which originals are unique, on which columns.",
             parser=table_path,
         ),
