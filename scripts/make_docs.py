@@ -166,8 +166,12 @@ def _options(command: typer.core.TyperCommand) -> Iterator[str]:
         spelled = ", ".join([*parameter.opts, *parameter.secondary_opts])
         meta = f" {parameter.metavar}" if parameter.metavar else ""
         text = getattr(parameter, "help", "") or ""
-        if parameter.default not in (None, False, "", ()) and not callable(parameter.default):
+        is_told = parameter.show_default and not callable(parameter.default)
+        # Not by equality alone: 0 equals False, and is told.
+        if is_told and parameter.default not in (None, "", ()) and parameter.default is not False:
             text += f" Default: `{cell(str(parameter.default))}`."
+        if parameter.required:
+            text += " Required."
         title = getattr(parameter, "rich_help_panel", None) or ("Arguments" if argument else "Options")
         shown = (parameter.metavar or spelled) if argument else f"{spelled}{meta}"
         groups.setdefault(title, []).append(f"| `{cell(shown)}` | {cell(text)} |")

@@ -191,6 +191,16 @@ def test_persons_are_counted_where_they_have_several_records() -> None:
     assert found.n_found <= 2
 
 
+def test_the_original_of_a_rounded_column_is_rounded_before_it_is_attacked(folder: Path) -> None:
+    # The manifest declares whole numbers, which those of the original are not.
+    numbers = pl.when(pl.col("s") == "a").then(11.5).otherwise(29.5)
+    SIX.with_columns(s=numbers).write_csv("six.csv")
+    (folder / "policy.yaml").write_text(POLICY.replace("s: sensitive}", "s: {role: sensitive, round: 10}}"))
+    done("anonymize", "six.csv", "-p", "policy.yaml", "-o", "out.csv")
+    assert by_command("--original", "six.csv") == (2, None)
+    assert by_command("--original", "six.csv", "-p", "policy.yaml") == (2, None)
+
+
 @pytest.mark.parametrize(
     ("method", "why"),
     [

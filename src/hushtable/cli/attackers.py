@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from hushtable.cli.arguments import (
     InFile,
+    OriginalFile,
     PolicyFile,
     ReadingOptions,
     Results,
@@ -59,20 +60,19 @@ class Attacking:
         None, "One of two sets of columns to link by; give it twice. Default: every other column.", metavar="A,B"
     )
     neighbors: int = field(1, "Number of nearest records of each half.", min=1)
-    secret: list[str] | None = field(None, "Column to infer. Default: each one.", metavar="NAME")
+    secret: list[str] | None = field(None, "Column to infer. Default: each one.", metavar="COLUMN")
     attacks: int = field(500, "Number of attacks of each kind.", min=1)
-    person: str | None = field(None, "Column that says whose record a row is, for membership.", metavar="NAME")
+    person: str | None = field(None, "Column that says whose record a row is, for membership.", metavar="COLUMN")
     reference: Path | None = table_field("Other people who were never used, for membership. Default: half the control.")
     exposed: Path | None = field(
         None,
         "File to write the row numbers of recognised people to. Keep it as safe as the data.",
-        metavar="OUT",
     )
     seed: int = field(0, "Seed of everything that is drawn.", min=0)
 
 
 def attack(
-    original: InFile,
+    original: OriginalFile,
     synthetic: Annotated[Path, argument("SYNTHETIC", "Synthetic table.", parser=table_path)],
     attacking: Attacking,
     results: Results,
@@ -213,7 +213,7 @@ class KnownRecordOptions:
     """What an attacker knows."""
 
     person: str = field(..., "Column that says whose record a row is.", metavar="COLUMN")
-    item: str = field(..., "Column that is known exactly of a record.", metavar="A,B")
+    item: str = field(..., "Columns whose cells are known exactly of a record.", metavar="A,B")
     known: str = field("2,4,8", "Numbers of records of a person that are known.", metavar="2,4,8")
     wrong: int = field(0, "So many of the known records are wrong, and the attacker does not know which.", min=0)
     eccentricity: Eccentricity = None
@@ -367,7 +367,7 @@ class OtherTables:
         "Published tables of counts of the same records: which hidden cells the release gives away, and the other way.",
         metavar="PATH",
     )
-    threshold: int | None = field(None, "With --tables: a count below is small.", min=2)
+    threshold: int | None = field(None, "With --tables: counts below this are small.", min=2)
 
 
 def attack_release(

@@ -43,7 +43,7 @@ _LEFT_BEHIND: Final = (
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder to write the files to.")] = Path("demo"),
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to write the files to.")] = Path("demo"),
     force: Force = False,
 ) -> None:
     """Show the whole job on 30,000 made-up people: find what identifies them, hide it, verify the file."""

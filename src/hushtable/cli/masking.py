@@ -41,7 +41,9 @@ class PartsOptions:
         "Column to publish though it looks like a direct identifier, and why; repeat it for each column.",
         metavar="COLUMN=REASON",
     )
-    missing: str = field("category", "How missing cells of --a count: category, or worst (always masked).")
+    missing: str = field(
+        "category", "How missing cells of --a count: category, or worst (always masked).", metavar="category|worst"
+    )
     order: list[str] | None = field(
         None, "Values of an ordered column, from low to high; repeat it for each column.", metavar="COLUMN=LOW,...,HIGH"
     )
@@ -51,13 +53,13 @@ class PartsOptions:
 class MaskingSearch:
     """How clusters are made, and the fewest masks found."""
 
-    clustering: str = field("auto", "How to cluster: auto, runs, median or kmeans.")
-    method: str = field("auto", "How to search: auto, exact, greedy or pivot.")
+    clustering: str = field("auto", "How to cluster: auto, runs, median or kmeans.", metavar="METHOD")
+    method: str = field("auto", "How to search: auto, exact, greedy or pivot.", metavar="METHOD")
     optimise_ties: bool = field(
         False, "Settle ties of --b so that fewer cells are masked. Clusters then depend on --a.", "--optimise-ties"
     )
     seed: int = field(0, "Seed of ties and of what is removed.")
-    seconds: float | None = field(None, "Seconds for the search.")
+    seconds: float | None = field(None, "Stop the search after so many seconds, with the best found so far.")
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ class MaskedFiles:
     """What is published, and where."""
 
     values: Path | None = field(None, "File for the clusters' values. Default: beside the output, as NAME.clusters.")
-    publish: str = field("tuples", "What to publish of --b: tuples, columns or bins.")
-    label: str = field("cluster", "Name of the column of clusters.")
+    publish: str = field("tuples", "What to publish of --b: tuples, columns or bins.", metavar="tuples|columns|bins")
+    label: str = field("cluster", "Name of the column of clusters.", metavar="NAME")
     keep_order: KeepOrder = False
 
 

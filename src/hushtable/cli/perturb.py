@@ -34,7 +34,11 @@ class PerturbationOptions:
     """What is perturbed, and how."""
 
     columns: str = field(..., "Columns to perturb.", metavar="A,B")
-    method: str = field("microaggregation", "Method: microaggregation, pram, rank_swap, noise, shuffle or record_swap.")
+    method: str = field(
+        "microaggregation",
+        "Method: microaggregation, pram, rank_swap, noise, shuffle or record_swap.",
+        metavar="METHOD",
+    )
     set: list[str] | None = field(
         None, "Option of the method, such as k=5; repeat it for each option.", metavar="OPTION=VALUE"
     )
@@ -52,7 +56,9 @@ class PerturbationOptions:
         "Column to publish though it looks like a direct identifier, and why; repeat it for each column.",
         metavar="COLUMN=REASON",
     )
-    precision: str = field("column", "Digits of new numbers: column (as the column has), or full.")
+    precision: str = field(
+        "column", "Digits of new numbers: column (as the column has), or full.", metavar="column|full"
+    )
     seed: int = field(0, "Seed. Who knows it may undo the perturbation.")
 
 

@@ -85,7 +85,9 @@ class ReleaseFiles(WrittenOptions):
 
     report: ReportFile = None
     key_file: KeyFile = None
-    language: str | None = field(None, "Language of the words in cells: en (default), de, fr, es, it or nl.")
+    language: str | None = field(
+        None, "Language of the words in cells: en (default), de, fr, es, it or nl.", metavar="LANGUAGE"
+    )
     by: str | None = field(
         None,
         "Published column whose cells name the folders of a Hive data set, where a folder is written.",
@@ -119,8 +121,9 @@ class EngineOptions(Machine):
 
     engine: str = field(
         "auto",
-        "auto, memory, stream, or spark. stream reads batch by batch, and writes Parquet files into a folder; "
-        "spark lets a cluster do so.",
+        "Where rows are computed: auto, memory, stream or spark. stream reads batch by batch, and writes Parquet "
+        "files into a folder; spark lets a cluster do so.",
+        metavar="ENGINE",
     )
     master: str | None = field(
         None,
@@ -423,7 +426,7 @@ class Judging:
     original: Path | None = table_field("Original table, if a condition compares with it.")
     population: PopulationOption = None
     domains: Domains = None
-    missing: str = field("category", "How missing values count: category, wildcard or worst.")
+    missing: str = field("category", "How missing values count: category, wildcard or worst.", metavar="MODE")
     strict: bool = field(False, "Exit 1 also if something needs the publisher's original table.", "--strict")
     plugins: list[str] | None = field(
         None,
@@ -434,7 +437,7 @@ class Judging:
 
 ReleaseFile = Annotated[
     Path | None,
-    argument("[FILE]", "Release to judge: CSV, Parquet or a folder; - reads standard input.", parser=table_path),
+    argument("FILE", "Release to judge: CSV, Parquet or a folder; - reads standard input.", parser=table_path),
 ]
 
 

@@ -27,6 +27,7 @@ def attack_file(
 
     ``facts`` are the entries of its manifest: an internal one has the policy, where none is given.
     """
+    original = None if original is None else claim.round_as_published(original)
     attacks = attack_written(frame, claim, earlier, original=original, earlier_original=earlier_original, seed=seed)
     entries, trace = facts.get("policy"), facts.get("trace")
     recorded = entries if isinstance(entries, Mapping) else {}
