@@ -55,6 +55,9 @@ TOPICS = {
 ABOVE = re.compile(
     r"\]\((?:\.\./)+(README\.md|CHANGELOG\.md|CITATION\.cff|CONTRIBUTING\.md|src/[^)]*|benchmarks/[^)]*)\)"
 )
+# What mkdocstrings writes around what it does not find: a dash, and a second pair of brackets.
+UNDESCRIBED = re.compile(r'–\s*<div class="doc-md-description">\s*</div>')
+UNTYPED = re.compile(r"\(<code>\(((?:(?!</code>).)*, optional)\)</code>\)")
 
 
 def main() -> int:
@@ -84,6 +87,9 @@ def main() -> int:
     for menu in HTML.rglob("SUMMARY.html"):
         menu.unlink()
     guides_first(HTML / "search.json")
+    for page in (HTML / "reference" / "api").glob("*.html"):
+        text = UNDESCRIBED.sub("", page.read_text(encoding="utf-8"))
+        page.write_text(UNTYPED.sub(r"(<code>\1</code>)", text), encoding="utf-8")
     broken = [*broken_links(), *not_on_home()]
     print(*broken, sep="\n")
     print(f"{sum(1 for _ in HTML.rglob('*.html'))} pages, {len(broken)} broken links")
@@ -142,7 +148,7 @@ def commands() -> dict[str, str]:
         command = group.get_command(context, name)
         summary, _, examples = (command.help or "").partition("\n\n\b\n")
         shown = "\n".join(f"$ {line}" for line in examples.splitlines()[1:])
-        parts = [f"# hushtable {name}", summary, f"```console\n{shown}\n```", *_options(command)]
+        parts = [f"# hushtable {name}", summary, f"```console\n{shown}\n```", *_options(command, context)]
         texts[f"commands/{name}.md"] = "\n\n".join(parts) + "\n"
         panels.setdefault(command.rich_help_panel, []).append((name, " ".join(summary.partition("\n\n")[0].split())))
     index = ["# Commands", "`hushtable COMMAND --help` shows what its page shows."]
@@ -156,29 +162,30 @@ def commands() -> dict[str, str]:
     return texts | {"commands/index.md": "\n\n".join(index) + "\n", "commands/SUMMARY.md": "\n".join(listed) + "\n"}
 
 
-def _options(command: typer.core.TyperCommand) -> Iterator[str]:
+def _options(command: typer.core.TyperCommand, context: typer.Context) -> Iterator[str]:
     """Yield a table for each group of the options of a command, as ``--help`` has them."""
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {"Arguments": [], "Options": []}
     for parameter in command.params:
         if getattr(parameter, "hidden", False) or parameter.name == "help":
             continue
         argument = not parameter.opts[0].startswith("-")
-        spelled = ", ".join([*parameter.opts, *parameter.secondary_opts])
-        meta = f" {parameter.metavar}" if parameter.metavar else ""
         text = getattr(parameter, "help", "") or ""
         if parameter.default not in (None, False, "", ()) and not callable(parameter.default):
-            text += f" Default: `{cell(str(parameter.default))}`."
+            text += f" Default: `{parameter.default}`."
         title = getattr(parameter, "rich_help_panel", None) or ("Arguments" if argument else "Options")
-        shown = (parameter.metavar or spelled) if argument else f"{spelled}{meta}"
-        groups.setdefault(title, []).append(f"| `{cell(shown)}` | {cell(text)} |")
+        shown = parameter.metavar or parameter.opts[0] if argument else parameter.get_help_record(context)[0]
+        groups.setdefault(title, []).append(f"| {cell(f'`{shown}`')} | {cell(text)} |")
     for title, rows in groups.items():
-        yield f"## {title}"
-        yield "\n".join(["| option | what it is |", "|---|---|", *rows])
+        if rows:
+            yield f"## {title}"
+            head = "argument" if title == "Arguments" else "option"
+            yield "\n".join([f"| {head} | what it is |", "|---|---|", *rows])
 
 
 def cell(text: str) -> str:
-    """Return a text as a cell of a table."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    """Return a text as a cell of a table; what stands in code is shown as it is."""
+    parts = " ".join(text.split()).replace("|", "\\|").split("`")
+    return "`".join(part if i % 2 else part.replace("<", "&lt;") for i, part in enumerate(parts))
 
 
 def files() -> str:
