@@ -57,7 +57,8 @@ ABOVE = re.compile(
 )
 # What mkdocstrings writes around what it does not find: a dash, and a second pair of brackets.
 UNDESCRIBED = re.compile(r'–\s*<div class="doc-md-description">\s*</div>')
-UNTYPED = re.compile(r"\(<code>\(((?:(?!</code>).)*, optional)\)</code>\)")
+UNTYPED = re.compile(r"\(<code>\(((?:(?!</code>).)*)\)</code>\)", re.DOTALL)
+SCREEN = re.compile(r"!\[([^\]]+)\]\((screens/page_[a-z_]+)\.png\)")
 
 
 def main() -> int:
@@ -71,7 +72,8 @@ def main() -> int:
     for page in PAGES.rglob("*.md"):
         # What lies above the docs is in the repository, and not on the site.
         text = page.read_text(encoding="utf-8").replace("](../SECURITY.md)", "](security.md)")
-        page.write_text(ABOVE.sub("](index.md)" if page.parent == PAGES else "](../index.md)", text), encoding="utf-8")
+        text = ABOVE.sub("](index.md)" if page.parent == PAGES else "](../index.md)", text)
+        page.write_text(SCREEN.sub(narrow_too, text), encoding="utf-8")
     for name, text in {**api(), **commands(), "files.md": files()}.items():
         path = PAGES / "reference" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,6 +96,14 @@ def main() -> int:
     print(*broken, sep="\n")
     print(f"{sum(1 for _ in HTML.rglob('*.html'))} pages, {len(broken)} broken links")
     return 1 if ended.returncode or warned or broken else 0
+
+
+def narrow_too(screen: re.Match[str]) -> str:
+    """Return a screen that is the narrow one where the page is narrow: there, words of the wide one are too small."""
+    words, name = screen.groups()
+    wide, narrow = f'<img alt="{words}" src="{name}.png">', f"{name}_400.png"
+    source = f'<source media="(max-width: 45em)" srcset="{narrow}">' if (PAGES / narrow).is_file() else ""
+    return f"<picture>{source}{wide}</picture>"
 
 
 def api() -> dict[str, str]:
@@ -184,8 +194,9 @@ def _options(command: typer.core.TyperCommand, context: typer.Context) -> Iterat
 
 def cell(text: str) -> str:
     """Return a text as a cell of a table; what stands in code is shown as it is."""
-    parts = " ".join(text.split()).replace("|", "\\|").split("`")
-    return "`".join(part if i % 2 else part.replace("<", "&lt;") for i, part in enumerate(parts))
+    parts = " ".join(text.split()).split("`")
+    shown = (part if i % 2 else part.replace("|", "\\|").replace("<", "&lt;") for i, part in enumerate(parts))
+    return "`".join(shown)
 
 
 def files() -> str:
