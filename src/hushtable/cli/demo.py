@@ -152,6 +152,7 @@ def _plot_before_and_after(people: Any, compared: Comparison, path: Path) -> int
         )
         for k, (loss, risk) in points.items():
             right.annotate(f"k = {k}", (loss, risk), (8, 5), textcoords="offset points", fontsize=8)
+        right.margins(0.12)  # for these labels
         figure.savefig(path, metadata={"Date": None})
     return before.class_sizes.get(1, 0)
 
