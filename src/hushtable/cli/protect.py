@@ -552,7 +552,7 @@ def _print_verdict(
     lines = [] if signed is None else summary.describe_sign_off(signed)
     for each in linkages:
         lines += summary.describe_linkage(claim, each)
-    print_lines(*summary.describe_verdict(file, verdict), *lines)
+    print_lines(*summary.describe_verdict(file, verdict, claim), *lines)
 
 
 def _is_of_linked_tables(file: Path, judging: Judging) -> bool:

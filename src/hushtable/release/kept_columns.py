@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hushtable._types import FEWEST_RECORDS, BoolArray, CodeArray, CountArray
-from hushtable.claims import KINDS_OF_TABLES, Claim, ClaimOnColumns, Failure, Verdict, label_rows
+from hushtable.claims import Claim, ClaimOnColumns, Failure, Verdict, holds_cells, label_rows
 from hushtable.columns import series, text_codes
 from hushtable.errors import ColumnError, InputError, TooManyRowsError, quote_names
 from hushtable.io import Frame
@@ -91,7 +91,7 @@ def judge_kept_columns(
     prefix : str
         Of the condition: the name of one of several tables.
     """
-    if claim.kind in KINDS_OF_TABLES or _count_records(table, verdict) < FEWEST_RECORDS:
+    if holds_cells(claim) or _count_records(table, verdict) < FEWEST_RECORDS:
         return verdict
     try:
         own, other = KeptLimit.from_entries(claimed), KeptLimit.from_entries(asked)

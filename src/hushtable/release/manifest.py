@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hushtable.claims import Claim, Classes, Failure, Verdict, claim_from_dict, find_unread_entries
+from hushtable.claims import Claim, Classes, Failure, Verdict, claim_from_dict, find_unread_entries, holds_cells
 from hushtable.errors import InputError, VerificationError, quote_names
 from hushtable.io import FORM, FORMS, MANIFEST, WRITER, Dialect, describe_other_form
 
@@ -206,7 +206,8 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
     if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
         return verdict
     entries = read(Path(data))
-    conditions, failures = ["as many records as the manifest says"], list(verdict.failures)
+    as_many = "as many cells as the manifest says" if holds_cells(claim) else "as many records as the manifest says"
+    conditions, failures = [as_many], list(verdict.failures)
     unread = find_unread(entries, claim)
     if type(entries.get("n_records")) is not int:
         unread[conditions[0]] = "it gives no number of them"
