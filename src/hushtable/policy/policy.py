@@ -522,7 +522,8 @@ class Policy(Record):
         self.check_release(table.columns, claim)
         verdict = claim.verify(select_for_claim(claim, table), original=original)
         entries = {} if claimed is None else manifest.read(data)
-        verdict = manifest.judge_exposure(verdict, entries, table, claim, agreeing.describe_exposure_limit(self))
+        asked = agreeing.describe_exposure_limit(self)
+        verdict = manifest.judge_exposure(verdict, entries, table, claim, asked, original=original)
         return manifest.compare_with(verdict, data, table.columns, claim)
 
     def complete_claim(self, claimed: Claim | None, columns: Sequence[str] = ()) -> Claim:

@@ -249,17 +249,19 @@ def judge_exposure(
     claim: Claim,
     asked: Mapping[str, object] | None = None,
     prefix: str = "",
+    original: Frame | None = None,
 ) -> Verdict:
     """Return a verdict that also judges how many records may be unique on columns kept as they are.
 
-    The limit is that of the entries of a manifest, and one that is asked for, as a manifest would say it.
+    The limit is that of the entries of a manifest, and one that is asked for, as a manifest would say it. The original
+    says whose record a row is, where the table does not.
     """
     if asked is None and entries.get(EXPOSURE_LIMIT) is None:
         return verdict
     # Loaded where there is a limit.
     from hushtable.release.kept_columns import judge_kept_columns
 
-    return judge_kept_columns(verdict, table, claim, entries, asked or {}, prefix)
+    return judge_kept_columns(verdict, table, claim, entries, asked or {}, prefix, original)
 
 
 def find_unread(entries: Mapping[str, object], claim: Claim | None) -> dict[str, str]:
