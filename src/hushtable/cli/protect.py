@@ -522,8 +522,9 @@ def _verify_table(
         claim = _complete_by_options(claim, judging, reading)
         judged = select_for_claim(claim, table)
         columns, path = original_columns(claim), judging.original
-        verdict = claim.verify(judged, original=None if path is None else reading.original(path, rules, columns))
-        verdict = manifest.judge_exposure(verdict, entries, table, claim, asked)
+        original = None if path is None else reading.original(path, rules, columns)
+        verdict = claim.verify(judged, original=original)
+        verdict = manifest.judge_exposure(verdict, entries, table, claim, asked, original=original)
         verdict = verdict if judging.no_manifest else manifest.compare_with(verdict, file, table.columns, claim)
         linkage = measure_claim_linkage(claim, judged) if is_linked else None
     if failing_rows.rows is not None:
@@ -555,7 +556,7 @@ def _print_verdict(
     lines = [] if signed is None else summary.describe_sign_off(signed)
     for each in linkages:
         lines += summary.describe_linkage(claim, each)
-    print_lines(*summary.describe_verdict(file, verdict), *lines)
+    print_lines(*summary.describe_verdict(file, verdict, claim), *lines)
 
 
 def _is_of_linked_tables(file: Path, judging: Judging) -> bool:

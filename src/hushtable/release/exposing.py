@@ -73,6 +73,7 @@ def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dic
         linkage=planned.linkage,
         identifiers=planned.identifiers,
         steps=planned.steps,
+        steps_suffice=planned.steps_suffice,
     )
     exposure.raise_if_unpublishable()
     return {"exposure": exposure.to_dict()}

@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -121,6 +122,8 @@ class Exposure:
     steps : tuple of ProposedStep
         Of kept columns of numbers that leave more records alone than the limit's rate: to which step they may be
         rounded so that fewer are.
+    steps_suffice : bool
+        Whether a release above the limit is below it with all of those steps.
     """
 
     n_records: int
@@ -139,6 +142,7 @@ class Exposure:
     linkage: Linkage | None = None
     identifiers: tuple[ShownIdentifier, ...] = ()
     steps: tuple[ProposedStep, ...] = ()
+    steps_suffice: bool = False
 
     @property
     def rate(self) -> float:
@@ -276,11 +280,12 @@ class Exposure:
         self.raise_if_dependences()
         if not self.is_above:
             return
-        held: Counter[str] = Counter()
-        for each in self.sets:
-            held.update(dict.fromkeys(each.columns, each.n_records))
-        ((suspect, _),) = held.most_common(1)
-        rounding = "".join(f"; or round its numbers: {each.describe()}" for each in self.steps if each.column in held)
+        held = sum((Counter(dict.fromkeys(each.columns, each.n_records)) for each in self.sets), Counter[str]())
+        ((suspect, _),), rounding = held.most_common(1), ""
+        if self.steps_suffice:
+            from hushtable.release.proposed_steps import describe_rounding
+
+            rounding = describe_rounding(self)
         raise ExposureError(
             f"nothing is written: {self.fault}",
             hint="a reader who knows those columns finds these people. Give them the role quasi-identifier, sensitive "
@@ -400,6 +405,7 @@ class Exposure:
             None if linkage is None else Linkage.from_dict(linkage),
             tuple(ShownIdentifier(**each) for each in entries.get("identifiers", ())),
             tuple(_step_kind()(**each) for each in entries.get("steps", ())),
+            bool(entries.get("steps_suffice")),
         )
 
 
@@ -488,20 +494,16 @@ def measure_exposure(
         starred={} if starred is None else dict.fromkeys(columns.sensitive, starred),
         codes=all_codes,
     )
-    rows = np.flatnonzero(classes >= 0)
+    rows, reasons = np.flatnonzero(classes >= 0), dict(accepted or {})
     counts = freeze_array(source.records[rows])
     codes = {name: each[rows] for name, each in all_codes.items()}
     if starred is not None:
         for name in columns.sensitive:
             codes[name] = np.where(starred[rows], codes[name].max(initial=-1) + 1, codes[name])
-    reasons = dict(accepted or {})
     tested = {name: codes[name] for name in columns.insensitive if name not in reasons}
     persons = None if person is None else persons_of(source, person)[rows]
-    n_unique, sets, complete_to = (
-        _count_uniques(tested, counts, limit.columns)
-        if persons is None
-        else _count_uniques_by_person(tested, counts, persons, limit.columns)
-    )
+    count = partial(_count_uniques, counts=counts, persons=persons, max_size=limit.columns)
+    n_unique, sets, complete_to = count(tested)
     joint_uniques, told_to = _count_joint_uniques(classes[rows], codes, counts, persons)
     exposure = Exposure(
         n_records=int(counts.sum()),
@@ -518,18 +520,11 @@ def measure_exposure(
         named=names_in_text,
         determined=find_undoing_columns(source, columns),
     )
-    return _with_steps(exposure, source, classes)
-
-
-def _with_steps(exposure: Exposure, source: Frame | Table, classes: CodeArray) -> Exposure:
-    """Add to which steps the numbers of columns that find many can be rounded."""
-    names = exposure.columns_with_many_uniques
-    if not names:
+    if not exposure.columns_with_many_uniques:
         return exposure
-    # Few releases have such columns, and a command loads what it runs.
-    from hushtable.release.proposed_steps import propose_steps
+    from hushtable.release.proposed_steps import with_steps  # few releases have such columns: it is loaded for them
 
-    return replace(exposure, steps=propose_steps(source, classes, names, exposure.limit.rate))
+    return with_steps(exposure, source, classes, tested, lambda rounded: count(rounded)[::2])
 
 
 def _step_kind() -> type[ProposedStep]:
@@ -590,9 +585,11 @@ def persons_of(source: Frame | Table, name: str) -> CodeArray:
 
 
 def _count_uniques(
-    codes: Mapping[str, CodeArray], counts: CountArray, max_size: int
+    codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray | None, max_size: int
 ) -> tuple[int, tuple[Uniques, ...], int]:
     """Count the records that are unique on few columns; return also the sets, and up to which size all are known."""
+    if persons is not None:
+        return _count_uniques_by_person(codes, counts, persons, max_size)
     max_size = min(max_size, len(codes))
     if not max_size:
         return 0, (), 0
