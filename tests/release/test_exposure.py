@@ -202,13 +202,13 @@ def test_below_50_records_nothing_is_refused(n: int, is_above: bool) -> None:
 
 @pytest.mark.parametrize(("n_unique", "is_above"), [(0, False), (5, False), (6, True)])
 def test_the_limit_itself_is_allowed(n_unique: int, is_above: bool) -> None:
-    found = of(pl.DataFrame({"x": [*range(n_unique), *[-1] * (100 - n_unique)]}))
+    found = of(pl.DataFrame({"x": [*range(n_unique), *[-1] * (100 - n_unique)]}), is_enforced=True)
     assert (found.n_unique, found.is_above) == (n_unique, is_above)
     if is_above:
         with pytest.raises(ht.ExposureError, match=r"6\.00%, above the limit of 5\.00%"):
-            found.raise_if_above()
+            found.raise_if_unpublishable()
     else:
-        found.raise_if_above()
+        found.raise_if_unpublishable()
 
 
 # Of releases: counted again from what they publish.

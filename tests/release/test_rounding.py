@@ -319,7 +319,7 @@ def test_a_step_is_proposed_by_which_few_are_alone():
     release = policy.protect(people)
     (step,) = release.exposure.steps
     with pytest.raises(ExposureError) as refused:
-        release.exposure.raise_if_above()
+        release.exposure.raise_if_unpublishable()
     assert step.describe() in str(refused.value)
     cells = zip(release.frame["age"], (rounded(str(each), round=step.round) for each in costs), strict=True)
     assert step.n_alone == sum(n == 1 for n in Counter(cells).values()) <= 0.05 * 2000 < step.n_now

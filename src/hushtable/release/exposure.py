@@ -48,6 +48,14 @@ class Uniques(NamedTuple):
     n_records: int
 
 
+class Refusal(NamedTuple):
+    """Why nothing is written, and what to do; ``message`` is for a fault that does not say of what it is."""
+
+    fault: str
+    hint: str
+    message: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class ExposureLimit:
     """How much of a table the columns that are kept as they are may expose.
@@ -160,11 +168,6 @@ class Exposure:
         )
 
     @property
-    def linked_fault(self) -> str:
-        """The fault that several records find more persons than allowed."""
-        return "" if self.linkage is None else f"{'; '.join(self.linkage.lines()[1:] or self.linkage.lines())}."
-
-    @property
     def sentence(self) -> str:
         """A sentence on how many records the kept columns alone make unique."""
         n_columns, left = len(self.columns), " and not accepted" if self.accepted else ""
@@ -191,58 +194,15 @@ class Exposure:
         return tuple(name for name in dict.fromkeys(many) if name not in self.accepted)
 
     @property
-    def fault(self) -> str:
-        """The fault that too many records are unique, and on which columns."""
-        named = "; ".join(f"{each.n_records:,} on {quote_names(each.columns)}" for each in self.sets)
-        return f"{self.sentence}: {self.rate:.2%}, above the limit of {self.limit.rate:.2%} ({named})."
-
-    @property
     def refused_identifiers(self) -> tuple[ShownIdentifier, ...]:
         """The published columns that look like direct identifiers, without those that were accepted."""
         return tuple(each for each in self.identifiers if each.column not in self.accepted)
-
-    @property
-    def identifiers_fault(self) -> str:
-        """Which published columns look like direct identifiers, and why."""
-        found = "; ".join(f"{each.column!r} ({each.reason})" for each in self.refused_identifiers)
-        return f"published columns look like direct identifiers: {found}."
-
-    def raise_if_identifiers(self) -> None:
-        """Raise ExposureError where a published column looks like a direct identifier, and nobody accepted it."""
-        if not self.refused_identifiers:
-            return
-        names = [each.column for each in self.refused_identifiers]
-        raise ExposureError(
-            f"nothing is written: {self.identifiers_fault}",
-            hint=f"leave {quote_names(names)} out (role identifier); or say why the cells may be published, as "
-            f'accept: {{{names[0]!r}: "a reason"}} in the policy, accept={{...}} in Python.',
-        )
 
     @property
     def refused_names(self) -> tuple[Named, ...]:
         """The columns that name people in more records than the limit allows, without those that were accepted."""
         return tuple(
             each for each in self.named if each.n_records > self.limit.named and each.column not in self.accepted
-        )
-
-    @property
-    def names_fault(self) -> str:
-        """Which columns name people, in how many records."""
-        named = "; ".join(
-            f"{each.column!r} in {each.n_records:,} of {self.n_records:,} ({each.what})" for each in self.refused_names
-        )
-        return f"kept columns name people, in more records than the limit of {self.limit.named:,}: {named}."
-
-    def raise_if_names(self) -> None:
-        """Raise ExposureError where kept cells name people."""
-        if not self.refused_names:
-            return
-        suspect = self.refused_names[0].column
-        raise ExposureError(
-            f"nothing is written: {self.names_fault}",
-            hint=f"leave {quote_names([each.column for each in self.refused_names])} out (role identifier); or say why "
-            "the names may "
-            f'be published, as accept: {{{suspect!r}: "a reason"}} in the policy, accept={{...}} in Python.',
         )
 
     @property
@@ -254,58 +214,90 @@ class Exposure:
         return tuple(each for each in self.determined if each.column in self.columns)
 
     @property
-    def dependences_fault(self) -> str:
-        """Which columns undo which generalization."""
-        said = "; ".join(each.sentence for each in self.refused_dependences)
-        return f"kept columns undo what was generalized: {said}. Their exact cells take classes apart."
+    def refusals(self) -> dict[str, Refusal]:
+        """What was found that may not be published: identifiers, names, dependences, uniques, links."""
+        found = {
+            "identifiers": self._refuse_identifiers(),
+            "names": self._refuse_names(),
+            "dependences": self._refuse_dependences(),
+            "uniques": self._refuse_uniques(),
+            "links": self._refuse_links(),
+        }
+        return {what: each for what, each in found.items() if each is not None}
 
-    def raise_if_dependences(self) -> None:
-        """Raise ExposureError where a kept column undoes what was generalized."""
-        if not self.refused_dependences:
-            return
-        names = quote_names([each.column for each in self.refused_dependences])
-        raise ExposureError(
-            f"nothing is written: {self.dependences_fault}",
-            hint=f"give {names} the role quasi-identifier, or leave it out (role identifier); or say in the policy why "
-            f'it may stay, as accept: {{{self.refused_dependences[0].column!r}: "a reason"}}.',
+    def _refuse_identifiers(self) -> Refusal | None:
+        if not self.refused_identifiers:
+            return None
+        names = [each.column for each in self.refused_identifiers]
+        found = "; ".join(f"{each.column!r} ({each.reason})" for each in self.refused_identifiers)
+        return Refusal(
+            f"published columns look like direct identifiers: {found}.",
+            f"leave {quote_names(names)} out (role identifier); or say why the cells may be published, as "
+            f'accept: {{{names[0]!r}: "a reason"}} in the policy, accept={{...}} in Python.',
         )
 
-    def raise_if_above(self) -> None:
-        """Raise ExposureError for what a policy refuses: names in kept cells, too many uniques, what is undone."""
-        self.raise_if_names()
-        self.raise_if_dependences()
+    def _refuse_names(self) -> Refusal | None:
+        if not self.refused_names:
+            return None
+        names = [each.column for each in self.refused_names]
+        named = "; ".join(
+            f"{each.column!r} in {each.n_records:,} of {self.n_records:,} ({each.what})" for each in self.refused_names
+        )
+        return Refusal(
+            f"kept columns name people, in more records than the limit of {self.limit.named:,}: {named}.",
+            f"leave {quote_names(names)} out (role identifier); or say why the names may "
+            f'be published, as accept: {{{names[0]!r}: "a reason"}} in the policy, accept={{...}} in Python.',
+        )
+
+    def _refuse_dependences(self) -> Refusal | None:
+        if not self.refused_dependences:
+            return None
+        names = [each.column for each in self.refused_dependences]
+        said = "; ".join(each.sentence for each in self.refused_dependences)
+        return Refusal(
+            f"kept columns undo what was generalized: {said}. Their exact cells take classes apart.",
+            f"give {quote_names(names)} the role quasi-identifier, or leave it out (role identifier); or say in the "
+            f'policy why it may stay, as accept: {{{names[0]!r}: "a reason"}}.',
+        )
+
+    def _refuse_uniques(self) -> Refusal | None:
         if not self.is_above:
-            return
+            return None
         held: Counter[str] = Counter()
         for each in self.sets:
             held.update(dict.fromkeys(each.columns, each.n_records))
         ((suspect, _),) = held.most_common(1)
         rounding = "".join(f"; or round its numbers: {each.describe()}" for each in self.steps if each.column in held)
-        raise ExposureError(
-            f"nothing is written: {self.fault}",
-            hint="a reader who knows those columns finds these people. Give them the role quasi-identifier, sensitive "
+        named = "; ".join(f"{each.n_records:,} on {quote_names(each.columns)}" for each in self.sets)
+        return Refusal(
+            f"{self.sentence}: {self.rate:.2%}, above the limit of {self.limit.rate:.2%} ({named}).",
+            "a reader who knows those columns finds these people. Give them the role quasi-identifier, sensitive "
             f"or identifier{rounding}. Or say in the policy why nobody knows them, as "
             f'accept: {{{suspect!r}: "a reason"}}.',
         )
 
-    def raise_if_unpublishable(self) -> None:
-        """Raise ExposureError where the release must not be written.
+    def _refuse_links(self) -> Refusal | None:
+        if not self.is_linked or self.linkage is None:
+            return None
+        name, fault = self.linkage.column, f"{'; '.join(self.linkage.lines()[1:] or self.linkage.lines())}."
+        return Refusal(
+            fault,
+            f"leave {name!r} out, or give every record a new pseudonym (`action: fresh`, "
+            "Pseudonyms(fresh=[...])). Or say in the policy why nobody knows several records, as "
+            f'accept: {{{name!r}: "a reason"}}.',
+            f"nothing is written: column {name!r} links the records of a person: {fault}",
+        )
 
-        A published column looks like a direct identifier; more persons are found by several records than the limit
-        allows; kept cells name people; or what a policy refuses besides, and that is enforced.
-        """
-        self.raise_if_identifiers()
-        if self.is_linked and self.linkage is not None:
-            name = self.linkage.column
-            raise ExposureError(
-                f"nothing is written: column {name!r} links the records of a person: {self.linked_fault}",
-                hint=f"leave {name!r} out, or give every record a new pseudonym (`action: fresh`, "
-                "Pseudonyms(fresh=[...])). Or say in the policy why nobody knows several records, as "
-                f'accept: {{{name!r}: "a reason"}}.',
-            )
-        if self.is_enforced:
-            self.raise_if_above()
-        self.raise_if_names()
+    def raise_if_found(self, *what: str) -> None:
+        """Raise ExposureError where something of this was found, by the keys of `refusals`."""
+        refusals = self.refusals
+        for refusal in (refusals[each] for each in what if each in refusals):
+            raise ExposureError(refusal.message or f"nothing is written: {refusal.fault}", hint=refusal.hint)
+
+    def raise_if_unpublishable(self) -> None:
+        """Raise ExposureError where the release must not be written; some is refused only where that is enforced."""
+        enforced = ("dependences", "uniques") if self.is_enforced else ()
+        self.raise_if_found("identifiers", "links", "names", *enforced)
 
     def lines(self) -> list[str]:
         """Describe what was measured, the most dangerous first: names, counts and given reasons, no cell."""

@@ -317,7 +317,7 @@ class Release(StatesFacts, Generic[FrameT]):
         ExposureError where a column of it looks like a direct identifier, and nobody accepted it.
         """
         if self.exposure is not None:
-            self.exposure.raise_if_identifiers()
+            self.exposure.raise_if_found("identifiers")
         if self.origin is not None:
             return cast("FrameT", self.origin.publish_lazily(self.cells))
         if "frame" not in self._cache:
