@@ -833,8 +833,8 @@ class Release(StatesFacts, Generic[FrameT]):
                 formulas=formulas or release.writing.formulas,
                 by=by,
             ),
-            order="kept" if keep_order else "shuffled",
-            audience="external" if external else "internal",
+            keep_order=keep_order,
+            external=external,
             overwrite=overwrite,
             inputs=release.inputs,
         )
