@@ -32,14 +32,7 @@ from hushtable.reporting.document import (
     Table,
     facts_section,
 )
-from hushtable.reporting.released import (
-    CLAUSES,
-    Released,
-    describe_reference,
-    section_on_decision,
-    section_on_limitations,
-    section_on_tests,
-)
+from hushtable.reporting.released import CLAUSES, Released, closing_sections, describe_reference, section_on_tests
 from hushtable.risk import size_bands
 from hushtable.wording import join_names
 
@@ -84,10 +77,7 @@ def sections(released: Released) -> tuple[Section, ...]:
         _section_on_request(released, facts),
         _section_on_data(released),
         _section_on_risk_after(released),
-        section_on_tests(released, is_external=True),
-        section_on_limitations(released),
-        _section_on_reproduction(released),
-        section_on_decision(),
+        *closing_sections(released, section_on_tests(released, is_external=True), _section_on_reproduction(released)),
     )
 
 
