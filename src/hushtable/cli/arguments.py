@@ -241,15 +241,6 @@ def budget_of(seconds: float | None) -> Budget | None:
     return None if seconds is None else Budget(seconds=seconds)
 
 
-def outputs_of(output: Path, *, codebook: bool) -> tuple[Path, ...]:
-    """Return the files that a release is written to."""
-    from hushtable.io import frames
-    from hushtable.release import codebook_paths, manifest
-
-    frames.file_kind(output)
-    return (output, manifest.manifest_path(output), *(codebook_paths(output) if codebook else ()))
-
-
 def check_effects(
     is_given: Mapping[str, bool], needs: Mapping[str, Sequence[str]], excludes: Mapping[str, Sequence[str]]
 ) -> None:
