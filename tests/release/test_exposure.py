@@ -17,8 +17,9 @@ import hushtable as ht
 from command import done, run
 from hushtable.io import frames
 from hushtable.policy import Policy
-from hushtable.release import exposure, manifest
-from hushtable.release.exposure import Exposure, ExposureLimit, KeptColumns, Uniques, measure_exposure
+from hushtable.release import exposing, manifest
+from hushtable.release.exposing import KeptColumns, measure_exposure
+from hushtable.release.exposure import Exposure, ExposureLimit, Uniques
 from hushtable.tables.table import Table
 from strategies import counted_tables, tables
 from twins.naive_exposure import alone, lone, told
@@ -180,8 +181,8 @@ def test_where_there_are_too_many_sets_the_number_is_a_least_one(monkeypatch: py
     draws = np.random.default_rng(1)
     table = pl.DataFrame({f"c{j}": draws.integers(0, 9, 200) for j in range(8)})
     whole = of(table)
-    monkeypatch.setattr(exposure, "_MAX_ROWS_WALKED", 200 * 12)
-    monkeypatch.setattr(exposure, "_MAX_PAIRED_RECORDS", 200)
+    monkeypatch.setattr(exposing, "_MAX_ROWS_WALKED", 200 * 12)
+    monkeypatch.setattr(exposing, "_MAX_PAIRED_RECORDS", 200)
     part = of(table)
     assert part == of(table)
     assert (whole.complete, whole.complete_to, whole.told_to) == (True, 2, 2)
