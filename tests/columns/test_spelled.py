@@ -15,7 +15,8 @@ from command import done, run
 from hushtable.columns.column import ColumnSpec
 from hushtable.io import frames
 from hushtable.policy import Policy
-from hushtable.release.exposure import ExposureLimit, KeptColumns, measure_exposure
+from hushtable.release.exposing import KeptColumns, measure_exposure
+from hushtable.release.exposure import ExposureLimit
 
 
 @pytest.fixture

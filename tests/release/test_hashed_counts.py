@@ -12,7 +12,8 @@ import pytest
 import hushtable as ht
 from hushtable.io import frames
 from hushtable.release import hashed_counts
-from hushtable.release.exposure import ExposureLimit, KeptColumns, measure_exposure
+from hushtable.release.exposing import KeptColumns, measure_exposure
+from hushtable.release.exposure import ExposureLimit
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -320,7 +320,7 @@ def test_a_step_is_proposed_by_which_few_are_alone():
     release = policy.protect(people)
     (step,) = release.exposure.steps
     with pytest.raises(ExposureError) as refused:
-        release.exposure.raise_if_above()
+        release.exposure.raise_if_unpublishable()
     assert step.describe() in str(refused.value)
     cells = zip(release.frame["age"], (rounded(str(each), round=step.round) for each in costs), strict=True)
     assert step.n_alone == sum(n == 1 for n in Counter(cells).values()) <= 0.05 * 2000 < step.n_now
@@ -349,7 +349,7 @@ def test_proposed_steps_of_several_columns_suffice_together(person):
     assert exposure.steps_suffice
     assert {step.column for step in exposure.steps} == {"cost", "weight"}
     with pytest.raises(ExposureError) as refused:
-        exposure.raise_if_above()
+        exposure.raise_if_found("uniques")
     assert f"round all of these numbers: {' and '.join(step.entry for step in exposure.steps)}" in str(refused.value)
     assert Exposure.from_dict(exposure.to_dict()) == exposure
     followed = policy.with_entries({f"columns.{step.column}.round": step.round for step in exposure.steps})
@@ -359,7 +359,7 @@ def test_proposed_steps_of_several_columns_suffice_together(person):
     exposure = policy.protect(alone).exposure
     assert not exposure.steps_suffice
     with pytest.raises(ExposureError) as refused:
-        exposure.raise_if_above()
+        exposure.raise_if_found("uniques")
     assert "round" not in str(refused.value)
 
 

@@ -100,6 +100,13 @@ Threads = Annotated[
     option("Threads to use. Default: the number of cores, at most 8.", metavar="N", min=1, callback=_use_threads),
 ]
 ReportFile = Annotated[Path | None, option("Write a report page (HTML), and the same as JSON.", metavar="FILE.html")]
+AcceptedColumns = Annotated[
+    list[str] | None,
+    option(
+        "Column to publish though it looks like a direct identifier, and why; repeat it for each column.",
+        metavar="COLUMN=REASON",
+    ),
+]
 External = Annotated[bool, option("Write a manifest that may be published.", "--external")]
 KeepOrder = Annotated[bool, option("Do not shuffle the rows.", "--keep-order")]
 Force = Annotated[bool, option("Overwrite files that exist.", "--force")]
@@ -253,15 +260,6 @@ def budget_of(seconds: float | None) -> Budget | None:
     return None if seconds is None else Budget(seconds=seconds)
 
 
-def outputs_of(output: Path, *, codebook: bool) -> tuple[Path, ...]:
-    """Return the files that a release is written to."""
-    from hushtable.io import frames
-    from hushtable.release import codebook_paths, manifest
-
-    frames.file_kind(output)
-    return (output, manifest.manifest_path(output), *(codebook_paths(output) if codebook else ()))
-
-
 def check_effects(
     is_given: Mapping[str, bool], needs: Mapping[str, Sequence[str]], excludes: Mapping[str, Sequence[str]]
 ) -> None:
@@ -355,12 +353,17 @@ def place_of(file: Path) -> Path:
     return Path("/dev/stdin") if file == _STREAM else file
 
 
-def reasons_of(entries: list[str]) -> dict[str, str]:
-    """Read which columns are accepted, and why."""
-    reasons = {}
+def pairs_of(option: str, entries: Sequence[str], hint: str) -> dict[str, str]:
+    """Read an option like ``NAME=VALUE``, which is given once for each name."""
+    pairs: dict[str, str] = {}
     for entry in entries:
-        name, sign, reason = entry.partition("=")
-        if not sign or not name or name in reasons:
-            raise InputError(f"--accept {entry!r}.", hint="write COLUMN=REASON, once for each column.")
-        reasons[name] = reason
-    return reasons
+        name, sign, value = entry.partition("=")
+        if not sign or not name or name in pairs:
+            raise InputError(f"{option} {entry!r}.", hint=hint)
+        pairs[name] = value
+    return pairs
+
+
+def reasons_of(entries: Sequence[str] | None) -> dict[str, str]:
+    """Read which columns are accepted, and why."""
+    return pairs_of("--accept", entries or (), "write COLUMN=REASON, once for each column.")

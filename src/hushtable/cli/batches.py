@@ -6,20 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from hushtable.cli.arguments import (
-    InFile,
-    Machine,
-    NewFile,
-    Shown,
-    WrittenOptions,
-    outputs_of,
-    place_of,
-    table_path,
-)
+from hushtable.cli.arguments import InFile, Machine, NewFile, Shown, WrittenOptions, place_of, table_path
 from hushtable.cli.existing import skip_existing
 from hushtable.cli.groups import argument, field
-from hushtable.cli.joblog import record
 from hushtable.cli.limits import BATCH_FIGURES, batch_figures, judge_figures, limits_of
+from hushtable.cli.report import write_release
 from hushtable.cli.requests import key_in
 from hushtable.cli.summary import abridge_lines, describe_output
 from hushtable.cli.terminal import print_json, print_lines, show_step
@@ -102,15 +93,7 @@ def apply(
         # The manifest states the inputs' hashes: these must be the files that were read.
         before.check()
         release = replace(release, inputs=(*release.inputs, *inputs))
-        with show_step("writing and verifying"):
-            verdict = release.write(
-                output,
-                keep_order=writing.keep_order,
-                external=writing.external,
-                codebook=writing.codebook,
-                overwrite=writing.overwrite,
-            )
-        record("written", file=output.name, rows=verdict.n_records, suppressed=release.n_suppressed)
+        verdict = write_release(release, output, writing)
         _show(release, verdict, output, writing, display)
 
 
@@ -160,14 +143,11 @@ def _check_output(
     writing: WrittenOptions,
 ) -> None:
     """Refuse an output that must not be written, and options that need all rows in memory if they are not."""
-    from hushtable.io import drafts
     from hushtable.release import check_output, codebook_paths
 
-    if origin is None:
-        drafts.check_outputs(outputs_of(output, codebook=writing.codebook), inputs, overwrite=writing.overwrite)
-        return
-    unsupported = [name for name, is_given in options.items() if is_given]
+    unsupported = [name for name, is_given in options.items() if is_given and origin is not None]
     if unsupported:
         raise InputError(f"{', '.join(unsupported)} with a folder, which is read batch by batch.", hint="leave it out.")
     books = codebook_paths(output) if writing.codebook else ()
-    check_output(output, origin.inputs, books, overwrite=writing.overwrite)
+    sources, as_folder = (inputs, False) if origin is None else (origin.inputs, None)
+    check_output(output, sources, books, overwrite=writing.overwrite, as_folder=as_folder)

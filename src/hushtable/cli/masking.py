@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hushtable.cli.arguments import (
+    AcceptedColumns,
     InFile,
     KeepOrder,
     NewFile,
@@ -14,13 +15,13 @@ from hushtable.cli.arguments import (
     Results,
     budget_of,
     names_of,
+    pairs_of,
     place_of,
     reasons_of,
 )
 from hushtable.cli.groups import field
 from hushtable.cli.report import note_written_release, report_outputs, write_report
 from hushtable.cli.terminal import print_json, print_lines, show_step
-from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
@@ -36,11 +37,7 @@ class PartsOptions:
     b: str = field(..., "Columns that they shall be independent of.", metavar="A,B")
     clusters: int = field(..., "Number of clusters of equal size that replace --b.")
     c: str | None = field(None, "Columns to keep. Default: all others.", metavar="A,B")
-    accept: list[str] | None = field(
-        None,
-        "Column to publish though it looks like a direct identifier, and why; repeat it for each column.",
-        metavar="COLUMN=REASON",
-    )
+    accept: AcceptedColumns = None
     missing: str = field(
         "category", "How missing cells of --a count: category, or worst (always masked).", metavar="category|worst"
     )
@@ -109,7 +106,7 @@ def mask_dependence(
             specs=_parse_orders(parts.order or []),
             seed=search.seed,
             budget=budget_of(search.seconds),
-            accept=reasons_of(parts.accept or []),
+            accept=reasons_of(parts.accept),
         )
     with show_step("writing and verifying"):
         verdict = release.write(output, values, keep_order=files.keep_order, overwrite=results.force)
@@ -124,13 +121,8 @@ def _parse_orders(entries: list[str]) -> dict[str, ColumnSpec]:
     """Read which columns are ordered, and how."""
     from hushtable.columns import ColumnSpec
 
-    specs = {}
-    for entry in entries:
-        name, sign, values = entry.partition("=")
-        if not sign or not name or name in specs:
-            raise InputError(f"--order {entry!r}.", hint="write COLUMN=LOW,MID,HIGH, once for each column.")
-        specs[name] = ColumnSpec("ordered", tuple(names_of(values)))
-    return specs
+    orders = pairs_of("--order", entries, "write COLUMN=LOW,MID,HIGH, once for each column.")
+    return {name: ColumnSpec("ordered", tuple(names_of(values))) for name, values in orders.items()}
 
 
 def _print_masking(output: Path, values: Path, release: MaskedRelease, verdict: Verdict, *, as_json: bool) -> None:

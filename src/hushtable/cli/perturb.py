@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hushtable.cli.arguments import (
+    AcceptedColumns,
     External,
     InFile,
     KeepOrder,
@@ -15,6 +16,7 @@ from hushtable.cli.arguments import (
     ReadingOptions,
     Results,
     names_of,
+    pairs_of,
     place_of,
     reasons_of,
 )
@@ -51,11 +53,7 @@ class PerturbationOptions:
         None, "Columns within whose values records are perturbed. They are published as they are.", metavar="A,B"
     )
     keep: str | None = field(None, "Other columns to publish as they are. Default: all others.", metavar="A,B")
-    accept: list[str] | None = field(
-        None,
-        "Column to publish though it looks like a direct identifier, and why; repeat it for each column.",
-        metavar="COLUMN=REASON",
-    )
+    accept: AcceptedColumns = None
     precision: str = field(
         "column", "Digits of new numbers: column (as the column has), or full.", metavar="column|full"
     )
@@ -130,7 +128,7 @@ def _perturb_table(
             method=method,
             by=names_of(options.by),
             keep=None if options.keep is None else names_of(options.keep),
-            accept=reasons_of(options.accept or []),
+            accept=reasons_of(options.accept),
             precision=options.precision,
             seed=options.seed,
         )
@@ -157,13 +155,8 @@ def _read_method(name: str, settings: list[str]) -> dict[str, dict[str, object]]
     # Who mistypes the name is told so by the registry.
     kind = METHODS.get(name)
     lists = () if kind is None else [each.name for each in fields(kind) if each.default == ()]  # type: ignore[arg-type]
-    options: dict[str, object] = {}
-    for setting in settings:
-        option, sign, text = setting.partition("=")
-        if not sign or not option or option in options:
-            raise InputError(f"--set {setting!r}.", hint="write OPTION=VALUE, once for each option: --set k=5.")
-        options[option] = names_of(text) if option in lists else _read_value(text)
-    return {name: options}
+    given = pairs_of("--set", settings, "write OPTION=VALUE, once for each option: --set k=5.")
+    return {name: {each: names_of(text) if each in lists else _read_value(text) for each, text in given.items()}}
 
 
 def _read_value(text: str) -> object:

@@ -27,15 +27,13 @@ from hushtable.cli.arguments import (
     WrittenOptions,
     budget_of,
     names_of,
-    outputs_of,
     place_of,
     table_field,
     table_path,
 )
 from hushtable.cli.existing import skip_existing
 from hushtable.cli.groups import argument, field
-from hushtable.cli.joblog import record
-from hushtable.cli.report import note_written_release, report_outputs, write_report
+from hushtable.cli.report import note_written_release, report_outputs, write_release, write_report
 from hushtable.cli.requests import (
     Changes,
     RequestOptions,
@@ -144,10 +142,15 @@ def anonymize(
 ) -> None:
     """Write a release that meets a privacy model, with its manifest, and verify the written file."""
     with skip_existing(output, writing, display):
-        _anonymize(file, output, request, changes, search, writing, machine, display)
+        if request.policy is not None and _names_tables(request.policy):
+            from hushtable.cli.linked import anonymize_linked_tables
+
+            anonymize_linked_tables(file, output, request, changes, search, writing, machine, display)
+        else:
+            _anonymize_table(file, output, request, changes, search, writing, machine, display)
 
 
-def _anonymize(
+def _anonymize_table(
     file: Path,
     output: Path,
     request: RequestOptions,
@@ -160,11 +163,6 @@ def _anonymize(
     from hushtable.io import Snapshot, drafts
     from hushtable.release import check_writing, is_folder
 
-    if request.policy is not None and _names_tables(request.policy):
-        from hushtable.cli.linked import anonymize_linked_tables
-
-        anonymize_linked_tables(file, output, request, changes, search, writing, machine, display)
-        return
     rules = read_policy(request.policy)
     dialect = machine.dialect(None if rules is None else rules.read_as.dialect)
     origin = origin_of(file, machine.engine, dialect, machine.master)
@@ -232,7 +230,6 @@ def _check_advice(rules: Policy, display: Shown) -> None:
 
 def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path], *, as_folder: bool) -> None:
     """Refuse output files that must not be written, before the search begins."""
-    from hushtable.io import drafts
     from hushtable.release import check_output, codebook_paths
 
     if writing.certificate is not None and writing.external:
@@ -240,15 +237,12 @@ def _check_outputs(output: Path, writing: ReleaseFiles, sources: Sequence[Path],
             "a certificate was asked for beside a published file.",
             hint="it reveals more of the input than the release does: leave out --external or --certificate.",
         )
-    chosen_paths = (writing.save_recoding, writing.certificate, writing.mapping)
-    sidecars = (*(path for path in chosen_paths if path is not None), *report_outputs(writing.report))
-    if not as_folder:
-        files = outputs_of(output, codebook=writing.codebook)
-        drafts.check_outputs((*files, *sidecars), sources, overwrite=writing.overwrite)
-        return
-    books = codebook_paths(output) if writing.codebook else ()
-    check_output(output, sources, books, overwrite=writing.overwrite, as_folder=True)
-    drafts.check_outputs((*books, *sidecars), [*sources, output], overwrite=writing.overwrite)
+    sidecars = [
+        *(codebook_paths(output) if writing.codebook else ()),
+        *filter(None, (writing.save_recoding, writing.certificate, writing.mapping)),
+        *report_outputs(writing.report),
+    ]
+    check_output(output, sources, sidecars, overwrite=writing.overwrite, as_folder=as_folder)
 
 
 def _check_rules(rules: Policy, writing: ReleaseFiles, display: Shown, frame: Frame | None) -> None:
@@ -296,16 +290,7 @@ def _write_release(
     if writing.save_recoding is not None:
         # Before anything is written: a recoding that may not be saved is what was asked for, too.
         release.learned.check_saveable()
-    with show_step("writing and verifying"):
-        verdict = release.write(
-            output,
-            keep_order=writing.keep_order,
-            external=writing.external,
-            policy=rules.to_dict(),
-            codebook=writing.codebook,
-            overwrite=writing.overwrite,
-        )
-    record("written", file=output.name, rows=verdict.n_records, suppressed=release.n_suppressed)
+    verdict = write_release(release, output, writing, policy=rules.to_dict())
     try:
         with note_written_release(output):
             if writing.certificate is not None and release.certificate is not None:

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from hushtable.cli.arguments import AsJson, Force, PolicyFile, Results, table_option
+from hushtable.cli.arguments import AsJson, Force, PolicyFile, Results, WrittenOptions, table_option
 from hushtable.cli.groups import argument, option
+from hushtable.cli.joblog import record
 from hushtable.cli.limits import exit_on_failures
 from hushtable.cli.terminal import Laid, exit_with_code, laid_out, print_json, print_lines, print_to_stderr, show_step
 from hushtable.columns import escape_controls
@@ -16,6 +17,8 @@ from hushtable.errors import HushError, InputError
 from hushtable.wording import translate
 
 if TYPE_CHECKING:
+    from hushtable.claims import Verdict
+    from hushtable.release import Release
     from hushtable.reporting import Block, Report, Section, Table
     from hushtable.wording import StatesFacts
 
@@ -90,6 +93,23 @@ def print_result(
             print_json({**entries, "facts": facts, **({} if failed is None else {"failed_above": failed})})
         else:
             print_lines(*result.facts, *tables())
+
+
+def write_release(
+    release: Release, output: Path, writing: WrittenOptions, policy: Mapping[str, object] | None = None
+) -> Verdict:
+    """Write a release as the options say, verify it, and log that."""
+    with show_step("writing and verifying"):
+        verdict = release.write(
+            output,
+            keep_order=writing.keep_order,
+            external=writing.external,
+            policy=policy,
+            codebook=writing.codebook,
+            overwrite=writing.overwrite,
+        )
+    record("written", file=output.name, rows=verdict.n_records, suppressed=release.n_suppressed)
+    return verdict
 
 
 @contextmanager

@@ -314,13 +314,13 @@ def _read_cells(name: str, cells: pl.Series, reading: DeclaredCells) -> pl.Serie
     return cells if rounding is None else round_series(cells, rounding, spec, name)
 
 
-def prefetch_items(items: Iterable[Item], depth: int = 2) -> Generator[Item]:
-    """Yield items in order while a thread makes the next ones; closing the iterator stops the thread."""
+def prefetch_items(items: Iterable[Item]) -> Generator[Item]:
+    """Yield items in order while a thread makes the next two; closing the iterator stops the thread."""
     source = iter(items)
     # A single thread keeps the items in order.
     pool = ThreadPoolExecutor(1)
     try:
-        made = deque(pool.submit(next, source, _END_OF_ITEMS) for _ in range(depth))
+        made = deque(pool.submit(next, source, _END_OF_ITEMS) for _ in range(2))
         while (item := made.popleft().result()) is not _END_OF_ITEMS:
             made.append(pool.submit(next, source, _END_OF_ITEMS))
             yield item  # type: ignore[misc]  # not the end

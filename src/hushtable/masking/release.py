@@ -240,8 +240,8 @@ class MaskedRelease(StatesFacts):
             Path(path),
             sidecars={Path(values_path): values},
             writing=Writing(encoding, decimal),
-            order="kept" if keep_order else "shuffled",
-            audience="external" if external else "internal",
+            keep_order=keep_order,
+            external=external,
             overwrite=overwrite,
             inputs=self.inputs,
         )

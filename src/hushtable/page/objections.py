@@ -46,7 +46,7 @@ def find_objections(desk: Desk) -> Objections:
     refusals = [str(each) for each in verdict.failures]
     doubts = [f"{condition}: not judged ({needs})" for condition, needs in verdict.unchecked.items()]
     if exposure is not None:
-        refusals += _list_refusals(exposure)
+        refusals += [each.fault for each in exposure.refusals.values()]
         doubts += _list_doubts(exposure)
     doubts += [*_list_other_roles(desk, outcome), *_list_earlier_releases(desk, outcome), *verdict.cautions]
     return Objections(tuple(refusals), tuple(dict.fromkeys(each.removeprefix(CAREFUL) for each in doubts)))
@@ -68,17 +68,6 @@ def find_steps_left(desk: Desk, objections: Objections) -> list[str]:
     if desk.visited.get("look") != desk.policy_text:
         left.append("Look at what is published first: open the screen Look.")
     return left
-
-
-def _list_refusals(exposure: Exposure) -> list[str]:
-    faults = (
-        (bool(exposure.refused_identifiers), "identifiers_fault"),
-        (bool(exposure.refused_names), "names_fault"),
-        (bool(exposure.refused_dependences), "dependences_fault"),
-        (exposure.is_above, "fault"),
-        (exposure.is_linked, "linked_fault"),
-    )
-    return [getattr(exposure, name) for is_refused, name in faults if is_refused]
 
 
 def _list_doubts(exposure: Exposure) -> list[str]:

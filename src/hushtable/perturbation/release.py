@@ -139,8 +139,8 @@ class PerturbedRelease(StatesFacts):
         to = Destination(
             Path(path),
             writing=Writing(encoding, decimal),
-            order="kept" if keep_order else "shuffled",
-            audience="external" if external else "internal",
+            keep_order=keep_order,
+            external=external,
             overwrite=overwrite,
             inputs=self.inputs,
         )

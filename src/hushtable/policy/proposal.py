@@ -277,49 +277,52 @@ def _render_column(frame: Frame, column: ProposedRole, undecided: Mapping[str, O
     dating = propose_dating(frame, column.name, column.topic) if is_read and column.n_distinct else Dating()
     frame = frame if dating.spec == ColumnSpec() else frame.with_specs({column.name: dating.spec})
     entries: dict[str, str] = {"role": column.role}
+    notes: dict[str, str] = {}
     if is_read:
         said = frame.specs.get(column.name, ColumnSpec())
         own = {name: getattr(said, name) for name in ("format", "latest_year", "decimal", "thousands")}
-        own |= {"format": ASK} if dating.formats else {}
+        if dating.formats:
+            own["format"], notes["format"] = ASK, f"one of {', '.join(map(repr, dating.formats))}"
+        if said.latest_year is not None:
+            notes["latest_year"] = describe_century(said.latest_year, column.topic)
         entries |= {entry: str(value) for entry, value in own.items() if value is not None}
     if codes:
         entries["missing_values"] = json.dumps(list(codes), ensure_ascii=False)
+        counts = ", ".join(f"{code} in {n:,}" for code, n in codes.items())
+        notes["missing_values"] = f"{counts} records; if they are values, write missing_values: []"
     values = _column_values(frame, column)
     rule = propose_rule(values, column.topic) if values else None
     odd = None if column.role == "identifier" else undecided.get(column.name)
     if odd is not None:
         entries["odd_cells"] = _propose_answer(odd, values, rule)
+        notes["odd_cells"] = _describe_odd(odd, entries["odd_cells"])
     if values is not None and values.kind == "time":
         entries["kind"] = "time"
-    is_dated = isinstance(rule, Dates)
-    if rule is not None and not is_dated:
+    if rule is not None and not isinstance(rule, Dates):
         # Numbers have no prefixes: such a column becomes a category.
         entries |= {"kind": "category"} if values is not None and values.kind == "integer" else {}
         entries["hierarchy"] = _format_rule(rule)
-    name = _format_key(column.name)
-    if len(name) > _MAX_KEY_LENGTH:
-        yield f"? {name}"
-        name = ""
-    if len(entries) == 1:
-        yield _append_comment(f"{name}: {column.role}", _describe_reasons(frame, column))
-    else:
-        yield _append_comment(f"{name}:", _describe_reasons(frame, column))
-        year = entries.get("latest_year")
-        counts = ", ".join(f"{code} in {n:,}" for code, n in codes.items())
-        notes = {
-            "format": f"one of {', '.join(map(repr, dating.formats))}" if dating.formats else "",
-            "latest_year": "" if year is None else describe_century(int(year), column.topic),
-            "missing_values": f"{counts} records; if they are values, write missing_values: []",
-            "odd_cells": "" if odd is None else _describe_odd(odd, entries["odd_cells"]),
-        }
-        for entry, value in entries.items():
-            # Marks and formats need quotes; all else are plain words or YAML already.
-            is_quoted = entry in ("format", "decimal", "thousands") and value != ASK
-            text = json.dumps(value, ensure_ascii=False) if is_quoted else value
-            yield _append_comment(f"  {entry}: {text}", notes.get(entry, ""))
+    yield from _render_entries(column.name, entries, notes, _describe_reasons(frame, column))
     yield from _render_remarks(frame, column, values, rule)
     if dating.are_years:
         yield _format_comment('its numbers may be years: format: "%Y" reads them as dates', "  ")
+
+
+def _render_entries(name: str, entries: Mapping[str, str], notes: Mapping[str, str], reasons: str) -> Iterator[str]:
+    """Render the entries of a column with their notes; a role alone stands on one line."""
+    key = _format_key(name)
+    if len(key) > _MAX_KEY_LENGTH:
+        yield f"? {key}"
+        key = ""
+    if len(entries) == 1:
+        yield _append_comment(f"{key}: {entries['role']}", reasons)
+        return
+    yield _append_comment(f"{key}:", reasons)
+    for entry, value in entries.items():
+        # Marks and formats need quotes; all else are plain words or YAML already.
+        is_quoted = entry in ("format", "decimal", "thousands") and value != ASK
+        text = json.dumps(value, ensure_ascii=False) if is_quoted else value
+        yield _append_comment(f"  {entry}: {text}", notes.get(entry, ""))
 
 
 def _describe_odd(odd: OddCells, answer: str) -> str:

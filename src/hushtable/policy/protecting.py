@@ -300,7 +300,7 @@ def anonymize(
         return release
     release = release.with_exposure(ExposureLimit(), accepted=accept)
     assert release.exposure is not None
-    release.exposure.raise_if_identifiers()
+    release.exposure.raise_if_found("identifiers")
     for doubt in _describe_doubts(release.exposure):
         warnings.warn(doubt, ExposureWarning, stacklevel=2)
     return release
@@ -317,22 +317,21 @@ def _default_method(household: str | None) -> str:
 _DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anonymize).parameters.items()}
 
 
-def _describe_doubts(exposure: Exposure | None) -> Iterator[str]:
+_MENDED: Final = {
+    "names": "Nothing is written. Leave them out, as identifiers=[...], or say why they may stay, as accept={...}.",
+    "dependences": "Make them quasi-identifiers, leave them out, as identifiers=[...], or say why not, as "
+    "accept={...}.",
+    "uniques": 'Give them roles, as sensitive=[...]; roles="trust" keeps them as they are without a word.',
+    "links": 'Leave the column out, take Pseudonyms(fresh=[...]), or say roles="trust": else it is not written.',
+}
+"""What a caller in Python does about what a release may be refused for."""
+
+
+def _describe_doubts(exposure: Exposure) -> Iterator[str]:
     """Describe what speaks against writing a release, each with what to do."""
-    if exposure is None:
-        return
-    if exposure.refused_names:
-        hint = "Nothing is written. Leave them out, as identifiers=[...], or say why they may stay, as accept={...}."
-        yield f"{exposure.names_fault} {hint}"
-    if exposure.refused_dependences:
-        hint = "Make them quasi-identifiers, leave them out, as identifiers=[...], or say why not, as accept={...}."
-        yield f"{exposure.dependences_fault} {hint}"
-    if exposure.is_above:
-        hint = 'Give them roles, as sensitive=[...]; roles="trust" keeps them as they are without a word.'
-        yield f"{exposure.fault} {hint}"
-    if exposure.is_linked:
-        hint = 'Leave the column out, take Pseudonyms(fresh=[...]), or say roles="trust": else it is not written.'
-        yield f"records are linked: {exposure.linked_fault} {hint}"
+    for what, hint in _MENDED.items():
+        if refusal := exposure.refusals.get(what):
+            yield f"records are linked: {refusal.fault} {hint}" if what == "links" else f"{refusal.fault} {hint}"
 
 
 def _check_identifiers(source: Frame | Table, request: Request, accepted: Mapping[str, str]) -> None:

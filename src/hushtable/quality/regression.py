@@ -19,7 +19,7 @@ import tokenize
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray
 from hushtable.claims import ClaimOnColumns
 from hushtable.columns import escape_html
-from hushtable.errors import InfeasibleError, InputError, check_columns, check_whole
+from hushtable.errors import InfeasibleError, InputError, check_columns
 from hushtable.io import Frame, frames, latex_of
 from hushtable.quality.cell_values import Standing, read_column, with_claim_spelling
 from hushtable.quality.ends import HeldEnds, classes_of_rows, group_rows
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _CONFIDENCE_LEVEL: Final = 0.95
 _MAX_OPEN_SHARE: Final = 0.5  # of the records; of more, where a column ends is a guess that its slope stands on
 _TITLES: Final = ("name", "original", "original_error", "means", "means_error", "drawn", "drawn_error", "overlap")
+_N_DRAWS: Final = 20
 _FUNCTIONS: Final = ("log", "log10", "log2", "log1p", "exp", "sqrt", "abs")
 _FORMULA_WORDS: Final = ("C", "I", "Q", "poly", "center", "scale", "bs", "cs", "cr", "contr", "treatment", "sum")
 
@@ -237,13 +238,12 @@ def _find_held_ends(
 def fit_both(
     read: Mapping[str, Standing],
     formula: str,
-    weights: str | None = None,
+    weights: str | None,
     *,
-    ends: Mapping[str, HeldEnds] = MappingProxyType({}),
-    other_columns: Sequence[Standing] = (),
-    classes: CountArray | None = None,
-    draws: int = 20,
-    seed: int = 0,
+    ends: Mapping[str, HeldEnds],
+    other_columns: Sequence[Standing],
+    classes: CountArray | None,
+    seed: int,
 ) -> Regression:
     """Fit a regression on the original and on what is published.
 
@@ -253,7 +253,6 @@ def fit_both(
     know the cells of `other_columns` of the release. Rows of one of the `classes` were given their cells
     together. InfeasibleError: the model cannot be fitted on what is published.
     """
-    check_whole("a regression was given draws", draws, 2)
     libraries = _load_libraries()
     from hushtable.quality.draws import ModelColumn, draw_cells, features_of_cells
     from hushtable.quality.open_ends import open_rate
@@ -272,12 +271,11 @@ def fit_both(
     rng = np.random.default_rng(seed)
     other_features = np.column_stack([np.empty((fitter.n_published, 0)), *map(features_of_cells, other_columns)])
     classes = np.arange(fitter.n_published) if classes is None else classes
-    fits = [
-        fitter.fit(each) for each in draw_cells(variables, fitter.compute_outcome, other_features, classes, draws, rng)
-    ]
+    drawn = draw_cells(variables, fitter.compute_outcome, other_features, classes, _N_DRAWS, rng)
+    fits = [fitter.fit(each) for each in drawn]
     combined = [each for each in fits if each is not None]
     unscaled = fitter.terms_of([name for name, each in variables.items() if not each.has_scale])
-    if 2 * len(combined) <= draws or len(unscaled) == len(baseline.names):
+    if 2 * len(combined) <= _N_DRAWS or len(unscaled) == len(baseline.names):
         raise InfeasibleError(
             "the model cannot be fitted on what is published. It does not distinguish a category of a column from "
             "others, or does not say how wide the cells of its outcome are.",

@@ -6,12 +6,8 @@ from .bounds import refuse_central as refuse_central
 from .codebook import Codebook as Codebook, codebook_paths as codebook_paths, render_copy as render_copy
 from .direct_identifiers import check_accepted as check_accepted, refuse_identifiers as refuse_identifiers
 from .edition import Edition as Edition, Rewritten as Rewritten
-from .exposure import (
-    Exposure as Exposure,
-    ExposureLimit as ExposureLimit,
-    KeptColumns as KeptColumns,
-    find_undoing_columns as find_undoing_columns,
-)
+from .exposing import KeptColumns as KeptColumns, find_undoing_columns as find_undoing_columns
+from .exposure import Exposure as Exposure, ExposureLimit as ExposureLimit
 from .facts import describe_release as describe_release
 from .manifest import (
     external_facts as external_facts,

@@ -24,7 +24,7 @@ from hushtable.columns import Column, bound_names, cells, zone_of
 from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, Times
 from hushtable.io import Frame, Variable
 from hushtable.release.edition import Edition, Rewritten
-from hushtable.release.exposure import persons_of
+from hushtable.release.linking import persons_of
 from hushtable.tables import Table, encode_table
 from hushtable.wording import translate, use_language
 

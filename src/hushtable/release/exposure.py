@@ -10,36 +10,20 @@ A column with the role *other* is said to be known to nobody. Two counts test th
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from hushtable._types import FEWEST_RECORDS, BoolArray, CodeArray, CountArray, freeze_array
+from hushtable._types import FEWEST_RECORDS
 from hushtable.claims import Linkage
-from hushtable.columns import series, text_codes
-from hushtable.discover import Determined, Named, enough_rows, find_determined, look_for_names
-from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, quote_names
-from hushtable.io import Frame
-from hushtable.kernels import group
-from hushtable.kernels.class_profile import class_ranges
+from hushtable.discover import Determined, Named
+from hushtable.errors import ExposureError, InputError, check_whole, quote_names
 from hushtable.release.direct_identifiers import ShownIdentifier
-from hushtable.search import Budget
-from hushtable.tables import Table, iterate_partitions, lattice
 from hushtable.wording import careful
 
 if TYPE_CHECKING:
     from hushtable.columns import ProposedStep
-
-# Column sets times rows, not seconds: whether a file is written may not depend on the machine.
-_MAX_ROWS_WALKED: Final = 10**9
-_MAX_PAIRED_RECORDS: Final = 5 * 10**6
-_MAX_SETS_SHOWN: Final = 5
 
 
 class Uniques(NamedTuple):
@@ -47,6 +31,14 @@ class Uniques(NamedTuple):
 
     columns: tuple[str, ...]
     n_records: int
+
+
+class Refusal(NamedTuple):
+    """Why nothing is written, and what to do; ``message`` is for a fault that does not say of what it is."""
+
+    fault: str
+    hint: str
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +156,6 @@ class Exposure:
         )
 
     @property
-    def linked_fault(self) -> str:
-        """The fault that several records find more persons than allowed."""
-        return "" if self.linkage is None else f"{'; '.join(self.linkage.lines()[1:] or self.linkage.lines())}."
-
-    @property
     def sentence(self) -> str:
         """A sentence on how many records the kept columns alone make unique."""
         n_columns, left = len(self.columns), " and not accepted" if self.accepted else ""
@@ -195,58 +182,15 @@ class Exposure:
         return tuple(name for name in dict.fromkeys(many) if name not in self.accepted)
 
     @property
-    def fault(self) -> str:
-        """The fault that too many records are unique, and on which columns."""
-        named = "; ".join(f"{each.n_records:,} on {quote_names(each.columns)}" for each in self.sets)
-        return f"{self.sentence}: {self.rate:.2%}, above the limit of {self.limit.rate:.2%} ({named})."
-
-    @property
     def refused_identifiers(self) -> tuple[ShownIdentifier, ...]:
         """The published columns that look like direct identifiers, without those that were accepted."""
         return tuple(each for each in self.identifiers if each.column not in self.accepted)
-
-    @property
-    def identifiers_fault(self) -> str:
-        """Which published columns look like direct identifiers, and why."""
-        found = "; ".join(f"{each.column!r} ({each.reason})" for each in self.refused_identifiers)
-        return f"published columns look like direct identifiers: {found}."
-
-    def raise_if_identifiers(self) -> None:
-        """Raise ExposureError where a published column looks like a direct identifier, and nobody accepted it."""
-        if not self.refused_identifiers:
-            return
-        names = [each.column for each in self.refused_identifiers]
-        raise ExposureError(
-            f"nothing is written: {self.identifiers_fault}",
-            hint=f"leave {quote_names(names)} out (role identifier); or say why the cells may be published, as "
-            f'accept: {{{names[0]!r}: "a reason"}} in the policy, accept={{...}} in Python.',
-        )
 
     @property
     def refused_names(self) -> tuple[Named, ...]:
         """The columns that name people in more records than the limit allows, without those that were accepted."""
         return tuple(
             each for each in self.named if each.n_records > self.limit.named and each.column not in self.accepted
-        )
-
-    @property
-    def names_fault(self) -> str:
-        """Which columns name people, in how many records."""
-        named = "; ".join(
-            f"{each.column!r} in {each.n_records:,} of {self.n_records:,} ({each.what})" for each in self.refused_names
-        )
-        return f"kept columns name people, in more records than the limit of {self.limit.named:,}: {named}."
-
-    def raise_if_names(self) -> None:
-        """Raise ExposureError where kept cells name people."""
-        if not self.refused_names:
-            return
-        suspect = self.refused_names[0].column
-        raise ExposureError(
-            f"nothing is written: {self.names_fault}",
-            hint=f"leave {quote_names([each.column for each in self.refused_names])} out (role identifier); or say why "
-            "the names may "
-            f'be published, as accept: {{{suspect!r}: "a reason"}} in the policy, accept={{...}} in Python.',
         )
 
     @property
@@ -258,59 +202,91 @@ class Exposure:
         return tuple(each for each in self.determined if each.column in self.columns)
 
     @property
-    def dependences_fault(self) -> str:
-        """Which columns undo which generalization."""
-        said = "; ".join(each.sentence for each in self.refused_dependences)
-        return f"kept columns undo what was generalized: {said}. Their exact cells take classes apart."
+    def refusals(self) -> dict[str, Refusal]:
+        """What was found that may not be published: identifiers, names, dependences, uniques, links."""
+        found = {
+            "identifiers": self._refuse_identifiers(),
+            "names": self._refuse_names(),
+            "dependences": self._refuse_dependences(),
+            "uniques": self._refuse_uniques(),
+            "links": self._refuse_links(),
+        }
+        return {what: each for what, each in found.items() if each is not None}
 
-    def raise_if_dependences(self) -> None:
-        """Raise ExposureError where a kept column undoes what was generalized."""
-        if not self.refused_dependences:
-            return
-        names = quote_names([each.column for each in self.refused_dependences])
-        raise ExposureError(
-            f"nothing is written: {self.dependences_fault}",
-            hint=f"give {names} the role quasi-identifier, or leave it out (role identifier); or say in the policy why "
-            f'it may stay, as accept: {{{self.refused_dependences[0].column!r}: "a reason"}}.',
+    def _refuse_identifiers(self) -> Refusal | None:
+        if not self.refused_identifiers:
+            return None
+        names = [each.column for each in self.refused_identifiers]
+        found = "; ".join(f"{each.column!r} ({each.reason})" for each in self.refused_identifiers)
+        return Refusal(
+            f"published columns look like direct identifiers: {found}.",
+            f"leave {quote_names(names)} out (role identifier); or say why the cells may be published, as "
+            f'accept: {{{names[0]!r}: "a reason"}} in the policy, accept={{...}} in Python.',
         )
 
-    def raise_if_above(self) -> None:
-        """Raise ExposureError for what a policy refuses: names in kept cells, too many uniques, what is undone."""
-        self.raise_if_names()
-        self.raise_if_dependences()
+    def _refuse_names(self) -> Refusal | None:
+        if not self.refused_names:
+            return None
+        names = [each.column for each in self.refused_names]
+        named = "; ".join(
+            f"{each.column!r} in {each.n_records:,} of {self.n_records:,} ({each.what})" for each in self.refused_names
+        )
+        return Refusal(
+            f"kept columns name people, in more records than the limit of {self.limit.named:,}: {named}.",
+            f"leave {quote_names(names)} out (role identifier); or say why the names may "
+            f'be published, as accept: {{{names[0]!r}: "a reason"}} in the policy, accept={{...}} in Python.',
+        )
+
+    def _refuse_dependences(self) -> Refusal | None:
+        if not self.refused_dependences:
+            return None
+        names = [each.column for each in self.refused_dependences]
+        said = "; ".join(each.sentence for each in self.refused_dependences)
+        return Refusal(
+            f"kept columns undo what was generalized: {said}. Their exact cells take classes apart.",
+            f"give {quote_names(names)} the role quasi-identifier, or leave it out (role identifier); or say in the "
+            f'policy why it may stay, as accept: {{{names[0]!r}: "a reason"}}.',
+        )
+
+    def _refuse_uniques(self) -> Refusal | None:
         if not self.is_above:
-            return
+            return None
         held = sum((Counter(dict.fromkeys(each.columns, each.n_records)) for each in self.sets), Counter[str]())
         ((suspect, _),), rounding = held.most_common(1), ""
         if self.steps_suffice:
             from hushtable.release.proposed_steps import describe_rounding
 
             rounding = describe_rounding(self)
-        raise ExposureError(
-            f"nothing is written: {self.fault}",
-            hint="a reader who knows those columns finds these people. Give them the role quasi-identifier, sensitive "
+        named = "; ".join(f"{each.n_records:,} on {quote_names(each.columns)}" for each in self.sets)
+        return Refusal(
+            f"{self.sentence}: {self.rate:.2%}, above the limit of {self.limit.rate:.2%} ({named}).",
+            "a reader who knows those columns finds these people. Give them the role quasi-identifier, sensitive "
             f"or identifier{rounding}. Or say in the policy why nobody knows them, as "
             f'accept: {{{suspect!r}: "a reason"}}.',
         )
 
-    def raise_if_unpublishable(self) -> None:
-        """Raise ExposureError where the release must not be written.
+    def _refuse_links(self) -> Refusal | None:
+        if not self.is_linked or self.linkage is None:
+            return None
+        name, fault = self.linkage.column, f"{'; '.join(self.linkage.lines()[1:] or self.linkage.lines())}."
+        return Refusal(
+            fault,
+            f"leave {name!r} out, or give every record a new pseudonym (`action: fresh`, "
+            "Pseudonyms(fresh=[...])). Or say in the policy why nobody knows several records, as "
+            f'accept: {{{name!r}: "a reason"}}.',
+            f"nothing is written: column {name!r} links the records of a person: {fault}",
+        )
 
-        A published column looks like a direct identifier; more persons are found by several records than the limit
-        allows; kept cells name people; or what a policy refuses besides, and that is enforced.
-        """
-        self.raise_if_identifiers()
-        if self.is_linked and self.linkage is not None:
-            name = self.linkage.column
-            raise ExposureError(
-                f"nothing is written: column {name!r} links the records of a person: {self.linked_fault}",
-                hint=f"leave {name!r} out, or give every record a new pseudonym (`action: fresh`, "
-                "Pseudonyms(fresh=[...])). Or say in the policy why nobody knows several records, as "
-                f'accept: {{{name!r}: "a reason"}}.',
-            )
-        if self.is_enforced:
-            self.raise_if_above()
-        self.raise_if_names()
+    def raise_if_found(self, *what: str) -> None:
+        """Raise ExposureError where something of this was found, by the keys of `refusals`."""
+        refusals = self.refusals
+        for refusal in (refusals[each] for each in what if each in refusals):
+            raise ExposureError(refusal.message or f"nothing is written: {refusal.fault}", hint=refusal.hint)
+
+    def raise_if_unpublishable(self) -> None:
+        """Raise ExposureError where the release must not be written; some is refused only where that is enforced."""
+        enforced = ("dependences", "uniques") if self.is_enforced else ()
+        self.raise_if_found("identifiers", "links", "names", *enforced)
 
     def lines(self) -> list[str]:
         """Describe what was measured, the most dangerous first: names, counts and given reasons, no cell."""
@@ -409,289 +385,7 @@ class Exposure:
         )
 
 
-_DEFAULT_LIMIT: Final = ExposureLimit()
-
-
-@dataclass(frozen=True, slots=True)
-class KeptColumns:
-    """The columns that a release keeps as they are, beside those that it changes or leaves out.
-
-    Attributes
-    ----------
-    insensitive : sequence of str
-        Columns that are published as they are.
-    sensitive : sequence of str
-        Columns that are told of, and never counted alone.
-    identifiers : sequence of str
-        Columns that are not published as they are: their values are looked for in the kept cells.
-    generalized : sequence of str
-        Quasi-identifiers that lost something: hushtable looks for kept columns that follow from them or tell them.
-    """
-
-    insensitive: Sequence[str]
-    sensitive: Sequence[str] = ()
-    identifiers: Sequence[str] = ()
-    generalized: Sequence[str] = ()
-
-
-def measure_exposure(
-    source: Frame | Table,
-    classes: CodeArray,
-    columns: KeptColumns,
-    *,
-    starred: BoolArray | None = None,
-    person: str | None = None,
-    limit: ExposureLimit = _DEFAULT_LIMIT,
-    accepted: Mapping[str, str] | None = None,
-    is_enforced: bool = False,
-) -> Exposure:
-    """Count the published records that are unique on columns kept as they are, alone and within the classes.
-
-    Parameters
-    ----------
-    source : Frame or Table
-        The input.
-    classes : ndarray of int32, shape (n_rows,)
-        Rows with equal published quasi-identifiers have one number, 0 or more; -1 is not published.
-    columns : KeptColumns
-    starred : ndarray of bool, shape (n_rows,), optional
-        Rows that publish ``*`` in every sensitive column.
-    person : str, optional
-        The column that says whose record a row is: records are found where no second person has their cells.
-        A record without one is nobody's, and hides nobody.
-    limit : ExposureLimit
-    accepted : mapping of column to str, optional
-        Columns of ``columns.others`` that are not counted alone either, and why.
-    is_enforced : bool
-        See `Exposure`.
-
-    Notes
-    -----
-    Cells are compared as they are written, so that "1" and "1.0" differ; a missing cell is a value of its own. Of
-    cells that cannot be compared no two are taken for equal.
-
-    Alone: the walk of the lattice over distinct rows and their counts, columns with many values first, until
-    sets times rows pass 10^9. Told: the classes refined by every column, and by every pair where pairs times records
-    are at most 5 * 10^6. 1,000,000 records of 10 columns take 6 CPU s, 30,000 take 0.15 s; by persons half of that.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from hushtable.io import frames
-    >>> visits = pl.DataFrame({"day": [1, 1, 2, 2, 2], "ward": ["a", "a", "a", "b", "c"]})
-    >>> found = measure_exposure(frames.read(visits), np.array([0, 0, 0, 1, 1], np.int32), KeptColumns(["day", "ward"]))
-    >>> found.n_unique, found.sets[0]
-    (3, Uniques(columns=('ward',), n_records=2))
-    >>> found.told[0]
-    Uniques(columns=('ward',), n_records=2)
-    """
-    all_codes = {name: _encode_cells(source, name) for name in (*columns.insensitive, *columns.sensitive)}
-    names_in_text = look_for_names(
-        source,
-        tuple(all_codes),
-        columns.identifiers,
-        suppressed=classes < 0,
-        starred={} if starred is None else dict.fromkeys(columns.sensitive, starred),
-        codes=all_codes,
-    )
-    rows, reasons = np.flatnonzero(classes >= 0), dict(accepted or {})
-    counts = freeze_array(source.records[rows])
-    codes = {name: each[rows] for name, each in all_codes.items()}
-    if starred is not None:
-        for name in columns.sensitive:
-            codes[name] = np.where(starred[rows], codes[name].max(initial=-1) + 1, codes[name])
-    tested = {name: codes[name] for name in columns.insensitive if name not in reasons}
-    persons = None if person is None else persons_of(source, person)[rows]
-    count = partial(_count_uniques, counts=counts, persons=persons, max_size=limit.columns)
-    n_unique, sets, complete_to = count(tested)
-    joint_uniques, told_to = _count_joint_uniques(classes[rows], codes, counts, persons)
-    exposure = Exposure(
-        n_records=int(counts.sum()),
-        columns=tuple(tested),
-        n_unique=n_unique,
-        sets=sets,
-        told=joint_uniques,
-        told_to=told_to,
-        limit=limit,
-        accepted=reasons,
-        is_enforced=is_enforced,
-        complete=complete_to >= min(limit.columns, len(tested)),
-        complete_to=complete_to,
-        named=names_in_text,
-        determined=find_undoing_columns(source, columns),
-    )
-    if not exposure.columns_with_many_uniques:
-        return exposure
-    from hushtable.release.proposed_steps import with_steps  # few releases have such columns: it is loaded for them
-
-    return with_steps(exposure, source, classes, tested, lambda rounded: count(rounded)[::2])
-
-
 def _step_kind() -> type[ProposedStep]:
     from hushtable.columns import ProposedStep
 
     return ProposedStep
-
-
-def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ...]:
-    """Find kept columns that undo what was generalized, in at most 20,000 rows evenly from all of them.
-
-    Of sensitive columns numbers and dates alone, which are never a model's few categories.
-    """
-    insensitive, sensitive, generalized = columns.insensitive, columns.sensitive, columns.generalized
-    if source.n_rows < FEWEST_RECORDS or not generalized or not (insensitive or sensitive):
-        return ()
-    rows = enough_rows(source.n_rows)
-    sample = source.select([*generalized, *insensitive, *sensitive]).take(rows)
-    read = {
-        name: table
-        for name in (*generalized, *insensitive, *sensitive)
-        if (table := _encode_column(sample, name)) is not None
-    }
-    kept_columns = [*insensitive, *(name for name in sensitive if name in read and read[name].columns[0].is_measured)]
-    names = [name for name in (*generalized, *kept_columns) if name in read]
-    encoded = Table(
-        tuple(read[name].columns[0] for name in names),
-        np.array([read[name].codes[0] for name in names], dtype=np.int32).reshape(len(names), sample.n_rows),
-        np.ones(sample.n_rows, dtype=np.int64),
-    )
-    return find_determined(
-        encoded, [name for name in kept_columns if name in read], [name for name in generalized if name in read]
-    )
-
-
-def _encode_column(some: Frame | Table, name: str) -> Table | None:
-    """Encode a column by its values; None if they cannot be compared."""
-    try:
-        return Table.encode(some, [name])
-    except ColumnError:
-        return None
-
-
-def _encode_cells(source: Frame | Table, name: str) -> CodeArray:
-    """Encode a column by its cells; if they cannot be read, no two are equal."""
-    if isinstance(source, Table):
-        codes: CodeArray = source.codes[source.index(name)]
-        return codes
-    try:
-        return series.cell_codes(source.column(name))
-    except ColumnError:
-        return np.arange(source.n_rows, dtype=np.int32)
-
-
-def persons_of(source: Frame | Table, name: str) -> CodeArray:
-    """Encode whose record each row is; -1 is nobody."""
-    return _encode_cells(source, name) if isinstance(source, Table) else text_codes(source.values(name), name)
-
-
-def _count_uniques(
-    codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray | None, max_size: int
-) -> tuple[int, tuple[Uniques, ...], int]:
-    """Count the records that are unique on few columns; return also the sets, and up to which size all are known."""
-    if persons is not None:
-        return _count_uniques_by_person(codes, counts, persons, max_size)
-    max_size = min(max_size, len(codes))
-    if not max_size:
-        return 0, (), 0
-    names = _many_values_first(codes)
-    distinct, n_records = _collapse_rows(np.array([codes[name] for name in names]), counts)
-    widths, sizes = _code_widths(distinct), range(1, max_size + 1)
-    most_sets = max(1, _MAX_ROWS_WALKED // max(1, len(n_records)))
-    is_bounded = sum(math.comb(len(names), size) for size in sizes) > most_sets
-    walked = lattice.find_smallest_sets(
-        lattice.build_grid(distinct, widths, n_records, n_records, sizes),
-        budget=Budget(nodes=most_sets) if is_bounded else None,
-    )
-    paths, n_first = _collapse_rows(walked.paths.T.astype(np.int32), np.ones(len(walked.rows), dtype=np.int64))
-    most = sorted((-n, path) for n, path in zip(n_first.tolist(), paths.T.tolist(), strict=True))[:_MAX_SETS_SHOWN]
-    sets = sorted([j for j in path if j >= 0] for _, path in most)
-    found = [
-        Uniques(tuple(names[j] for j in path), _count_lone_records(*parted, n_records))
-        for path, parted in zip(sets, iterate_partitions(distinct, widths, sets), strict=True)
-    ]
-    return len(walked.rows), tuple(sorted(found, key=_small_first)), walked.complete_to
-
-
-def _count_uniques_by_person(
-    codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray, max_size: int
-) -> tuple[int, tuple[Uniques, ...], int]:
-    """Count the records whose cells in few columns only one person has; returns as `_count_uniques`."""
-    names, n_rows = _many_values_first(codes), len(counts)
-    n_sets = np.cumsum([math.comb(len(names), size) for size in range(1, min(max_size, len(names)) + 1)])
-    sizes = [size for size, n in enumerate(n_sets.tolist(), start=1) if n * n_rows <= _MAX_ROWS_WALKED]
-    if not sizes:
-        return 0, (), 0
-    stacked = np.array([codes[name] for name in names])
-    widths, hit, uniques = _code_widths(stacked), np.zeros(n_rows, dtype=bool), []
-    for size in sizes:
-        sets = list(combinations(range(len(names)), size))
-        for path, (labels, n_classes) in zip(sets, iterate_partitions(stacked, widths, sets), strict=True):
-            is_unique = _find_lone_classes(labels, n_classes, counts, persons)[labels]
-            n_first = int(counts[is_unique & ~hit].sum())
-            hit |= is_unique
-            if n_first:
-                uniques.append((-n_first, path, Uniques(tuple(names[j] for j in path), int(counts[is_unique].sum()))))
-    largest = [each for _, _, each in sorted(uniques)[:_MAX_SETS_SHOWN]]
-    return int(counts[hit].sum()), tuple(sorted(largest, key=_small_first)), sizes[-1]
-
-
-def _count_joint_uniques(
-    classes: CodeArray, codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray | None
-) -> tuple[tuple[Uniques, ...], int]:
-    """Count the records that are unique in a class by one column or pair; return also the size of the largest sets."""
-    names = sorted(codes)
-    told_to = max_joint_columns(len(names), int(counts.sum()))
-    # Sorted, so that sets with the same first columns follow one another and share a partition.
-    sets = sorted(path for size in range(1, told_to + 1) for path in combinations(range(1, len(names) + 1), size))
-    stacked = np.array([classes, *(codes[name] for name in names)])
-    parted = iterate_partitions(stacked, _code_widths(stacked), [(0, *path) for path in sets])
-    found = (
-        Uniques(tuple(names[j - 1] for j in path), _count_lone_records(*each, counts, persons))
-        for path, each in zip(sets, parted, strict=True)
-    )
-    return choose_joint_uniques(found, len(names)), told_to
-
-
-def max_joint_columns(n_columns: int, n_records: int) -> int:
-    """Return how many columns are joined to classes at most: 2 if there are few pairs, else 1."""
-    return 2 if math.comb(n_columns, 2) * n_records <= _MAX_PAIRED_RECORDS else 1
-
-
-def choose_joint_uniques(found: Iterable[Uniques], n_columns: int) -> tuple[Uniques, ...]:
-    """Choose the reported sets of those unique within classes: all single columns, then a few pairs."""
-    return tuple(sorted(found, key=_small_first)[: n_columns + _MAX_SETS_SHOWN])
-
-
-def _collapse_rows(codes: CodeArray, counts: CountArray) -> tuple[CodeArray, CountArray]:
-    """Collapse equal rows, and count the records of each."""
-    ((labels, n_classes),) = iterate_partitions(codes, _code_widths(codes), [range(len(codes))])
-    first = group.first_rows(labels, n_classes)
-    return np.ascontiguousarray(codes[:, first]), group.class_sizes(labels, counts, n_classes)
-
-
-def _count_lone_records(labels: CodeArray, n_classes: int, counts: CountArray, persons: CodeArray | None = None) -> int:
-    sizes = group.class_sizes(labels, counts, n_classes)
-    return int(sizes[_find_lone_classes(labels, n_classes, counts, persons)].sum())
-
-
-def _find_lone_classes(labels: CodeArray, n_classes: int, counts: CountArray, persons: CodeArray | None) -> BoolArray:
-    """Tell which classes are one record, or records of at most one known person."""
-    if persons is None:
-        return np.asarray(group.class_sizes(labels, counts, n_classes) == 1)
-    known = persons >= 0
-    low, high = class_ranges(labels[known], persons[known], n_classes)
-    return np.asarray(low >= high)
-
-
-def _many_values_first(codes: Mapping[str, CodeArray]) -> list[str]:
-    n_values = {name: np.count_nonzero(np.bincount(each + 1)) for name, each in codes.items()}
-    return sorted(codes, key=lambda name: (-n_values[name], name))
-
-
-def _code_widths(codes: CodeArray) -> list[int]:
-    widths: list[int] = (codes.max(axis=1, initial=-1) + 1).tolist()
-    return widths
-
-
-def _small_first(each: Uniques) -> tuple[int, int, tuple[str, ...]]:
-    return len(each.columns), -each.n_records, each.columns

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from hushtable._types import BoolArray
 from hushtable.columns import without_categories
-from hushtable.release.exposure import Uniques, choose_joint_uniques, max_joint_columns
+from hushtable.release.exposing import choose_joint_uniques, max_joint_columns
+from hushtable.release.exposure import Uniques
 
 _HASHES_PER_SORT: Final = 2**22  # hashes that are sorted together (but at most 8 sorts for all)
 _MAX_PARTS: Final = 8

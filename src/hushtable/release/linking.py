@@ -10,8 +10,9 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims import Classes, Linkage, measure_linkage, pair_rows
+from hushtable.columns import text_codes
 from hushtable.errors import InputError
-from hushtable.release.exposure import persons_of
+from hushtable.io import Frame
 from hushtable.tables import Table
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ def linking_columns(release: Release) -> list[str]:
     keyed = release.pseudonyms.keyed if release.pseudonyms else ()
     named = dict.fromkeys((*([release.person] if release.person else []), *keyed))
     return [name for name in named if name not in (*release.removed, *release.fresh)]
+
+
+def persons_of(source: Frame | Table, name: str) -> CodeArray:
+    """Encode whose record each row is; -1 is nobody."""
+    return source.codes[source.index(name)] if isinstance(source, Table) else text_codes(source.values(name), name)
 
 
 def _measure_linkage_by_column(release: Release, claim: Classes, name: str) -> Linkage | None:

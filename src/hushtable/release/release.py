@@ -317,7 +317,7 @@ class Release(StatesFacts, Generic[FrameT]):
         ExposureError where a column of it looks like a direct identifier, and nobody accepted it.
         """
         if self.exposure is not None:
-            self.exposure.raise_if_identifiers()
+            self.exposure.raise_if_found("identifiers")
         if self.origin is not None:
             return cast("FrameT", self.origin.publish_lazily(self.cells))
         if "frame" not in self._cache:
@@ -819,7 +819,7 @@ class Release(StatesFacts, Generic[FrameT]):
             The file cannot be written, or must not be.
         """
         release = self.with_bounds() if bounds and not self.claim.bounds else self
-        check_before_writing(release.exposure, release.recoding)
+        release._check_before_writing()
         if keep_order and release.timelines is not None:
             raise_if_dates_are_ordered()
         path, by, language = Path(path), by if by is not None else release.writing.by, release.writing.language
@@ -833,8 +833,8 @@ class Release(StatesFacts, Generic[FrameT]):
                 formulas=formulas or release.writing.formulas,
                 by=by,
             ),
-            order="kept" if keep_order else "shuffled",
-            audience="external" if external else "internal",
+            keep_order=keep_order,
+            external=external,
             overwrite=overwrite,
             inputs=release.inputs,
         )
@@ -911,7 +911,7 @@ class Release(StatesFacts, Generic[FrameT]):
             "smallest_class": int(sizes.min()),
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
-            **describe_kept_columns(self.removed, self.pseudonyms, self.exposure),
+            **self._describe_kept_columns(),
             **({"left_out": list(self.left_out)} if self.left_out else {}),
             "models": [model_to_dict(model) for model in self.models],
             "recoding": self.recoding.style,
@@ -923,6 +923,19 @@ class Release(StatesFacts, Generic[FrameT]):
             "trace": self.trace.to_dict(),
             **({} if self.origin is None else {"engine": self.engine}),
             **({} if self.timelines is None else {"timelines": self.timelines.to_dict()}),
+        }
+
+    def _describe_kept_columns(self) -> dict[str, Any]:
+        """Return what a manifest says of the columns that are removed, pseudonymized or kept as they are."""
+        exposure, keyed = self.exposure, self.pseudonyms.keyed if self.pseudonyms else ()
+        limit = exposure.limit if exposure and exposure.is_enforced else None
+        return {
+            "removed": list(self.removed),
+            "pseudonymized": list(keyed),
+            "fresh": list(self.fresh),
+            "accepted": list(exposure.accepted) if exposure else [],
+            "exposure": exposure.to_dict() if exposure else None,
+            **({manifest.EXPOSURE_LIMIT: {"columns": limit.columns, "rate": limit.rate}} if limit else {}),
         }
 
     def classes(self) -> Any:
@@ -989,6 +1002,17 @@ class Release(StatesFacts, Generic[FrameT]):
         """The input, or its distinct rows, where the claim compares with it."""
         return self.source.frame() if self.claim.needs_original(self.columns) else None
 
+    def _check_before_writing(self) -> None:
+        """Refuse a release whose kept columns find people, and warn of intervals that begin with somebody's value."""
+        if self.exposure is not None:
+            self.exposure.raise_if_unpublishable()
+        if self.recoding.style == "tight" and any(isinstance(cell, PublishedIntervals) for cell in self.recoding.cells):
+            warnings.warn(
+                "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
+                'take recoding="readable" or "cut".',
+                stacklevel=3,
+            )
+
     def _check_distinct(self, what: str) -> None:
         """Raise InputError where the distinct rows are not known: what takes them."""
         if self.is_row_by_row:
@@ -1016,40 +1040,6 @@ class Release(StatesFacts, Generic[FrameT]):
 
 RemoteRelease = Release
 """The same: a name from when a table that is not in memory had a release of its own kind."""
-
-
-def check_before_writing(exposure: Exposure | None, recoding: Recoding) -> None:
-    """Refuse a release whose kept columns find people, and warn of intervals that begin with somebody's value.
-
-    Raises
-    ------
-    ExposureError
-        A published column looks like a direct identifier; or the kept columns name people, or single out more of them
-        than the policy allows.
-    """
-    if exposure is not None:
-        exposure.raise_if_unpublishable()
-    if recoding.style == "tight" and any(isinstance(cell, PublishedIntervals) for cell in recoding.cells):
-        warnings.warn(
-            "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
-            'take recoding="readable" or "cut".',
-            stacklevel=3,
-        )
-
-
-def describe_kept_columns(
-    removed: Sequence[str], pseudonyms: Pseudonyms | None, exposure: Exposure | None
-) -> dict[str, Any]:
-    """Return what a manifest says of the columns that are removed, pseudonymized or kept as they are."""
-    limit = exposure.limit if exposure and exposure.is_enforced else None
-    return {
-        "removed": list(removed),
-        "pseudonymized": list(pseudonyms.keyed) if pseudonyms else [],
-        "fresh": list(pseudonyms.fresh) if pseudonyms else [],
-        "accepted": list(exposure.accepted) if exposure else [],
-        "exposure": exposure.to_dict() if exposure else None,
-        **({manifest.EXPOSURE_LIMIT: {"columns": limit.columns, "rate": limit.rate}} if limit else {}),
-    }
 
 
 def _check_no_models(**asked: str | None) -> None:

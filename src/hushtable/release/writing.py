@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 import numpy as np
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from hushtable.release.origin import Origin, PublishedCells
     from hushtable.release.release import Release
 
-Order = Literal["shuffled", "kept"]
-Audience = Literal["internal", "external"]
 ManifestEntries = Mapping[str, Any]
 
 _PARQUET_PART: Final = Path("part.parquet")
@@ -53,10 +51,10 @@ class Destination:
         Other files that belong to it: tables, or texts in UTF-8.
     writing : Writing
         Of text: Parquet has neither encodings nor decimal marks.
-    order : {"shuffled", "kept"}
-        Shuffled with the operating system's randomness, because an order can identify people.
-    audience : {"internal", "external"}
-        Of the manifest; only its owner may read an internal one.
+    keep_order : bool
+        Else rows are shuffled with the operating system's randomness, because an order can identify people.
+    external : bool
+        Write the manifest that goes with a published file; only its owner may read an internal one.
     overwrite : bool
         Replace files of these names. An input is never replaced, nor a link.
     inputs : sequence of path
@@ -66,8 +64,8 @@ class Destination:
     path: Path
     sidecars: Mapping[Path, Frame | str] = field(default_factory=dict)
     writing: Writing = field(default_factory=Writing)
-    order: Order = "shuffled"
-    audience: Audience = "internal"
+    keep_order: bool = False
+    external: bool = False
     overwrite: bool = False
     inputs: Sequence[Path] = ()
 
@@ -135,19 +133,19 @@ def write(content: Content, to: Destination, facts: ManifestEntries) -> Verdict:
         Something cannot be written, or must not be.
     """
     content.check(to)
-    path, is_external, sidecar_paths = to.path, to.audience == "external", tuple(to.sidecars)
+    path, sidecar_paths = to.path, tuple(to.sidecars)
     as_folder = to.writing.by is not None or (content.may_be_folder and is_folder(path))
     check_output(path, to.inputs, sidecar_paths, overwrite=to.overwrite, as_folder=as_folder)
     with ExitStack() as stack:
         if as_folder:
             # What lies beside it gets its names last: it speaks of what is there.
             further = [*stack.enter_context(drafts.replace_files(*sidecar_paths, overwrite=to.overwrite))]
-            internal = () if is_external else (manifest.FOLDER_MANIFEST,)
+            internal = () if to.external else (manifest.FOLDER_MANIFEST,)
             draft, spill = stack.enter_context(drafts.replace_folder(path, internal, overwrite=to.overwrite))
             sidecar = manifest.manifest_path(draft)
         else:
             sidecar = manifest.manifest_path(path)
-            internal_paths = () if is_external else (sidecar,)
+            internal_paths = () if to.external else (sidecar,)
             spill = stack.enter_context(drafts.temporary_folder(path)) / "spill" if content.may_be_folder else path
             draft, sidecar, *further = stack.enter_context(
                 drafts.replace_files(path, sidecar, *sidecar_paths, internal=internal_paths, overwrite=to.overwrite)
@@ -166,7 +164,7 @@ def write(content: Content, to: Destination, facts: ManifestEntries) -> Verdict:
             filled.claim,
             {**facts, **judged_facts, **manifest.build_person_counts(filled.claim, verdict)},
             filled.dialect,
-            external=is_external,
+            external=to.external,
         )
         text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
         sidecar.write_text(text, encoding="utf-8", errors=_OF_NAMES)
@@ -196,7 +194,7 @@ class TableContent:
 
     def check(self, to: Destination) -> None:
         """Refuse an order that links records, and folders that cannot be."""
-        if to.order == "kept":
+        if to.keep_order:
             check_order(self.claim.person)
         if to.writing.by is not None:
             _check_folders_of(to.writing.by, to, self.edition)
@@ -213,7 +211,7 @@ class TableContent:
             if by is None:
                 frames.check_writable(table, target, to.writing.encoding)
         rows = frame.rows_of_records()
-        if to.order == "shuffled":
+        if not to.keep_order:
             np.random.default_rng().shuffle(rows)
         if by is not None:
             from hushtable.io import hive
@@ -267,7 +265,7 @@ class BatchContent:
 
     def check(self, to: Destination) -> None:
         """Refuse what batches have no room for."""
-        if to.order == "kept" or not to.writing.spells_as_usual:
+        if to.keep_order or not to.writing.spells_as_usual:
             raise InputError(
                 "rows that are not in memory are shuffled, and published as they are. An order, an encoding, a decimal "
                 "mark or a way to hide formulas has no effect.",
@@ -456,7 +454,7 @@ def _dialect_of_file(writing: Writing, delimiter: str) -> Dialect:
 def _check_folders_of(by: str, to: Destination, edition: Edition) -> None:
     """Raise an error where a table in memory cannot be written as folders."""
     check_by(by, to.path, edition.columns, edition.pseudonyms)
-    if to.order == "kept":
+    if to.keep_order:
         raise InputError(
             f"the order of rows was to be kept, and {to.path.name!r} is a folder for each cell of {by!r}.",
             hint="write one file, or leave the order to chance.",

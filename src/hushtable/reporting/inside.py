@@ -35,14 +35,7 @@ from hushtable.reporting.document import (
     format_share,
     row_of,
 )
-from hushtable.reporting.released import (
-    CLAUSES,
-    MOST_LOOKED_AT,
-    Released,
-    section_on_decision,
-    section_on_limitations,
-    section_on_tests,
-)
+from hushtable.reporting.released import CLAUSES, MOST_LOOKED_AT, Released, closing_sections, section_on_tests
 from hushtable.reporting.risk import fewer_than, people_of, share_below
 from hushtable.risk import RiskAssessment, cumulative_shares, record_bands
 from hushtable.risk.assess import assess
@@ -266,10 +259,7 @@ def sections(released: Released) -> tuple[Section, ...]:
         section_on_risk_after(released, before, after),
         utility_task.result(),
         _section_on_kept_columns(released),
-        section_on_tests(released),
-        section_on_limitations(released),
-        section_on_reproduction(released),
-        section_on_decision(),
+        *closing_sections(released, section_on_tests(released), section_on_reproduction(released)),
     )
 
 

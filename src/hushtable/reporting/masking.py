@@ -17,13 +17,7 @@ from hushtable.reporting.document import (
     format_share,
 )
 from hushtable.reporting.inside import section_on_reproduction
-from hushtable.reporting.released import (
-    CLAUSES,
-    Released,
-    section_on_decision,
-    section_on_limitations,
-    section_on_tests,
-)
+from hushtable.reporting.released import CLAUSES, Released, closing_sections, section_on_tests
 from hushtable.wording import join_names
 
 
@@ -33,10 +27,7 @@ def sections(release: MaskedRelease, released: Released) -> tuple[Section, ...]:
         facts_section(release.facts),
         _section_on_changes(release),
         _section_on_guesses(release, released),
-        section_on_tests(released),
-        section_on_limitations(released),
-        section_on_reproduction(released),
-        section_on_decision(),
+        *closing_sections(released, section_on_tests(released), section_on_reproduction(released)),
     )
 
 

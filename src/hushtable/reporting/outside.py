@@ -32,14 +32,7 @@ from hushtable.reporting.document import (
     Table,
     facts_section,
 )
-from hushtable.reporting.released import (
-    CLAUSES,
-    Released,
-    describe_reference,
-    section_on_decision,
-    section_on_limitations,
-    section_on_tests,
-)
+from hushtable.reporting.released import CLAUSES, Released, closing_sections, describe_reference, section_on_tests
 from hushtable.risk import size_bands
 from hushtable.wording import join_names
 
@@ -47,38 +40,23 @@ MIN_RECORDS_SHOWN: Final = 11
 """Records of the smallest cell that may be shown: the rule of the US Centers for Medicare and Medicaid Services."""
 
 
-def merge_bands(
-    labels: Sequence[str], records: Sequence[int], min_records: int = MIN_RECORDS_SHOWN
-) -> tuple[tuple[str, int], ...]:
-    """Merge neighbouring bands until each holds enough records, or none.
+def merge_bands(labels: Sequence[str], records: Sequence[int]) -> tuple[tuple[str, int], ...]:
+    """Merge neighbouring bands until each holds enough records; of none where all records together are too few.
 
-    Parameters
-    ----------
-    labels : sequence of str
-        Of the bands, in order: ``"2"``, ``"3 to 4"``.
-    records : sequence of int
-        Of each band.
-    min_records : int
+    Nothing is left out, so that no total tells what is not shown.
 
-    Returns
-    -------
-    tuple of (label, records)
-        Bands that hold something, in order; none where all records together are too few. Nothing is left out, so
-        that no total tells what is not shown.
-
-    Examples
-    --------
     >>> merge_bands(["5 to 9", "10 to 19", "20 to 49"], [7, 30, 25])
     (('5 to 19', 37), ('20 to 49', 25))
     """
     bands: list[tuple[str, int]] = []
     for label, n in zip(labels, records, strict=True):
-        if n:
-            bands.append(_merge_pair(bands.pop(), (label, n)) if bands and bands[-1][1] < min_records else (label, n))
-    if len(bands) > 1 and bands[-1][1] < min_records:
-        last = bands.pop()
-        bands.append(_merge_pair(bands.pop(), last))
-    return tuple(bands) if bands and bands[0][1] >= min_records else ()
+        if n and bands and bands[-1][1] < MIN_RECORDS_SHOWN:
+            bands[-1] = _merge_pair(bands[-1], (label, n))
+        elif n:
+            bands.append((label, n))
+    if len(bands) > 1 and bands[-1][1] < MIN_RECORDS_SHOWN:
+        bands[-2:] = [_merge_pair(*bands[-2:])]
+    return tuple(bands) if bands and bands[0][1] >= MIN_RECORDS_SHOWN else ()
 
 
 def _merge_pair(first: tuple[str, int], second: tuple[str, int]) -> tuple[str, int]:
@@ -99,10 +77,7 @@ def sections(released: Released) -> tuple[Section, ...]:
         _section_on_request(released, facts),
         _section_on_data(released),
         _section_on_risk_after(released),
-        section_on_tests(released, is_external=True),
-        section_on_limitations(released),
-        _section_on_reproduction(released),
-        section_on_decision(),
+        *closing_sections(released, section_on_tests(released, is_external=True), _section_on_reproduction(released)),
     )
 
 

@@ -7,13 +7,7 @@ from typing import Final, Literal
 from hushtable.perturbation import TITLES, PerturbationTradeoff, PerturbedRelease
 from hushtable.reporting.document import Block, CellContent, Chart, Paragraph, Quantity, Section, Table, facts_section
 from hushtable.reporting.inside import section_on_reproduction
-from hushtable.reporting.released import (
-    CLAUSES,
-    Released,
-    section_on_decision,
-    section_on_limitations,
-    section_on_tests,
-)
+from hushtable.reporting.released import CLAUSES, Released, closing_sections, section_on_tests
 
 _LINKAGE_NOTE: Final = (
     "Released records whose nearest original record on the perturbed columns is their own, ties shared: up to "
@@ -23,14 +17,12 @@ _LINKAGE_NOTE: Final = (
 
 def sections(release: PerturbedRelease, released: Released) -> tuple[Section, ...]:
     """Return the sections of a perturbed table."""
+    tests = section_on_tests(released) if released.quasi_identifiers else _section_on_tests(release)
     return (
         facts_section(release.facts),
         _section_on_loss(release),
         _section_on_risk(release),
-        section_on_tests(released) if released.quasi_identifiers else _section_on_tests(release),
-        section_on_limitations(released),
-        section_on_reproduction(released),
-        section_on_decision(),
+        *closing_sections(released, tests, section_on_reproduction(released)),
     )
 
 

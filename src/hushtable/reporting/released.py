@@ -168,7 +168,12 @@ def _describe_inference(released: Released) -> str:
     return " ".join(parts)
 
 
-def section_on_limitations(released: Released) -> Section:
+def closing_sections(released: Released, tests: Section, reproduction: Section) -> tuple[Section, ...]:
+    """Return the sections with which every report of a release ends."""
+    return tests, _section_on_limitations(released), reproduction, _section_on_decision()
+
+
+def _section_on_limitations(released: Released) -> Section:
     """Report what the release does not protect from."""
     claim = released.claim
     if not isinstance(claim, (Classes, Matchings)):
@@ -201,7 +206,7 @@ def section_on_limitations(released: Released) -> Section:
     return Section("unprotected", "What is not protected", (Points(tuple(points)),), CLAUSES["unprotected"])
 
 
-def section_on_decision() -> Section:
+def _section_on_decision() -> Section:
     """Return a form for those who decide."""
     form = Form(
         ("role", "name", "decision and conditions", "date, signature"), ("Prepared by", "Checked by", "Approved by")

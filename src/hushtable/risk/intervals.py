@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from statistics import NormalDist
+from typing import Any
 
 
 def standard_score(confidence: float = 0.95) -> float:
@@ -39,3 +40,41 @@ def excess_risk(attack: tuple[float, float], control: tuple[float, float]) -> tu
 def clip_interval(low: float, high: float) -> tuple[float, float]:
     """Return an interval of a rate with its ends brought into [0, 1], each by itself."""
     return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+
+
+class HitRates:
+    """What follows from the counts of an attack that looks for some and hits so many of them."""
+
+    __slots__: tuple[str, ...] = ()
+
+    n_right: int | None
+
+    @property
+    def hits(self) -> tuple[int, int]:
+        """How many are hit, and of how many."""
+        raise NotImplementedError
+
+    @property
+    def rate(self) -> float:
+        """Of those looked for, the share that is hit, in [0, 1]. Higher is riskier."""
+        n_hit, n = self.hits
+        return n_hit / n
+
+    @property
+    def right_rate(self) -> float | None:
+        """Of those looked for, the share that is hit rightly; None where nobody can tell."""
+        return None if self.n_right is None else self.n_right / self.hits[1]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of the rate, where those looked for are a sample."""
+        return self._wilson_interval()
+
+    def _wilson_interval(self) -> tuple[float, float]:
+        centre, error = wilson_interval(*self.hits)
+        return clip_interval(centre - error, centre + error)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        counts = {name: getattr(self, name) for name in self.__slots__}
+        return {**counts, "rate": self.rate, "interval": list(self.interval), "right_rate": self.right_rate}

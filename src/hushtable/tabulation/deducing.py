@@ -55,7 +55,7 @@ class Deduction:
         return np.equal(self.low, self.high)
 
 
-def deduce(system: CellSystem, *, programme: bool = True) -> Deduction:
+def deduce(system: CellSystem) -> Deduction:
     """Deduce bounds of all cells, and which are determined.
 
     Raises
@@ -74,7 +74,7 @@ def deduce(system: CellSystem, *, programme: bool = True) -> Deduction:
             _fix_by_sums(system, low, high, solved)
         if int((low < high).sum()) < n_open:
             continue
-        if not programme or is_complete or not n_open:
+        if is_complete or not n_open:
             return Deduction(low, high, is_complete or not n_open, is_proven)
         tight, confirmed = find_tight_bounds(system, low, high)
         is_proven &= confirmed or not len(tight)

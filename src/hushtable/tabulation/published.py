@@ -101,13 +101,7 @@ class PublishedTables(StatesFacts):
             A file cannot be written, or must not be.
         """
         published = frames.read(self.frame)
-        to = Destination(
-            Path(path),
-            order="kept",
-            audience="external" if external else "internal",
-            overwrite=overwrite,
-            inputs=self.inputs,
-        )
+        to = Destination(Path(path), keep_order=True, external=external, overwrite=overwrite, inputs=self.inputs)
         return write(TableContent(Edition(published, columns=published.columns), self.claim), to, self.to_dict())
 
 

@@ -26,7 +26,7 @@ from hushtable.risk.attacks.fitting import (
     values_of,
 )
 from hushtable.risk.attacks.scoring import BestMatches, check_eccentricity, find_best_matches
-from hushtable.risk.intervals import clip_interval, wilson_interval
+from hushtable.risk.intervals import HitRates
 from hushtable.risk.nearness import Reaches, check_tolerance, reaches_of
 from hushtable.tables import Table, persons_of
 from hushtable.wording import StatesFacts, join_names
@@ -35,7 +35,7 @@ _DRAWS_PER_WRONG_RECORD: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Trials:
+class Trials(HitRates):
     """What somebody achieves who knows so many records of a person."""
 
     n_known: int  # records that are known
@@ -49,27 +49,14 @@ class Trials:
     n_best: int | None = None  # with a score: nobody else has the highest one, by whatever margin
 
     @property
-    def rate(self) -> float:
-        """Of the persons looked for, the share that is found, in [0, 1]. Higher is riskier."""
-        return self.n_found / self.n_trials
-
-    @property
-    def right_rate(self) -> float | None:
-        """Of the persons looked for, the share that is found rightly; None where nobody can tell."""
-        return None if self.n_right is None else self.n_right / self.n_trials
+    def hits(self) -> tuple[int, int]:
+        """How many persons are found, and of how many who were looked for."""
+        return self.n_found, self.n_trials
 
     @property
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of the rate among all who have so many records; the rate itself if all were tried."""
-        if self.n_trials == self.n_persons:
-            return self.rate, self.rate
-        centre, error = wilson_interval(self.n_found, self.n_trials)
-        return clip_interval(centre - error, centre + error)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        counts = {name: getattr(self, name) for name in self.__slots__}
-        return {**counts, "rate": self.rate, "interval": list(self.interval), "right_rate": self.right_rate}
+        return (self.rate, self.rate) if self.n_trials == self.n_persons else self._wilson_interval()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

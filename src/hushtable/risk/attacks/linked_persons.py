@@ -11,11 +11,11 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.errors import InputError
 from hushtable.risk.attacks.fitting import PlaceAxis
 from hushtable.risk.attacks.scoring import find_best_matches
-from hushtable.risk.intervals import clip_interval, wilson_interval
+from hushtable.risk.intervals import HitRates
 
 
 @dataclass(frozen=True, slots=True)
-class LinkedPersons:
+class LinkedPersons(HitRates):
     """What all records of each outside person find together, some of which may be wrong.
 
     Attributes
@@ -44,30 +44,9 @@ class LinkedPersons:
     few: int
 
     @property
-    def rate(self) -> float:
-        """Of the outside persons, the share that is linked with one released person, in [0, 1]. Higher is riskier."""
-        return self.n_found / self.n_persons
-
-    @property
-    def right_rate(self) -> float | None:
-        """Of the outside persons, the share that is linked with themselves; None where nobody knows."""
-        return None if self.n_right is None else self.n_right / self.n_persons
-
-    @property
     def hits(self) -> tuple[int, int]:
         """How many persons are linked, and of how many."""
         return self.n_found, self.n_persons
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the rate, where the outside persons are a sample of all whom others may know."""
-        centre, error = wilson_interval(*self.hits)
-        return clip_interval(centre - error, centre + error)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return it as plain values."""
-        counts = {name: getattr(self, name) for name in self.__slots__}
-        return {**counts, "rate": self.rate, "interval": list(self.interval), "right_rate": self.right_rate}
 
 
 def link_persons(

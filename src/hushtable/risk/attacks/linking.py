@@ -27,14 +27,14 @@ from hushtable.risk.attacks.fitting import (
 )
 from hushtable.risk.attacks.linked_persons import LinkedPersons, link_persons
 from hushtable.risk.attacks.scoring import check_eccentricity
-from hushtable.risk.intervals import clip_interval, excess_risk, wilson_interval
+from hushtable.risk.intervals import HitRates, clip_interval, excess_risk, wilson_interval
 from hushtable.risk.nearness import check_tolerance, classes_of
 from hushtable.tables import Mismatch, Table, describe_values, has_too_few, persons_of, warn_of_mismatches
 from hushtable.wording import StatesFacts, careful, join_names
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class Linked(HitRates):
     """What records of an outside table find.
 
     Attributes
@@ -66,30 +66,9 @@ class Linked:
     few: int
 
     @property
-    def rate(self) -> float:
-        """Of the outside records, the share that fits one released record alone, in [0, 1]. Higher is riskier."""
-        return self.n_one_record / self.n_records
-
-    @property
-    def right_rate(self) -> float | None:
-        """Of the outside records, the share that is linked with its own released record; None where nobody knows."""
-        return None if self.n_right is None else self.n_right / self.n_records
-
-    @property
     def hits(self) -> tuple[int, int]:
         """How many records are linked, and of how many."""
         return self.n_one_record, self.n_records
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the rate, where the outside records are a sample of all that others may hold."""
-        centre, error = wilson_interval(*self.hits)
-        return clip_interval(centre - error, centre + error)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        counts = {name: getattr(self, name) for name in self.__slots__}
-        return {**counts, "rate": self.rate, "interval": list(self.interval), "right_rate": self.right_rate}
 
 
 @dataclass(frozen=True, slots=True)
