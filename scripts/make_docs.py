@@ -58,6 +58,8 @@ ABOVE = re.compile(
 # What mkdocstrings writes around what it does not find: a dash, and a second pair of brackets.
 UNDESCRIBED = re.compile(r'–\s*<div class="doc-md-description">\s*</div>')
 UNTYPED = re.compile(r"\(<code>\(((?:(?!</code>).)*)\)</code>\)", re.DOTALL)
+# A page that a docstring names.
+GUIDE = re.compile(r"\bdocs/([\w/-]+)\.md\b")
 SCREEN = re.compile(r"!\[([^\]]+)\]\((screens/page_[a-z_]+)\.png\)")
 
 
@@ -91,7 +93,8 @@ def main() -> int:
     guides_first(HTML / "search.json")
     for page in (HTML / "reference" / "api").glob("*.html"):
         text = UNDESCRIBED.sub("", page.read_text(encoding="utf-8"))
-        page.write_text(UNTYPED.sub(r"(<code>\1</code>)", text), encoding="utf-8")
+        text = UNTYPED.sub(r"(<code>\1</code>)", text)
+        page.write_text(GUIDE.sub(r'<a href="../../\1.html">\g<0></a>', text), encoding="utf-8")
     broken = [*broken_links(), *not_on_home()]
     print(*broken, sep="\n")
     print(f"{sum(1 for _ in HTML.rglob('*.html'))} pages, {len(broken)} broken links")
