@@ -56,10 +56,10 @@ def explain_two_releases(now: Publication, before: Publication, person: str | No
     shared = [name for name in now.sensitive if name in before.table.frame.columns]
     sets = [name for name in columns_of_sets(now) if name in shared]
     reasons = {
-        "linked releases": _NO_PSEUDONYM,
         "shared persons": _UNKNOWN_PERSONS if person is None else lack or _NOBODY_IN_BOTH,
         "intersection": lack or _NOBODY_FITS,
         **dict.fromkeys(("joined", "left"), lack or _NOT_COVERED),
+        "linked releases": _NO_PSEUDONYM,
     }
     if now.table.source is None:
         return {**reasons, "intersection": UNKNOWN_PEOPLE}
