@@ -227,7 +227,7 @@ _GROUPS: Final = {
             "hushtable attack original.csv synthetic.csv --fail-above singling-out=0.1",
         ),
     },
-    "Publish something else than records": {
+    "Publish tables, or records with changed values": {
         "tabulating.tables": (
             "hushtable tables people.csv --by sex,education -o table.csv",
             "hushtable tables people.csv --by sex,education --by occupation -o tables.csv",
