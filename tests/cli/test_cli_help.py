@@ -42,6 +42,12 @@ def test_a_command_with_many_options_has_them_in_groups(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_the_headings_of_a_command_fit_60_columns(name):
+    for each in GROUP.get_command(ROOT, name).params:
+        assert len(getattr(each, "rich_help_panel", None) or "") <= 54
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_help_says_what_to_pass_and_not_its_type(name):
     command = GROUP.get_command(ROOT, name)
     help_option = command.get_help_option(ROOT)

@@ -227,7 +227,7 @@ _GROUPS: Final = {
             "hushtable attack original.csv synthetic.csv --fail-above singling-out=0.1",
         ),
     },
-    "Publish something else than records": {
+    "Publish tables, or records with changed values": {
         "tabulating.tables": (
             "hushtable tables people.csv --by sex,education -o table.csv",
             "hushtable tables people.csv --by sex,education --by occupation -o tables.csv",
@@ -310,9 +310,11 @@ def build_app(*wanted: str) -> typer.Typer:
 
 
 def _help_of_all() -> str:
-    """Say what the command is for, and the three lines that most jobs need."""
+    """Say what the command is for, the three lines that most jobs need, and where others are."""
     purpose = translate("Find what identifies people in a table, hide it with the least loss, prove it.")
-    return f"{purpose}\n\n{_lines_of_help(translate('Three commands make most releases:'), _FIRST_STEPS)}"
+    steps = _lines_of_help(translate("Three commands make most releases:"), _FIRST_STEPS)
+    more = translate("The --help of each command has three examples. Many use the files of `hushtable demo`.")
+    return f"{purpose}\n\n{steps}\n\n{more}"
 
 
 def _lines_of_help(title: str, examples: Sequence[str]) -> str:
@@ -537,6 +539,12 @@ def _root(
     log: Annotated[
         Path | None,
         typer.Option(_LOG, metavar="FILE", help="Append what happens to a file, as JSON lines."),
+    ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            _LANGUAGE, metavar="|".join(LANGUAGES), help="Language of messages. Default: HUSHTABLE_LANGUAGE, or en."
+        ),
     ] = None,
     traceback: Annotated[
         bool, typer.Option(_TRACEBACK, help="Show where an error comes from; may show cells.")

@@ -206,7 +206,7 @@ Eccentricity = Annotated[
         min=0,
     ),
 ]
-Few = Annotated[int, option("Also count the persons who are among fewer than so many.", min=1)]
+Few = Annotated[int, option("Also count the persons whom an attacker narrows down to fewer than N.", min=1)]
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def unicity(
     reading: ReadingOptions,
     fail: Annotated[list[str] | None, fail_above(_UNICITY_FIGURES)] = None,
 ) -> None:
-    """Count the persons whom an attacker finds who roughly knows a few of their records."""
+    """Count the persons that an attacker finds by roughly knowing a few of their records."""
     from hushtable.risk import unicity as unicity_
 
     limits = limits_of(fail, _UNICITY_FIGURES)

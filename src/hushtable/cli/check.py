@@ -93,7 +93,9 @@ class ReaderOptions:
         None, "A hidden cell of one contributor, who knows its value: g=a,h=x. Once for each.", metavar="A=LABEL,..."
     )
     negative: bool = field(False, "A hidden sum may be below 0.", "--negative")
-    threshold: int | None = field(None, "A count below is small: shown it fails, hidden it must look large.", min=2)
+    threshold: int | None = field(
+        None, "Counts below this are small: a shown one fails, a hidden one must look large.", min=2
+    )
     seconds: Seconds = None
 
     @property

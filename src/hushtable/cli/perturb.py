@@ -79,7 +79,7 @@ def perturb(
     results: Results,
     reading: ReadingOptions,
 ) -> None:
-    """Write a table with numbers and categories that are near the true ones, and not them.
+    """Write a table in which values near the true ones replace numbers and categories.
 
     Microaggregation is k-anonymity on the columns, which is verified. All other methods are only stated: no file can
     show what they did. The risk of linkage that is left is printed.

@@ -53,7 +53,7 @@ class RequestOptions:
 
 @dataclass(frozen=True)
 class Changes:
-    """What else the policy shall say, for once."""
+    """Changes of the policy, for this run."""
 
     ask: RoleToAsk = None
     person: Person = None

@@ -36,7 +36,7 @@ class TableOptions:
 
     policy: PolicyFile = None
     by: list[str] | None = field(None, "Columns of a table; give it again for each further table.", metavar="A,B")
-    value: str | None = field(None, "Column of amounts to sum. Default: count.", metavar="COLUMN")
+    value: str | None = field(None, "Column of amounts to sum. Default: count records.", metavar="COLUMN")
     person: Person = None
     hierarchy: list[str] | None = field(
         None, "Which labels add up to which: a table with a column for each level, or .hrc.", metavar="A=FILE"
