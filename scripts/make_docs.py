@@ -55,6 +55,10 @@ TOPICS = {
 ABOVE = re.compile(
     r"\]\((?:\.\./)+(README\.md|CHANGELOG\.md|CITATION\.cff|CONTRIBUTING\.md|src/[^)]*|benchmarks/[^)]*)\)"
 )
+# What mkdocstrings writes around what it does not find: a dash, and a second pair of brackets.
+UNDESCRIBED = re.compile(r'–\s*<div class="doc-md-description">\s*</div>')
+UNTYPED = re.compile(r"\(<code>\(((?:(?!</code>).)*)\)</code>\)", re.DOTALL)
+SCREEN = re.compile(r"!\[([^\]]+)\]\((screens/page_[a-z_]+)\.png\)")
 
 
 def main() -> int:
@@ -68,7 +72,8 @@ def main() -> int:
     for page in PAGES.rglob("*.md"):
         # What lies above the docs is in the repository, and not on the site.
         text = page.read_text(encoding="utf-8").replace("](../SECURITY.md)", "](security.md)")
-        page.write_text(ABOVE.sub("](index.md)" if page.parent == PAGES else "](../index.md)", text), encoding="utf-8")
+        text = ABOVE.sub("](index.md)" if page.parent == PAGES else "](../index.md)", text)
+        page.write_text(SCREEN.sub(narrow_too, text), encoding="utf-8")
     for name, text in {**api(), **commands(), "files.md": files()}.items():
         path = PAGES / "reference" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,10 +89,21 @@ def main() -> int:
     for menu in HTML.rglob("SUMMARY.html"):
         menu.unlink()
     guides_first(HTML / "search.json")
+    for page in (HTML / "reference" / "api").glob("*.html"):
+        text = UNDESCRIBED.sub("", page.read_text(encoding="utf-8"))
+        page.write_text(UNTYPED.sub(r"(<code>\1</code>)", text), encoding="utf-8")
     broken = [*broken_links(), *not_on_home()]
     print(*broken, sep="\n")
     print(f"{sum(1 for _ in HTML.rglob('*.html'))} pages, {len(broken)} broken links")
     return 1 if ended.returncode or warned or broken else 0
+
+
+def narrow_too(screen: re.Match[str]) -> str:
+    """Return a screen that is the narrow one where the page is narrow: there, words of the wide one are too small."""
+    words, name = screen.groups()
+    wide, narrow = f'<img alt="{words}" src="{name}.png">', f"{name}_400.png"
+    source = f'<source media="(max-width: 45em)" srcset="{narrow}">' if (PAGES / narrow).is_file() else ""
+    return f"<picture>{source}{wide}</picture>"
 
 
 def api() -> dict[str, str]:
@@ -142,7 +158,7 @@ def commands() -> dict[str, str]:
         command = group.get_command(context, name)
         summary, _, examples = (command.help or "").partition("\n\n\b\n")
         shown = "\n".join(f"$ {line}" for line in examples.splitlines()[1:])
-        parts = [f"# hushtable {name}", summary, f"```console\n{shown}\n```", *_options(command)]
+        parts = [f"# hushtable {name}", summary, f"```console\n{shown}\n```", *_options(command, context)]
         texts[f"commands/{name}.md"] = "\n\n".join(parts) + "\n"
         panels.setdefault(command.rich_help_panel, []).append((name, " ".join(summary.partition("\n\n")[0].split())))
     index = ["# Commands", "`hushtable COMMAND --help` shows what its page shows."]
@@ -156,29 +172,35 @@ def commands() -> dict[str, str]:
     return texts | {"commands/index.md": "\n\n".join(index) + "\n", "commands/SUMMARY.md": "\n".join(listed) + "\n"}
 
 
-def _options(command: typer.core.TyperCommand) -> Iterator[str]:
+def _options(command: typer.core.TyperCommand, context: typer.Context) -> Iterator[str]:
     """Yield a table for each group of the options of a command, as ``--help`` has them."""
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {"Arguments": [], "Options": []}
     for parameter in command.params:
         if getattr(parameter, "hidden", False) or parameter.name == "help":
             continue
         argument = not parameter.opts[0].startswith("-")
-        spelled = ", ".join([*parameter.opts, *parameter.secondary_opts])
-        meta = f" {parameter.metavar}" if parameter.metavar else ""
         text = getattr(parameter, "help", "") or ""
-        if parameter.default not in (None, False, "", ()) and not callable(parameter.default):
-            text += f" Default: `{cell(str(parameter.default))}`."
+        is_told = parameter.show_default and not callable(parameter.default)
+        # Not by equality alone: 0 equals False, and is told.
+        if is_told and parameter.default not in (None, "", ()) and parameter.default is not False:
+            text += f" Default: `{parameter.default}`."
+        if parameter.required:
+            text += " Required."
         title = getattr(parameter, "rich_help_panel", None) or ("Arguments" if argument else "Options")
-        shown = (parameter.metavar or spelled) if argument else f"{spelled}{meta}"
-        groups.setdefault(title, []).append(f"| `{cell(shown)}` | {cell(text)} |")
+        shown = parameter.metavar or parameter.opts[0] if argument else parameter.get_help_record(context)[0]
+        groups.setdefault(title, []).append(f"| {cell(f'`{shown}`')} | {cell(text)} |")
     for title, rows in groups.items():
-        yield f"## {title}"
-        yield "\n".join(["| option | what it is |", "|---|---|", *rows])
+        if rows:
+            yield f"## {title}"
+            head = "argument" if title == "Arguments" else "option"
+            yield "\n".join([f"| {head} | what it is |", "|---|---|", *rows])
 
 
 def cell(text: str) -> str:
-    """Return a text as a cell of a table."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    """Return a text as a cell of a table; what stands in code is shown as it is."""
+    parts = " ".join(text.split()).split("`")
+    shown = (part if i % 2 else part.replace("|", "\\|").replace("<", "&lt;") for i, part in enumerate(parts))
+    return "`".join(shown)
 
 
 def files() -> str:

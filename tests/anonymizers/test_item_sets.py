@@ -397,6 +397,15 @@ def test_risk_is_measured_item_by_item() -> None:
     (found,) = (each for each in release.attack(release).attacks if each.name == "homogeneity")
     assert (found.n_found, found.fell) == (3, True)
     assert "sets of items" in release.attack(release).untried["intersection"]
+    # Another column is intersected, and this one still leaves a doubt.
+    both = table.with_columns(sick=pl.Series(["x", "y", "z"] * 2))
+    release = ht.anonymize(both, quasi_identifiers=["age"], models=[ht.KAnonymity(3)], sensitive=["ill", "sick"],
+                           specs=SETS)  # fmt: skip
+    found = release.attack(release)
+    assert "intersection" in {each.name for each in found.attacks}
+    assert found.unjudged == ("intersection, in column ill",)
+    assert found.max_fell == len({*found.fell, "intersection"})
+    assert found.doubt.startswith("intersection could not be judged (column 'ill' holds sets")
 
 
 def test_the_codebook_says_how_sets_are_written() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 
 import hushtable as ht
 from command import done, run
@@ -191,6 +192,16 @@ def test_persons_are_counted_where_they_have_several_records() -> None:
     assert found.n_found <= 2
 
 
+def test_the_original_of_a_rounded_column_is_rounded_before_it_is_attacked(folder: Path) -> None:
+    # The manifest declares whole numbers, which those of the original are not.
+    numbers = pl.when(pl.col("s") == "a").then(11.5).otherwise(29.5)
+    SIX.with_columns(s=numbers).write_csv("six.csv")
+    (folder / "policy.yaml").write_text(POLICY.replace("s: sensitive}", "s: {role: sensitive, round: 10}}"))
+    done("anonymize", "six.csv", "-p", "policy.yaml", "-o", "out.csv")
+    assert by_command("--original", "six.csv") == (2, None)
+    assert by_command("--original", "six.csv", "-p", "policy.yaml") == (2, None)
+
+
 @pytest.mark.parametrize(
     ("method", "why"),
     [
@@ -209,9 +220,77 @@ def test_of_other_methods_it_is_said_that_it_is_not_judged(method: object, why: 
 def test_a_class_that_the_policy_would_have_cut_is_not_judged(folder: Path) -> None:
     # Without the margin it would have been cut: the policy is another one.
     SIX.with_columns(s=pl.Series(["a", "b", "a", "b", "a", "b"])).write_csv("mixed.csv")
-    done("anonymize", "mixed.csv", "-p", "policy.yaml", "-o", "out.csv", "--set", "method.mondrian.margin=2")
+    options = ("-o", "out.csv", "--set", "method.mondrian.margin=2")
+    done("anonymize", "mixed.csv", "-p", "policy.yaml", *options, "--external")
     entries = json.loads(run("attack-release", "out.csv", "--original", "mixed.csv", "-p", "policy.yaml", "--json").out)
     assert any(each.startswith("cuts not made, in 1 classes") for each in entries["untried"])
+
+
+def test_a_release_is_attacked_by_the_margin_that_its_manifest_records(folder: Path) -> None:
+    done("anonymize", "six.csv", "-p", "policy.yaml", "-o", "out.csv")
+    # By this margin fewer cuts were allowed, and fewer tell something.
+    (folder / "wider.yaml").write_text(POLICY.replace("recoding: tight", "recoding: tight, margin: 1"))
+    assert by_command("--original", "six.csv", "-p", "wider.yaml") == (2, None)
+    told = run("attack-release", "out.csv", "--original", "six.csv", "-p", "wider.yaml")
+    assert "careful: the policy differs from the one in the manifest in method" in told.err
+    assert "careful" not in run("attack-release", "out.csv", "--original", "six.csv", "-p", "policy.yaml").err
+
+
+GATE = ("attack-release", "out.csv", "--original", "four.csv", "--fail-above")
+
+
+@pytest.fixture
+def four(folder: Path) -> None:
+    # Nobody knows who of the halves has which value: the release falls to no attack.
+    pl.DataFrame({"x": [1, 2, 3, 4], "s": ["a", "a", "b", "b"]}).write_csv("four.csv")
+    done("anonymize", "four.csv", "-p", "policy.yaml", "-o", "out.csv")
+
+
+@pytest.mark.usefixtures("four")
+def test_a_gate_fails_where_an_attack_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(*GATE, "count=0").code == 0
+    monkeypatch.setattr(untaken_cuts, "_MAX_CELLS_JUDGED", 1)
+    stopped = run(*GATE, "count=0")
+    assert stopped.code == 1
+    assert "count cannot be said to be at most 0: cuts not made could not be judged (classes whose" in stopped.err
+    # It is one attack at most; and without the people nobody asked for it.
+    assert run(*GATE, "count=1").code == 0
+    assert run("attack-release", "out.csv", "--fail-above", "count=0").code == 0
+    entries = json.loads(run(*GATE, "count=0", "--json", "--external").out)
+    assert entries["unjudged"] == ["cuts not made"]
+    assert "1 classes" not in json.dumps(entries)
+
+
+@pytest.mark.usefixtures("four")
+@pytest.mark.parametrize(
+    ("method", "why"), [("full_domain", "may tell more"), ("{mondrian: {cut: median, exchange: true}}", "exchanged")]
+)
+def test_a_gate_fails_where_a_method_is_not_attacked_that_may_tell_more(method: str, why: str) -> None:
+    done("anonymize", "four.csv", "-p", "policy.yaml", "-o", "out.csv", "--force", "--set", f"method={method}")
+    failed = run(*GATE, "count=0")
+    assert (failed.code, why in failed.err) == (1, True)
+    # By k-anonymity alone no value kept a class from being cut: the attack does not apply.
+    done("anonymize", "four.csv", "-p", "policy.yaml", "-o", "out.csv", "--force", "--set", f"method={method}",
+         "--set", "models=[k-anonymity: 2]")  # fmt: skip
+    assert "could not be judged" not in run(*GATE, "count=0").err
+
+
+@pytest.mark.usefixtures("four")
+@pytest.mark.parametrize("n", [0, 1])
+def test_a_pipeline_fails_where_an_attack_was_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    monkeypatch.setattr(untaken_cuts, "_MAX_CELLS_JUDGED", 1)
+    entries = {**yaml.safe_load(POLICY)}
+    steps = {
+        "Loader": {"four": {"filepath": "four.csv"}},
+        "Anonymizer": {"two": {name: entry for name, entry in entries.items() if name != "version"}},
+        "Evaluator": {"tried": {"method": "attack", "limit": {"n_fell": n}}},
+        "Reporter": {"all": {"method": "save_report", "granularity": ["global"]}},
+    }
+    (folder / "run.yaml").write_text(yaml.safe_dump(steps, sort_keys=False))
+    made = ht.Pipeline.read("run.yaml").run("made")
+    assert any("cuts not made could not be judged" in each for each in made.failures) is (n == 0)
+    [details] = folder.rglob("*global*.csv")
+    assert pl.read_csv(details.read_bytes())["tried_n_unjudged"].to_list() == [1]
 
 
 def test_classes_whose_cells_fit_others_too_are_not_judged() -> None:

@@ -64,6 +64,6 @@ def test_help_shows_groups_under_their_headings_in_the_order_of_need(monkeypatch
     lines = done("anonymize", "--help").out.splitlines()
     assert max(map(len, lines)) <= 80
     headings = [line.strip("╭─╮ ") for line in lines if line.startswith("╭─")]
-    assert headings[:3] == ["Arguments", "Options", "What the release shall hold: a policy, or quasi-identifiers and k"]
+    assert headings[:3] == ["Arguments", "Options", "What the release must meet: a policy, or --qi and --k"]
     assert headings[-1] == "What is printed"
     assert len(headings) == len(set(headings)) == 8

@@ -31,7 +31,8 @@ def options(table, name="out.csv"):
 def test_writes_both_files_and_says_what_it_did(table):
     outcome = done("mask-dependence", *options(table))
     assert "exactly independent of cluster" in outcome.out
-    assert "independent of 5 clusters of income and saving, in 40 records; 1 were left out" in outcome.out
+    assert "Independence from 5 clusters of income and saving holds for race, in 40 records." in outcome.out
+    assert "Left out to make clusters equal: 1." in outcome.out
     assert "not people" in outcome.out
     assert sorted(tree(table.parent)) == ["in.csv", "out.clusters.csv", "out.csv", "out.csv.manifest.json"]
     assert pl.read_csv(table.with_name("out.csv")).columns == ["race", "town", "cluster"]

@@ -298,7 +298,7 @@ def test_the_command_refuses(here: Path, options: list[str]) -> None:
     taken = done("anonymize", "in.csv", "-o", "out.csv", *options, "--set", "accept.day=no register has it", "-v")
     assert "accepted: day (no register has it)\n" in taken.out
     assert "on the column kept as it is and not accepted, 0 of 60 records are unique" in taken.out
-    assert "careful: a reader who also knows day finds 60 of 60 records: round it" in taken.out
+    assert "careful: a reader who also knows day finds 60 of 60 records.\n" in taken.out
     assert WORD not in taken.out
 
 

@@ -103,6 +103,28 @@ def test_where_the_file_tells_no_persons_the_manifest_vouches() -> None:
     assert "24 are, 0.2 of all" in outcome.out
 
 
+@pytest.mark.usefixtures("here")
+def test_the_original_says_whose_records_are_unique() -> None:
+    pl.concat([PEOPLE] * 2).write_csv("people.csv")
+    Path("policy.yaml").write_text(make_policy(0.5, "person: who\n"))
+    Path("strict.yaml").write_text(make_policy(0.1, "person: who\n"))
+    done("anonymize", "people.csv", "-p", "policy.yaml", "-o", "out.csv", "--force")
+    whole = ("--strict", "--original", "people.csv")
+    for options in ((), ("-p", "policy.yaml"), ("-p", "policy.yaml", "--no-manifest")):
+        assert f"holds: {CONDITION}" in done("verify", "out.csv", *whole, *options).out
+    assert ht.Policy.read("policy.yaml").verify("out.csv", original="people.csv").complete
+    # By persons, 24 records are unique of which the file shows two of each.
+    refused = run("verify", "out.csv", *whole, "-p", "strict.yaml")
+    assert (refused.code, "<= 0.1 of all: 24 are, 0.2 of all" in refused.out) == (1, True)
+    assert not ht.Policy.read("strict.yaml").verify("out.csv", original="people.csv").passed
+    # Another table, or one of which records were left out, says of nobody whose record is published.
+    data = pl.read_csv("people.csv")
+    for other in (data.with_columns(bed=pl.lit(99)), pl.concat([data, data[-1:]]), data.drop("bed")):
+        other.write_csv("other.csv")
+        left = json.loads(run("verify", "out.csv", "--original", "other.csv", "--json").out)
+        assert CONDITION in {each["condition"] for each in left["vouched"]}
+
+
 @pytest.mark.parametrize("has_persons", [False, True])
 def test_counts_are_those_of_the_definition_wherever_rows_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_persons: bool

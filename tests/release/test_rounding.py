@@ -15,6 +15,7 @@ import hushtable as ht
 from command import done, run
 from hushtable.columns import ColumnSpec, KeptRounding, from_texts, propose_step, round_series
 from hushtable.errors import ColumnError, ExposureError, HushError, InputError, PolicyError, VerificationError
+from hushtable.release import Exposure
 
 ROUNDINGS = ({"round": 100}, {"round": 0.5}, {"round": 25, "top": 3000}, {"digits": 1}, {"digits": 2, "bottom": 150},
              {"round": 30, "top": 2500, "bottom": 95}, {"top": 1999.5})  # fmt: skip
@@ -326,6 +327,40 @@ def test_a_step_is_proposed_by_which_few_are_alone():
     assert policy.with_entries({"columns.cost.round": step.round}).protect(people).exposure.n_found == step.n_alone
     column, codes = from_texts("x", ["a", "b"])
     assert propose_step(column, codes, np.ones(2, dtype=np.int64), 0.0) is None
+
+
+@pytest.mark.parametrize("person", [False, True])
+def test_proposed_steps_of_several_columns_suffice_together(person):
+    rng, n = np.random.default_rng(1), 400
+    # Each number alone is soon shared; a pair of them is not.
+    visits = pl.DataFrame(
+        {
+            "who": [f"p{i // 2}" for i in range(n)],
+            "age": rng.integers(20, 24, n),
+            "cost": rng.gamma(2, 3000, n).round(2),
+            "weight": rng.normal(70, 12, n).round(1),
+            "ward": rng.choice(["a", "b"], n),
+        }
+    )
+    columns = {"who": "identifier", "age": "quasi-identifier", **dict.fromkeys(["cost", "weight", "ward"], "other")}
+    entries = {"columns": columns, "models": [{"k-anonymity": 5}], **({"person": "who"} if person else {})}
+    policy = ht.Policy.make(entries)
+    exposure = policy.protect(visits).exposure
+    assert exposure.steps_suffice
+    assert {step.column for step in exposure.steps} == {"cost", "weight"}
+    with pytest.raises(ExposureError) as refused:
+        exposure.raise_if_unpublishable()
+    assert f"round all of these numbers: {' and '.join(step.entry for step in exposure.steps)}" in str(refused.value)
+    assert Exposure.from_dict(exposure.to_dict()) == exposure
+    followed = policy.with_entries({f"columns.{step.column}.round": step.round for step in exposure.steps})
+    assert not followed.protect(visits).exposure.is_above
+    # Where a text finds as many, no step is enough, and none is promised.
+    alone = visits.with_columns(ward=pl.Series([f"w{i}" for i in range(n)]))
+    exposure = policy.protect(alone).exposure
+    assert not exposure.steps_suffice
+    with pytest.raises(ExposureError) as refused:
+        exposure.raise_if_unpublishable()
+    assert "round" not in str(refused.value)
 
 
 def test_a_scan_proposes_a_step(tmp_path):

@@ -57,7 +57,7 @@ def test_a_kept_column_by_which_many_are_found_comes_right_behind_what_is_publis
     published, found, *_ = ht.report(release).section("summary").blocks
     most = release.exposure.told[0]
     assert (published.tone, found.tone) == ("plain", "careful")
-    assert f"finds {most.n_records:,} of {release.exposure.n_records:,} records: round it" in found.text
+    assert f"finds {most.n_records:,} of {release.exposure.n_records:,} records: make it a quasi" in found.text
 
 
 def results(release: ht.Release) -> dict[str, object]:

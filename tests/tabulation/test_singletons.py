@@ -1,5 +1,6 @@
 """Who is alone in a cell knows its value: whether he computes another cell, judged by all tables of a size."""
 
+import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -183,7 +184,8 @@ def test_a_check_tells_which_cells_are_bound_and_what_those_compute_who_are_alon
     assert alone.to_dict()["leaks"][0]["alone"] == {"g": "a", "h": "x"}
     assert {"g": "a", "h": "y"} in alone.to_dict()["leaks"][0]["computes"]
     table.write_csv(tmp_path / "t.csv")
-    told = run("check", tmp_path / "t.csv", "--alone", "g=a,h=x")
+    (hint,) = [fact for fact in found.facts if "--alone" in fact]
+    told = run("check", tmp_path / "t.csv", *shlex.split(hint.rstrip(".").partition("as in ")[2]))
     assert told.code == 1
     assert "alone in" in told.out
     with pytest.raises(ht.InputError, match="g=c, h=x, which is no hidden cell"):

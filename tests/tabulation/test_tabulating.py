@@ -170,7 +170,12 @@ def test_several_tables_are_one_problem_and_one_file(tmp_path):
     made = ht.tabulate(people, by=[["sex", "education"], ["sex", "marital_status"]], rules=ht.CellRules(30))
     verdict = made.write(tmp_path / "tables.csv")
     assert verdict.passed
-    assert run("verify", str(tmp_path / "tables.csv")).code == 0
+    judged = run("verify", str(tmp_path / "tables.csv"))
+    assert judged.code == 0
+    # Rows of tables are cells, and no records.
+    assert "holds: as many cells as the manifest says" in judged.out
+    assert judged.out.endswith(f"  {made.frame.height} cells\n")
+    assert "record" not in judged.out
     assert run("check", str(tmp_path / "tables.csv"), "--absent", "hidden", "--threshold", "30").code == 0
     manifest = json.loads((tmp_path / "tables.csv.manifest.json").read_text())
     assert manifest["optimal"]

@@ -29,4 +29,4 @@ from .preparation import (
 )
 from .protecting import carry_out as carry_out, protect as protect
 from .publish import STYLES as STYLES, publish_classes as publish_classes
-from .untaken_cuts import attack_cuts as attack_cuts, without_cuts as without_cuts
+from .untaken_cuts import CutsOrigin as CutsOrigin, attack_cuts as attack_cuts

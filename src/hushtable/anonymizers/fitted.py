@@ -168,10 +168,11 @@ class LearnedRecoding:
     def attack_cuts(self, release: Release, attacks: OwnAttacks, *, seed: int) -> OwnAttacks:
         """Return the attacks on a batch, saying that its cells were cut elsewhere."""
         from hushtable.anonymizers.untaken_cuts import without_cuts
+        from hushtable.risk import CELLS_OF_EARLIER
 
         del seed
         judges_values = any(model.needs.sensitive for model in release.models)
-        return without_cuts(attacks, "the cells come from an earlier release") if judges_values else attacks
+        return without_cuts(attacks, CELLS_OF_EARLIER) if judges_values else attacks
 
     def apply(
         self,

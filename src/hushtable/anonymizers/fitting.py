@@ -93,13 +93,11 @@ class Learner:
     def attack_cuts(self, release: Release, attacks: OwnAttacks, *, seed: int) -> OwnAttacks:
         """Add to attacks on a release the one by cuts that were not made, or why it cannot be tried."""
         # Few callers attack, and a command loads what it runs.
-        from hushtable.anonymizers.untaken_cuts import attack_cuts
+        from hushtable.anonymizers.untaken_cuts import CutsOrigin, attack_cuts
 
         meanings = {**release.hierarchies, **release.recoding.meanings()}
-        published, is_complete = release.counted.edition.frame().with_row_per_record(), release.trace.complete
-        return attack_cuts(
-            attacks, published, release.source, self.request, meanings, seed=seed, is_complete=is_complete
-        )
+        published, origin = release.counted.edition.frame().with_row_per_record(), CutsOrigin(release.trace.complete)
+        return attack_cuts(attacks, published, release.source, self.request, meanings, seed=seed, origin=origin)
 
 
 def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:

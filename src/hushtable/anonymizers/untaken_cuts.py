@@ -20,20 +20,20 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Problem
 from hushtable.anonymizers.mondrian import Mondrian, axes_of
 from hushtable.anonymizers.preparation import Request, prepare
-from hushtable.claims import find_coverage, group_rows, read_sensitive_columns
+from hushtable.claims import describe_missing_hierarchies, find_coverage, group_rows, read_sensitive_columns
 from hushtable.columns import SUPPRESSED
 from hushtable.io import Frame
 from hushtable.kernels.class_profile import COST_PER_CHARACTER, UNITS_PER_DOMAIN, Axes
 from hushtable.models import ClassStats, Histogram, PrivacyModel
 from hushtable.recoding import pack_axes, places_of_rows
-from hushtable.risk import OwnAttack, OwnAttacks
+from hushtable.risk import CELLS_OF_EARLIER, UNKNOWN_PEOPLE, OwnAttack, OwnAttacks
 from hushtable.search import Budget
 from hushtable.tables import Table
 
 _ATTACK: Final = "cuts not made"
 _UNJUDGED: Final = (
-    "their cells fit other records too, they are not of this original and policy, or too few drawn arrangements agree "
-    "with the release"
+    "classes whose cells fit other records too, that are not of this original and policy, or of which too few drawn "
+    "arrangements agree with the release"
 )
 _MAX_ARRANGEMENTS: Final = 60_000  # of a class: of more, as many are drawn
 _MAX_CELLS_DRAWN: Final = 4_000_000  # records times draws of a class
@@ -43,15 +43,24 @@ _MIN_CONSISTENT_DRAWS: Final = 100  # fewer say nothing of a rare arrangement
 _MIN_DRAWS_PER_RECORD: Final = 5  # fewer deal a value that one record has to less than 99 % of the records
 
 
+@dataclass(frozen=True, slots=True)
+class CutsOrigin:
+    """What is known of how the classes of a release came about, besides the request."""
+
+    is_complete: bool | None = None  # whether the search came to its end; unknown where it had a budget
+    is_batch: bool = False  # whether the cells are those of an earlier release
+    has_other_dates: bool = False  # whether they were cut in other dates than the original's
+
+
 def attack_cuts(
     attacks: OwnAttacks,
     published: Frame,
-    source: Frame | Table,
-    request: Request,
+    source: Frame | Table | None,
+    request: Request | None,
     meanings: Mapping[str, object],
     *,
     seed: int,
-    is_complete: bool | None = None,
+    origin: CutsOrigin,
 ) -> OwnAttacks:
     """Add the attack by cuts that were not made to other attacks on a release; where it cannot be tried, say why.
 
@@ -59,22 +68,23 @@ def attack_cuts(
     ----------
     attacks : OwnAttacks
     published : Frame
-    source : Frame or Table
+    source : Frame or Table, optional
         What it was made from.
-    request : Request
-        How. A class that this request would have cut is not judged.
+    request : Request, optional
+        How, where that is known. A class that this request would have cut is not judged.
     meanings : mapping of quasi-identifier to meanings
         What the labels in its cells stand for.
     seed : int
         Of the arrangements that are drawn.
-    is_complete : bool, optional
-        Whether the search came to its end; unknown where it had a budget.
+    origin : CutsOrigin
     """
-    if not any(model.needs.sensitive for model in request.asked_of_search):
+    if request is not None and not any(model.needs.sensitive for model in request.asked_of_search):
         return attacks
-    reason = _explain_untried(request, is_complete=is_complete)
+    reason = _explain_untried(source, request, meanings, origin)
     if reason is not None:
         return without_cuts(attacks, reason)
+    assert source is not None, "a reason says so"
+    assert request is not None, "a reason says so"
     release, rng = UncutRelease.from_release(published, source, request, meanings), np.random.default_rng(seed)
     attacked: list[_AttackedClass | None] = []
     n_cells_left = _MAX_CELLS_JUDGED
@@ -100,9 +110,22 @@ def without_cuts(attacks: OwnAttacks, reason: str, what: str = _ATTACK) -> OwnAt
     return replace(attacks, untried={**attacks.untried, what: reason})
 
 
-def _explain_untried(request: Request, *, is_complete: bool | None) -> str | None:
+def _explain_untried(
+    source: Frame | Table | None, request: Request | None, meanings: Mapping[str, object], origin: CutsOrigin
+) -> str | None:
     """Say why the attack cannot be tried on any class; None if it can."""
-    method = request.method
+    if source is None:
+        return UNKNOWN_PEOPLE
+    if origin.is_batch:
+        return CELLS_OF_EARLIER
+    if origin.has_other_dates:
+        return "the dates of the original were changed person by person"
+    if request is None:
+        return "how the release was made is not known: give its policy"
+    lack = describe_missing_hierarchies(request.quasi_identifiers, meanings)
+    if lack is not None:
+        return lack
+    method, is_complete = request.method, origin.is_complete
     if not isinstance(method, Mondrian):
         return f"what {method.name} could have done instead is not judged, and may tell more"
     if method.exchange:

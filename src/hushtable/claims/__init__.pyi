@@ -64,9 +64,9 @@ from .verdict import (
 )
 from .verifying import (
     KINDS as KINDS,
-    KINDS_OF_TABLES as KINDS_OF_TABLES,
     claim_from_dict as claim_from_dict,
     claim_from_models as claim_from_models,
+    holds_cells as holds_cells,
     open_release as open_release,
     original_columns as original_columns,
     select_for_claim as select_for_claim,

@@ -122,13 +122,16 @@ class ClaimOnColumns(SpeaksOfNobody):
     def _read_original(self, original: object) -> frames.Frame:
         """Read the input as the release read it: without odd cells, rounded."""
         frame = frames.read(original).with_specs(self._input_specs).without_odd_cells()[0]
-        # No other rounded column is compared with it.
+        return self.round_as_published(frame)
+
+    def round_as_published(self, original: frames.Frame) -> frames.Frame:
+        """Round the sensitive columns of the input as the release did; no other rounded column is compared with it."""
         compared = {name: each for name, each in self.rounded.items() if name in self.sensitive}
         if not compared:
-            return frame
+            return original
         from hushtable.io import round_frame
 
-        return round_frame(frame, compared)
+        return round_frame(original, compared)
 
     @property
     def _rounding_conditions(self) -> tuple[str, ...]:

@@ -29,8 +29,13 @@ if TYPE_CHECKING:
     from hushtable.io import Scan
 
 
-KINDS_OF_TABLES: Final = ("hidden cells", "rounded cells")
-"""Claims of tables of cells. Few releases are tables, and a command loads what it runs."""
+# By their words: few releases are tables, and a command loads what it runs.
+_KINDS_OF_TABLES: Final = ("hidden cells", "rounded cells")
+
+
+def holds_cells(claim: Claim | None) -> bool:
+    """Tell whether the rows of what is published are cells of tables, and no records."""
+    return claim is not None and claim.kind in _KINDS_OF_TABLES
 
 
 def _read_later(module: str, name: str) -> Callable[[Mapping[str, Any]], Claim]:
@@ -180,7 +185,7 @@ def select_for_claim(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
     named += claim.bound_columns if isinstance(claim, ClaimOnColumns) else ()
     # Whose record a row is, a release may not tell.
     wanted = [name for name in named if name in (*table.columns, *claim.columns)]
-    if claim.kind in KINDS_OF_TABLES:  # a column besides may show what they hide
+    if holds_cells(claim):  # a column besides may show what they hide
         wanted = list(table.columns)
     # Quasi-identifiers are looked at as texts, of which many rows have one. Sensitive values keep their types.
     return collapse(table, wanted, coded=claim.columns)

@@ -29,7 +29,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from hushtable.cli.groups import flatten_groups
+from hushtable.cli.groups import GroupedCommand, GroupedCommands, flatten_groups
 from hushtable.cli.joblog import open_log, record, record_end
 from hushtable.cli.terminal import begin_output, print_error, print_json, print_json_if_none, print_to_stderr
 from hushtable.errors import HushError, InputError
@@ -111,88 +111,170 @@ _TRACEBACK: Final = "--traceback"
 _LOG: Final = "--log"
 _USAGE: Final = 2
 _SIGNALS: Final = 128  # an exit code above is 128 and the number of a signal
-# By group of the help, those that most people need first; of each command its module and function, and examples.
+# By group of the help, those that most people need first; of each command its module and function, and three examples:
+# the usual one, the option that most people ask for, and one for scripts. Many name files that `hushtable demo` writes.
 _GROUPS: Final = {
     "Start here": {
-        "demo.demo": ("hushtable demo",),
-        "open.open_": ("hushtable open people.csv", "hushtable open people.csv -p policy.yaml"),
+        "demo.demo": (
+            "hushtable demo",
+            "hushtable demo my_folder",
+            "hushtable demo my_folder --force",
+        ),
+        "open.open_": (
+            "hushtable open",
+            "hushtable open people.csv -p policy.yaml",
+            "hushtable open people.csv --no-browser --port 8765",
+        ),
         "scan.scan": (
             "hushtable scan people.csv",
             "hushtable scan people.csv -p policy.yaml",
             "hushtable scan people.csv --fail-above rate=0.05",
         ),
         "compare.compare": (
-            "hushtable compare people.csv -p policy.yaml --k 3,5,11,20",
+            "hushtable compare people.csv -p policy.yaml",
             "hushtable compare people.csv -p policy.yaml --k 3,5,11 --plot risk.svg",
             "hushtable compare people.csv -p policy.yaml --advise",
         ),
         "protect.anonymize": (
-            "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
-            "hushtable anonymize people.csv --qi age,sex,postcode --k 5 -o release.csv",
-            "hushtable anonymize people.csv -p policy.yaml --leave-out income -o out.csv",
+            "hushtable anonymize people.csv -p policy.yaml -o release.csv",
+            "hushtable anonymize survey.csv --qi age,sex,region --k 5 -o coarse.csv",
+            "hushtable anonymize people.csv -p policy.yaml -o night.csv --if-exists skip",
         ),
         "protect.verify": (
-            "hushtable verify release.parquet",
-            "hushtable verify release.parquet -p policy.yaml",
+            "hushtable verify release.csv",
+            "hushtable verify release.csv -p policy.yaml --strict",
             "hushtable verify release.csv -p policy.yaml --no-manifest",
         ),
         "report.report": (
             "hushtable report release.csv -o report.html",
-            "hushtable report release.csv --original people.csv -p policy.yaml -o page.html",
+            "hushtable report release.csv --original people.csv -o internal.html",
+            "hushtable report release.csv --external -o public.html",
         ),
     },
     "After a release": {
         "utility.utility": (
-            "hushtable utility people.csv release.parquet",
-            "hushtable utility people.csv release.parquet --target income",
+            "hushtable utility people.csv release.csv",
+            "hushtable utility people.csv release.csv --target income --held-out rest.csv",
+            "hushtable utility people.csv release.csv --json",
         ),
-        "batches.apply": ("hushtable apply recoding.json new.csv -o new_release.csv",),
-        "formats.codebook": ("hushtable codebook release.csv --as ddi",),
+        "batches.apply": (
+            "hushtable apply recoding.json new.csv -o new_release.csv",
+            "hushtable apply recoding.json new.csv -o out.csv --together survey.csv",
+            "hushtable apply recoding.json new.csv -o out.csv --fail-above suppressed=0.1",
+        ),
+        "formats.codebook": (
+            "hushtable codebook release.csv",
+            "hushtable codebook release.csv --as csvw",
+            "hushtable codebook release.csv -o study.xml --force",
+        ),
     },
     "Measure who can be found": {
         "assess.assess": (
-            "hushtable assess people.csv --qi age,sex,postcode",
-            "hushtable assess people.csv --qi age,sex,postcode --population-size 500000",
+            "hushtable assess people.csv --qi birth_date,sex,postcode",
+            "hushtable assess people.csv -p policy.yaml --population-size 500000",
             "hushtable assess people.csv -p policy.yaml --tolerance ema-0070",
         ),
-        "risks.uniques": ("hushtable uniques people.csv --columns age,sex,postcode",),
-        "keys.keys": ("hushtable keys people.csv --max-size 4",),
-        "attackers.unicity": ("hushtable unicity ratings.csv --person user --item movie --tolerance date=14D",),
-        "discover.scores": ("hushtable scores people.csv --columns age,sex --columns age,sex,postcode",),
-        "discover.select": ("hushtable select people.csv --objective distinction=1",),
+        "risks.uniques": (
+            "hushtable uniques people.csv --columns birth_date,sex,postcode",
+            "hushtable uniques people.csv --max-size 2 --details uniques.csv",
+            "hushtable uniques people.csv --max-size 2 --fail-above rate=0.05",
+        ),
+        "keys.keys": (
+            "hushtable keys people.csv",
+            "hushtable keys people.csv --max-size 2 --error 0.01",
+            "hushtable keys people.csv --max-size 2 --fail-above count=0",
+        ),
+        "attackers.unicity": (
+            "hushtable unicity trips.csv --person id --item stop",
+            "hushtable unicity trips.csv --person id --item stop --tolerance day=3D",
+            "hushtable unicity trips.csv --person id --item stop --fail-above rate=0.1",
+        ),
+        "discover.scores": (
+            "hushtable scores people.csv --columns birth_date,sex,postcode",
+            "hushtable scores people.csv --columns sex --columns sex,postcode",
+            "hushtable scores people.csv --columns sex,postcode --target income --json",
+        ),
+        "discover.select": (
+            "hushtable select people.csv",
+            "hushtable select people.csv --method greedy --seconds 10",
+            "hushtable select people.csv --columns sex,postcode,income --json",
+        ),
     },
     "Attack a release or a synthetic table": {
         "attackers.attack_release": (
+            "hushtable attack-release release.csv",
             "hushtable attack-release release.csv --original people.csv",
-            "hushtable attack-release release.csv --earlier last_year.csv",
+            "hushtable attack-release release.csv --earlier old.csv --fail-above count=0",
         ),
-        "attackers.link": ("hushtable link release.csv voters.csv --on age,zip --truth name",),
-        "attackers.join_risk": ("hushtable join-risk first.csv second.csv --on age,zip",),
+        "attackers.link": (
+            "hushtable link release.csv voters.csv --on sex,postcode",
+            "hushtable link release.csv voters.csv --on sex,postcode --control others.csv",
+            "hushtable link release.csv voters.csv --on sex,postcode --fail-above count=0",
+        ),
+        "attackers.join_risk": (
+            "hushtable join-risk jan.csv feb.csv --on sex,postcode",
+            "hushtable join-risk jan.csv feb.csv --on sex,postcode --truth id",
+            "hushtable join-risk jan.csv feb.csv --on sex,postcode --fail-above rate=0.01",
+        ),
         "risks.mpuccs": (
             "hushtable mpuccs original.csv synthetic.csv --control control.csv",
-            "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --report found.html",
+            "hushtable mpuccs original.csv synthetic.csv --sizes 1,2 --report found.html",
             "hushtable mpuccs original.csv synthetic.csv --fail-above rate=0.1",
         ),
         "attackers.attack": (
             "hushtable attack original.csv synthetic.csv --control control.csv",
+            "hushtable attack original.csv synthetic.csv --secret diagnosis",
             "hushtable attack original.csv synthetic.csv --fail-above singling-out=0.1",
         ),
     },
     "Publish something else than records": {
         "tabulating.tables": (
-            "hushtable tables people.csv --by region,sex --threshold 10 -o table.csv",
-            "hushtable tables people.csv --by region,sex --by region,age -o tables.csv",
+            "hushtable tables people.csv --by sex,education -o table.csv",
+            "hushtable tables people.csv --by sex,education --by occupation -o tables.csv",
+            "hushtable tables people.csv --by sex,education --round 5 -o rounded.csv",
         ),
-        "check.check": ("hushtable check table.csv --by region,sex --value n --hidden x --threshold 10",),
-        "perturb.perturb": ("hushtable perturb people.csv --columns age,income --set k=5 -o perturbed.csv",),
-        "masking.mask_dependence": ("hushtable mask-dependence people.csv --a job --b pay --clusters 5 -o out.csv",),
+        "check.check": (
+            "hushtable check table.csv",
+            "hushtable check table.csv --by sex,education --value n --threshold 10",
+            "hushtable check table.csv --certificate proof.json --json",
+        ),
+        "perturb.perturb": (
+            "hushtable perturb survey.csv --columns age,pay -o out.csv",
+            "hushtable perturb survey.csv --columns age,pay --set k=10 -o out.csv",
+            "hushtable perturb survey.csv --columns region --method pram -o out.csv",
+        ),
+        "masking.mask_dependence": (
+            "hushtable mask-dependence pay.csv --a sex --b pay --clusters 5 -o out.csv",
+            "hushtable mask-dependence pay.csv --a sex,age --b pay --clusters 9 -o o.csv",
+            "hushtable mask-dependence - --a sex --b pay --clusters 5 -o out.csv --json",
+        ),
     },
     "Whole experiments, assistants, files, and setup": {
-        "assist.assist": ("hushtable assist people.csv --one-record",),
-        "run.run": ("hushtable run pipeline.yaml --out results", "hushtable run pipeline.yaml --dry-run"),
-        "formats.convert": ("hushtable convert project.deid -o project",),
-        "formats.schema": ("hushtable schema policy -o policy.schema.json",),
-        "warm_up.warm_up": ("hushtable warm-up --for anonymize,mpuccs",),
+        "assist.assist": (
+            "hushtable assist people.csv --one-record",
+            "hushtable assist people.csv --one-record --names none -p policy.yaml",
+            "hushtable assist --skill skills",
+        ),
+        "run.run": (
+            "hushtable run pipeline.yaml",
+            "hushtable run pipeline.yaml --dry-run",
+            "hushtable run pipeline.yaml --out results --fresh",
+        ),
+        "formats.convert": (
+            "hushtable convert project.deid -o project",
+            "hushtable convert regions.hrc -o hierarchies",
+            "hushtable convert table.tab -o tables --force",
+        ),
+        "formats.schema": (
+            "hushtable schema policy",
+            "hushtable schema policy -o policy.schema.json",
+            "hushtable schema pipeline -o pipeline.schema.json --force",
+        ),
+        "warm_up.warm_up": (
+            "hushtable warm-up",
+            "hushtable warm-up --for anonymize",
+            "hushtable warm-up --for anonymize,mpuccs",
+        ),
     },
 }
 _EXAMPLES: Final = {place: example for group in _GROUPS.values() for place, example in group.items()}
@@ -209,6 +291,7 @@ def build_app(*wanted: str) -> typer.Typer:
     """Return the command with some verbs, or with all. Modules of other verbs are not loaded: loading takes a while."""
     app = typer.Typer(
         name="hushtable",
+        cls=GroupedCommands,
         help=_help_of_all(),
         no_args_is_help=True,
         add_completion=False,
@@ -219,10 +302,10 @@ def build_app(*wanted: str) -> typer.Typer:
         module, _, function = _PLACES[name].partition(".")
         verb = getattr(importlib.import_module(f"hushtable.cli.{module}"), function)
         place = _PLACES[name]
-        title = translate("Example:" if len(_EXAMPLES[place]) == 1 else "Examples:")
-        shown = f"{_help_of(verb)}\n\n{_lines_of_help(title, _EXAMPLES[place])}"
+        shown = f"{_help_of(verb)}\n\n{_lines_of_help(translate('Examples:'), _EXAMPLES[place])}"
         heading = translate(_HEADINGS[place])
-        app.command(name, epilog=translate(_EXIT_CODES), help=shown, rich_help_panel=heading)(flatten_groups(verb))
+        add = app.command(name, cls=GroupedCommand, epilog=translate(_EXIT_CODES), help=shown, rich_help_panel=heading)
+        add(flatten_groups(verb))
     return app
 
 
@@ -446,7 +529,7 @@ def _exit_on_signal(number: int, _: object) -> NoReturn:
 
 
 def _root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="With --version: list the plug-ins of other packages too, as JSON.", hidden=True),

@@ -67,6 +67,14 @@ InFile = Annotated[
         parser=table_path,
     ),
 ]
+OriginalFile = Annotated[
+    Path,
+    argument(
+        "ORIGINAL",
+        "Original table: CSV (also .gz), Parquet, Excel, or the URL of a database's table; - reads standard input.",
+        parser=table_path,
+    ),
+]
 NewFile = Annotated[Path, option("File to write: CSV or Parquet.", "--output", "-o")]
 PolicyFile = Annotated[Path | None, option("Policy file (YAML).", "--policy", "-p")]
 RoleToAsk = Annotated[
@@ -109,8 +117,12 @@ AsJson = Annotated[bool, option("Print the result as JSON.", "--json")]
 class ReadingOptions:
     """How tables are read."""
 
-    encoding: str | None = field(None, "Encoding of the CSV. Default: found.")
-    delimiter: str | None = field(None, "Delimiter of the CSV. Default: found.")
+    encoding: str | None = field(
+        None, "Encoding of the CSV, such as utf-8 or cp1252. Default: detected.", metavar="NAME"
+    )
+    delimiter: str | None = field(
+        None, "Character between the cells of the CSV, such as ';'. Default: detected.", metavar="CHAR"
+    )
 
     def dialect(self, declared: Dialect | None = None) -> Dialect:
         """Return the spelling of a table: from these options, else as declared."""
@@ -192,7 +204,7 @@ class Results:
 class DetailedResults(Results):
     """What is written and printed."""
 
-    details: Path | None = field(None, "File to write the result to, record by record.", metavar="OUT")
+    details: Path | None = field(None, "File to write the result to, record by record: CSV or Parquet.")
     show_values: bool = field(False, "Also show values of records. The output is then internal.", "--show-values")
 
 

@@ -36,7 +36,7 @@ _FIGURES: Final = ("rate", "highest", "average", "marketer", "global", "theta")
 
 @dataclass(frozen=True)
 class KnownOptions:
-    """What is known of people: quasi-identifiers, or a policy that names them."""
+    """What attackers know: quasi-identifiers, or a policy."""
 
     qi: str = field("", "Quasi-identifiers, if there is no policy.", metavar="A,B")
     policy: PolicyFile = None
@@ -67,7 +67,7 @@ class Yardstick:
         metavar="11|PRESET",
     )
     thresholds: str = field("2,5,11,20", "Class sizes: count the records in smaller classes.", metavar="2,5")
-    missing: str = field("category", "How missing values count: category, wildcard or worst.")
+    missing: str = field("category", "How missing values count: category, wildcard or worst.", metavar="MODE")
     known_within: Tolerance = ""
     fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None
 

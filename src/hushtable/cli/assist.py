@@ -21,7 +21,11 @@ class AssistantServing:
 
     person: str | None = field(None, "Column that says whose record a row is.", metavar="COLUMN")
     one_record: bool = field(False, "Declare that every row is another person's.", "--one-record")
-    names: str = field("known", "Which column names the assistant reads: known (of known words), all or none.")
+    names: str = field(
+        "known",
+        "Which column names the assistant reads: known (of known words), all or none.",
+        metavar="known|all|none",
+    )
     state: Path | None = field(
         None, "Folder for transcripts and answers. Keep it away from the assistant.", metavar="FOLDER"
     )
@@ -41,7 +45,7 @@ class AssistantServing:
 
 def assist(
     serving: AssistantServing,
-    file: Annotated[Path | None, argument("[FILE]", "Table to work on: CSV (also .gz), Parquet or Excel.")] = None,
+    file: Annotated[Path | None, argument("FILE", "Table to work on: CSV (also .gz), Parquet or Excel.")] = None,
     policy: Annotated[
         Path | None, option("Policy file to work on. Default: one in the state folder.", "--policy", "-p")
     ] = None,
@@ -51,7 +55,7 @@ def assist(
 ) -> None:
     """Serve an AI assistant (MCP, on standard input and output) that works on the policy of a table and sees nobody.
 
-    An assistant that has a shell can read the file itself: give it none. Needs hushtable[assistant].
+    An assistant that has a shell can read the file itself: give it none. Needs the package mcp.
     """
     _check_extra()
     from hushtable.assistant import (

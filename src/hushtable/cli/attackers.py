@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from hushtable.cli.arguments import (
     InFile,
+    OriginalFile,
     PolicyFile,
     ReadingOptions,
     Results,
@@ -59,20 +61,19 @@ class Attacking:
         None, "One of two sets of columns to link by; give it twice. Default: every other column.", metavar="A,B"
     )
     neighbors: int = field(1, "Number of nearest records of each half.", min=1)
-    secret: list[str] | None = field(None, "Column to infer. Default: each one.", metavar="NAME")
+    secret: list[str] | None = field(None, "Column to infer. Default: each one.", metavar="COLUMN")
     attacks: int = field(500, "Number of attacks of each kind.", min=1)
-    person: str | None = field(None, "Column that says whose record a row is, for membership.", metavar="NAME")
+    person: str | None = field(None, "Column that says whose record a row is, for membership.", metavar="COLUMN")
     reference: Path | None = table_field("Other people who were never used, for membership. Default: half the control.")
     exposed: Path | None = field(
         None,
         "File to write the row numbers of recognised people to. Keep it as safe as the data.",
-        metavar="OUT",
     )
     seed: int = field(0, "Seed of everything that is drawn.", min=0)
 
 
 def attack(
-    original: InFile,
+    original: OriginalFile,
     synthetic: Annotated[Path, argument("SYNTHETIC", "Synthetic table.", parser=table_path)],
     attacking: Attacking,
     results: Results,
@@ -213,7 +214,7 @@ class KnownRecordOptions:
     """What an attacker knows."""
 
     person: str = field(..., "Column that says whose record a row is.", metavar="COLUMN")
-    item: str = field(..., "Column that is known exactly of a record.", metavar="A,B")
+    item: str = field(..., "Columns whose cells are known exactly of a record.", metavar="A,B")
     known: str = field("2,4,8", "Numbers of records of a person that are known.", metavar="2,4,8")
     wrong: int = field(0, "So many of the known records are wrong, and the attacker does not know which.", min=0)
     eccentricity: Eccentricity = None
@@ -367,7 +368,7 @@ class OtherTables:
         "Published tables of counts of the same records: which hidden cells the release gives away, and the other way.",
         metavar="PATH",
     )
-    threshold: int | None = field(None, "With --tables: a count below is small.", min=2)
+    threshold: int | None = field(None, "With --tables: counts below this are small.", min=2)
 
 
 def attack_release(
@@ -382,7 +383,7 @@ def attack_release(
     """Attack your own release: homogeneity, linked records, the program, and what an earlier release or tables add."""
     from hushtable.claims import Classes, original_columns
     from hushtable.cli.requests import complete_claim, read_policy
-    from hushtable.policy import attack_file
+    from hushtable.policy import attack_file, describe_other_making
     from hushtable.release import manifest
 
     limits = limits_of(fail, _RELEASE_FIGURES)
@@ -395,6 +396,8 @@ def attack_release(
     # What labels mean, a policy with its hierarchies says.
     claimed = manifest.claim_of(release)
     doubt = _warn_of_unread_claim(facts, claimed)
+    if other := describe_other_making(facts, rules):
+        _warn("other-making", other)
     claim = complete_claim(claimed, rules)
     if not isinstance(claim, Classes):
         raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
@@ -414,10 +417,16 @@ def attack_release(
 
             tables = check_tables(besides.tables, threshold=besides.threshold)
             result = replace(result, attacks=(*result.attacks, *attack_with_tables(frame, claim, tables)))
-    figures = {"count": LimitedFigure(len(result.fell), "the number of attacks to which the release falls", doubt)}
+    figures = {"count": _count_fallen(result, doubt)}
     audience: Literal["internal", "external"] = "external" if external else "internal"
     entries = {"release": release.name, **result.to_dict(audience), "facts": result.list_facts(audience)}
     print_result(result, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(result))
+
+
+def _count_fallen(result: OwnAttacks, doubt: str) -> LimitedFigure:
+    """Return to how many attacks a release falls, and to how many it may; what was not read may mean anything."""
+    what, most = "the number of attacks to which the release falls", math.inf if doubt else result.max_fell
+    return LimitedFigure(len(result.fell), what, doubt or result.doubt, most)
 
 
 def _warn_of_unread_claim(facts: Mapping[str, object], claimed: Claim | None) -> str:
@@ -428,9 +437,13 @@ def _warn_of_unread_claim(facts: Mapping[str, object], claimed: Claim | None) ->
     if not unread:
         return ""
     doubt = "; ".join(f"{what} was not read, for {why}" for what, why in unread.items())
-    record("warning", kind="unread-claim", message=f"{doubt}.")
-    print_error(f"careful: {doubt}.")
+    _warn("unread-claim", doubt)
     return doubt
+
+
+def _warn(kind: str, what: str) -> None:
+    record("warning", kind=kind, message=f"{what}.")
+    print_error(f"careful: {what}.")
 
 
 def _check_earlier_original(besides: OtherTables, *, leaves_out_persons: bool) -> None:

@@ -31,13 +31,14 @@ class EarlierBatches:
     together: Path | None = field(
         None,
         "Earlier rows to publish too. The release then replaces theirs, which nobody may have.",
-        metavar="EARLIER",
+        metavar="FILE",
         parser=table_path,
     )
     previous: list[Path] | None = field(
         None,
-        "Rows of an earlier batch that stays published: count the persons in both. Give the option once for each.",
-        metavar="EARLIER",
+        "Rows of an earlier batch that stays published: count the persons in both. Needs `person:` in the policy of "
+        "the first release. Give the option once for each.",
+        metavar="FILE",
         parser=table_path,
     )
     distinct_persons: bool = field(
@@ -47,7 +48,7 @@ class EarlierBatches:
 
 @dataclass(frozen=True)
 class Night:
-    """What it must keep to."""
+    """Limits, and the key for pseudonyms."""
 
     fail: list[str] | None = field(
         None,

@@ -29,7 +29,7 @@ _SHOWN: Final = 20
 CellTables = Annotated[
     list[Path],
     argument(
-        "TABLE...",
+        "TABLE",
         "Tables of cells with totals: CSV, Excel, Parquet or .tab of tau-Argus, a row a cell or a pivot.",
         parser=table_path,
     ),
@@ -38,10 +38,12 @@ CellTables = Annotated[
 
 @dataclass(frozen=True)
 class CellOptions:
-    """What is what in the tables. What is not said is found, and reported."""
+    """How the tables are laid out; detected where not given."""
 
     by: str = field("", "Columns of labels. Default: those that hold no numbers.", metavar="A,B")
-    value: str | None = field(None, "Column of values. Default: the only one of numbers, or one called n or count.")
+    value: str | None = field(
+        None, "Column of values. Default: the only one of numbers, or one called n or count.", metavar="COLUMN"
+    )
     across: str | None = field(None, "Of a pivot: the name of what its columns are categories of.", metavar="NAME")
     hidden: str = field("", "Marks that hide a value. Default: the usual ones (x, *, :, blank).", metavar="X,Y")
     status: str | None = field(
@@ -80,9 +82,13 @@ class CellOptions:
 class ReaderOptions:
     """What a reader of the tables knows."""
 
-    content: str | None = field(None, "counts (whole numbers) or sums. Default: counts, if all values are whole.")
-    zeros: str = field("shown", "shown: a hidden count is at least 1; hidden: it may be 0.")
-    absent: str = field("zero", "What a combination without a row is: zero or hidden.")
+    content: str | None = field(
+        None,
+        "Whether values are counts (whole numbers) or sums. Default: counts, if all values are whole.",
+        metavar="counts|sums",
+    )
+    zeros: str = field("shown", "shown: a hidden count is at least 1; hidden: it may be 0.", metavar="shown|hidden")
+    absent: str = field("zero", "What a combination without a row is: zero or hidden.", metavar="zero|hidden")
     alone: list[str] | None = field(
         None, "A hidden cell of one contributor, who knows its value: g=a,h=x. Once for each.", metavar="A=LABEL,..."
     )

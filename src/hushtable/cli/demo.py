@@ -43,7 +43,7 @@ _LEFT_BEHIND: Final = (
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder to write the files to.")] = Path("demo"),
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to write the files to.")] = Path("demo"),
     force: Force = False,
 ) -> None:
     """Show the whole job on 30,000 made-up people: find what identifies them, hide it, verify the file."""
@@ -152,6 +152,7 @@ def _plot_before_and_after(people: Any, compared: Comparison, path: Path) -> int
         )
         for k, (loss, risk) in points.items():
             right.annotate(f"k = {k}", (loss, risk), (8, 5), textcoords="offset points", fontsize=8)
+        right.margins(0.12)  # for these labels
         figure.savefig(path, metadata={"Date": None})
     return before.class_sizes.get(1, 0)
 

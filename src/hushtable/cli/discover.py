@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class NamedColumns:
     """Columns that scores are about."""
 
-    target: str | None = field(None, "Column to predict, for accuracy, gini and the like.", metavar="C")
-    sensitive: str | None = field(None, "Sensitive column, for l_diversity and t_closeness.", metavar="C")
-    treatment: str | None = field(None, "Column that says who was treated, for balance.", metavar="C")
+    target: str | None = field(None, "Column to predict, for accuracy, gini and the like.", metavar="COLUMN")
+    sensitive: str | None = field(None, "Sensitive column, for l_diversity and t_closeness.", metavar="COLUMN")
+    treatment: str | None = field(None, "Column that says who was treated, for balance.", metavar="COLUMN")
     treated: str | None = field(None, "Value of the treated in that column.", metavar="VALUE")
 
 
@@ -35,6 +35,7 @@ class SetSearch:
         "exhaustive",
         "How to search: exhaustive (up to 20 columns), branch_and_bound, pareto, greedy, tabu, annealing or "
         "evolutionary.",
+        metavar="METHOD",
     )
     options: str = field(
         "",
@@ -65,9 +66,9 @@ def scores(
     scores: Annotated[
         str | None,
         option(
-            "Scores by name, with :mean or :weighted_mean for another number than their value. Default: class sizes, "
-            "and what the columns named below are for.",
-            metavar="S,S:mean",
+            "Scores by name, such as separation, with :mean or :weighted_mean for another number than their value. "
+            "Default: class sizes, and what the columns named below are for.",
+            metavar="NAME,NAME:mean",
         ),
     ] = None,
     truth: Annotated[str | None, option("True column set, to compare each set with.", metavar="A,B")] = None,
@@ -107,8 +108,10 @@ def select(
     objective: Annotated[
         str,
         option(
-            "Scores by name with their weights (above 0: more is better), or paper, that of QIDLearningLib.",
-            metavar="S=W,S:mean=W|paper",
+            "Scores by name with their weights (above 0: more is better), or paper, that of QIDLearningLib. "
+            "Default: distinction=1, attribute_length_penalty=-0.5.",
+            show_default=False,
+            metavar="NAME=WEIGHT,...|paper",
         ),
     ] = "distinction=1,attribute_length_penalty=-0.5",
     columns: Annotated[

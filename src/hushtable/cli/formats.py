@@ -41,9 +41,7 @@ def convert(
         Path,
         argument("FILE", "Project of ARX (.deid), hierarchy or table of tau-Argus (.hrc, .tab), or of Amnesia (.txt)."),
     ],
-    output: Annotated[
-        Path, option("Folder to write into. Default: here.", "--output", "-o", metavar="FOLDER")
-    ] = Path(),
+    output: Annotated[Path, option("Folder to write into.", "--output", "-o", metavar="FOLDER")] = Path(),
     force: Force = False,
 ) -> None:
     """Make a policy of an ARX project, a hierarchy file of tau-Argus' or Amnesia's, or a table of tau-Argus' a CSV.
@@ -70,7 +68,7 @@ class _SchemaOf(StrEnum):
 
 
 def schema(
-    of: Annotated[_SchemaOf, argument("policy|pipeline", "Which file.")],
+    of: Annotated[_SchemaOf, argument("policy|pipeline", "Kind of file to describe.")],
     output: Annotated[
         Path | None, option("File to write. Default: terminal.", "--output", "-o", metavar="FILE")
     ] = None,

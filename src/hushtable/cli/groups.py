@@ -6,11 +6,13 @@ import copy
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast, get_args, get_type_hints
 
 import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import ArgumentInfo, OptionInfo
 
 from hushtable.wording import translate
@@ -19,9 +21,49 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 ValueT = TypeVar("ValueT")
+DescribedT = TypeVar("DescribedT", bound="OptionInfo | ArgumentInfo")
 
 _OPTION: Final = "option"
 _BY_NAME: Final = inspect.Parameter.KEYWORD_ONLY
+# What the help shows for a value unless an option says more; a flag has none.
+_METAVARS: Final = {bool: "", int: "N", float: "NUMBER", Path: "FILE"}
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose help says what to pass, not its type, and has no heading above ``--help`` alone."""
+
+    def get_params(self, ctx: typer.Context) -> list[object]:  # type: ignore[override]  # as Typer calls it
+        """Return the options and arguments."""
+        parameters: list[object] = [*super().get_params(ctx)]
+        for each in parameters:
+            if isinstance(each, TyperArgument):
+                # It would show the type in Python beside the name.
+                each.display_type_rich = _show_no_type  # type: ignore[method-assign,assignment]
+        return parameters
+
+    def get_help_option(self, ctx: typer.Context) -> TyperOption | None:  # type: ignore[override]  # as Typer calls it
+        """Return ``--help``."""
+        return _fit_help(super().get_help_option(ctx), self.params)
+
+
+class GroupedCommands(TyperGroup):
+    """A command of commands, whose ``--help`` is as that of the others."""
+
+    def get_help_option(self, ctx: typer.Context) -> TyperOption | None:  # type: ignore[override]  # as Typer calls it
+        """Return ``--help``."""
+        return _fit_help(super().get_help_option(ctx), self.params)
+
+
+def _show_no_type(*, ctx: object) -> None:
+    return None
+
+
+def _fit_help(found: TyperOption | None, others: Sequence[object]) -> TyperOption | None:
+    """Return ``--help`` in the current language, hidden if a heading would stand above it alone."""
+    if found is not None:
+        found.metavar, found.help = "", translate("Show this message and exit.")
+        found.hidden = all(each.rich_help_panel for each in others if isinstance(each, TyperOption))
+    return found
 
 
 def option(text: str, *names: str, **settings: Any) -> OptionInfo:
@@ -70,11 +112,7 @@ def flatten_groups(verb: Callable[..., None]) -> Callable[..., None]:
 def _translate_help(kind: Any) -> Any:
     """Return an annotation whose option or argument has its help in the current language."""
     told = [each for each in get_args(kind) if isinstance(each, (OptionInfo, ArgumentInfo))]
-    if not told:
-        return kind
-    in_language = copy.copy(told[0])
-    in_language.help = translate(told[0].help or "")
-    return Annotated[get_args(kind)[0], in_language]
+    return Annotated[get_args(kind)[0], _describe(told[0], get_args(kind)[0])] if told else kind
 
 
 def _options_of(group: type[DataclassInstance]) -> list[inspect.Parameter]:
@@ -84,13 +122,24 @@ def _options_of(group: type[DataclassInstance]) -> list[inspect.Parameter]:
         # An option of several groups is annotated once; its field holds it in the metadata.
         kind, shared = hints[option_field.name], option_field.metadata.get(_OPTION)
         kind, shared = (kind, shared) if shared else get_args(kind)
-        under_heading = copy.copy(shared)
-        under_heading.rich_help_panel, under_heading.help = translate(heading), translate(shared.help or "")
+        under_heading = _describe(shared, kind)
+        under_heading.rich_help_panel = translate(heading)
         default = inspect.Parameter.empty if option_field.default is dataclasses.MISSING else option_field.default
         options.append(
             inspect.Parameter(option_field.name, _BY_NAME, default=default, annotation=Annotated[kind, under_heading])
         )
     return options
+
+
+def _describe(told: DescribedT, kind: type) -> DescribedT:
+    """Return an option or argument with its help in the current language, and a word for its value."""
+    described = copy.copy(told)
+    described.help = translate(told.help or "")
+    if told.metavar is None:
+        # Of an option that may be left out, the other type is None; one that may be repeated has a list.
+        inner = next((each for each in get_args(kind) if each is not type(None)), kind)
+        described.metavar = _METAVARS.get(next(iter(get_args(inner)), inner))
+    return described
 
 
 def find_given(*groups: DataclassInstance) -> dict[str, bool]:

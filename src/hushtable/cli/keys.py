@@ -36,10 +36,16 @@ class KeySearch:
     max_size: int | None = field(None, "Maximum number of columns of a key. Default: all.", min=1)
     error: float = field(0.0, "Share that a key may leave undecided, from 0 to below 1; 0 finds exact keys.")
     measure: str | None = field(
-        None, "What --error limits: g1, the default (pairs of rows that agree), or unique_rate (rows not alone)."
+        None,
+        "What --error limits: g1, the default (pairs of rows that agree), or unique_rate (rows not alone).",
+        metavar="g1|unique_rate",
     )
-    rows: str = field("distinct", "distinct: count equal rows once; all: count every record.")
-    missing: str = field("category", "How missing cells count: category, or never (no key has a column with one).")
+    rows: str = field("distinct", "Count equal rows once (distinct), or every record (all).", metavar="distinct|all")
+    missing: str = field(
+        "category",
+        "How missing cells count: category, or never (no key has a column with one).",
+        metavar="category|never",
+    )
     sample: int | None = field(None, "Find one key in a sample of so many rows, and measure it on all rows.", min=2)
     seed: int | None = field(None, "Seed of --sample. Default: 0.", min=0)
     seconds: Seconds = None
@@ -50,7 +56,7 @@ class ShownKeys(Results):
     """What is written and printed."""
 
     top: int = field(20, "Number of keys to show. Keys that others know most easily come first.", min=1)
-    details: Path | None = field(None, "File to write all keys to.", metavar="OUT")
+    details: Path | None = field(None, "File to write all keys to: CSV or Parquet.")
 
 
 def keys(

@@ -38,7 +38,9 @@ class PartsOptions:
     clusters: int = field(..., "Number of clusters of equal size that replace --b.")
     c: str | None = field(None, "Columns to keep. Default: all others.", metavar="A,B")
     accept: AcceptedColumns = None
-    missing: str = field("category", "How missing cells of --a count: category, or worst (always masked).")
+    missing: str = field(
+        "category", "How missing cells of --a count: category, or worst (always masked).", metavar="category|worst"
+    )
     order: list[str] | None = field(
         None, "Values of an ordered column, from low to high; repeat it for each column.", metavar="COLUMN=LOW,...,HIGH"
     )
@@ -48,13 +50,13 @@ class PartsOptions:
 class MaskingSearch:
     """How clusters are made, and the fewest masks found."""
 
-    clustering: str = field("auto", "How to cluster: auto, runs, median or kmeans.")
-    method: str = field("auto", "How to search: auto, exact, greedy or pivot.")
+    clustering: str = field("auto", "How to cluster: auto, runs, median or kmeans.", metavar="METHOD")
+    method: str = field("auto", "How to search: auto, exact, greedy or pivot.", metavar="METHOD")
     optimise_ties: bool = field(
         False, "Settle ties of --b so that fewer cells are masked. Clusters then depend on --a.", "--optimise-ties"
     )
     seed: int = field(0, "Seed of ties and of what is removed.")
-    seconds: float | None = field(None, "Seconds for the search.")
+    seconds: float | None = field(None, "Stop the search after so many seconds, with the best found so far.")
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ class MaskedFiles:
     """What is published, and where."""
 
     values: Path | None = field(None, "File for the clusters' values. Default: beside the output, as NAME.clusters.")
-    publish: str = field("tuples", "What to publish of --b: tuples, columns or bins.")
-    label: str = field("cluster", "Name of the column of clusters.")
+    publish: str = field("tuples", "What to publish of --b: tuples, columns or bins.", metavar="tuples|columns|bins")
+    label: str = field("cluster", "Name of the column of clusters.", metavar="NAME")
     keep_order: KeepOrder = False
 
 

@@ -16,7 +16,7 @@ _MAX_WAIT_SECONDS: Final = 10.0  # seconds
 
 
 def open_(
-    file: Annotated[Path | None, argument("[FILE]", "Table to open: CSV (also .gz), Parquet or Excel.")] = None,
+    file: Annotated[Path | None, argument("FILE", "Table to open: CSV (also .gz), Parquet or Excel.")] = None,
     policy: Annotated[
         Path | None, option("Policy file to work on. Default: policy.yaml beside the table.", "--policy", "-p")
     ] = None,

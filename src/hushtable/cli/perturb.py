@@ -36,7 +36,11 @@ class PerturbationOptions:
     """What is perturbed, and how."""
 
     columns: str = field(..., "Columns to perturb.", metavar="A,B")
-    method: str = field("microaggregation", "Method: microaggregation, pram, rank_swap, noise, shuffle or record_swap.")
+    method: str = field(
+        "microaggregation",
+        "Method: microaggregation, pram, rank_swap, noise, shuffle or record_swap.",
+        metavar="METHOD",
+    )
     set: list[str] | None = field(
         None, "Option of the method, such as k=5; repeat it for each option.", metavar="OPTION=VALUE"
     )
@@ -50,7 +54,9 @@ class PerturbationOptions:
     )
     keep: str | None = field(None, "Other columns to publish as they are. Default: all others.", metavar="A,B")
     accept: AcceptedColumns = None
-    precision: str = field("column", "Digits of new numbers: column (as the column has), or full.")
+    precision: str = field(
+        "column", "Digits of new numbers: column (as the column has), or full.", metavar="column|full"
+    )
     seed: int = field(0, "Seed. Who knows it may undo the perturbation.")
 
 

@@ -83,7 +83,9 @@ class ReleaseFiles(WrittenOptions):
 
     report: ReportFile = None
     key_file: KeyFile = None
-    language: str | None = field(None, "Language of the words in cells: en (default), de, fr, es, it or nl.")
+    language: str | None = field(
+        None, "Language of the words in cells: en (default), de, fr, es, it or nl.", metavar="LANGUAGE"
+    )
     by: str | None = field(
         None,
         "Published column whose cells name the folders of a Hive data set, where a folder is written.",
@@ -117,8 +119,9 @@ class EngineOptions(Machine):
 
     engine: str = field(
         "auto",
-        "auto, memory, stream, or spark. stream reads batch by batch, and writes Parquet files into a folder; "
-        "spark lets a cluster do so.",
+        "Where rows are computed: auto, memory, stream or spark. stream reads batch by batch, and writes Parquet "
+        "files into a folder; spark lets a cluster do so.",
+        metavar="ENGINE",
     )
     master: str | None = field(
         None,
@@ -408,7 +411,7 @@ class Judging:
     original: Path | None = table_field("Original table, if a condition compares with it.")
     population: PopulationOption = None
     domains: Domains = None
-    missing: str = field("category", "How missing values count: category, wildcard or worst.")
+    missing: str = field("category", "How missing values count: category, wildcard or worst.", metavar="MODE")
     strict: bool = field(False, "Exit 1 also if something needs the publisher's original table.", "--strict")
     plugins: list[str] | None = field(
         None,
@@ -419,7 +422,7 @@ class Judging:
 
 ReleaseFile = Annotated[
     Path | None,
-    argument("[FILE]", "Release to judge: CSV, Parquet or a folder; - reads standard input.", parser=table_path),
+    argument("FILE", "Release to judge: CSV, Parquet or a folder; - reads standard input.", parser=table_path),
 ]
 
 
@@ -504,8 +507,9 @@ def _verify_table(
         claim = _complete_by_options(claim, judging, reading)
         judged = select_for_claim(claim, table)
         columns, path = original_columns(claim), judging.original
-        verdict = claim.verify(judged, original=None if path is None else reading.original(path, rules, columns))
-        verdict = manifest.judge_exposure(verdict, entries, table, claim, asked)
+        original = None if path is None else reading.original(path, rules, columns)
+        verdict = claim.verify(judged, original=original)
+        verdict = manifest.judge_exposure(verdict, entries, table, claim, asked, original=original)
         verdict = verdict if judging.no_manifest else manifest.compare_with(verdict, file, table.columns, claim)
         linkage = measure_claim_linkage(claim, judged) if is_linked else None
     if failing_rows.rows is not None:
@@ -537,7 +541,7 @@ def _print_verdict(
     lines = [] if signed is None else summary.describe_sign_off(signed)
     for each in linkages:
         lines += summary.describe_linkage(claim, each)
-    print_lines(*summary.describe_verdict(file, verdict), *lines)
+    print_lines(*summary.describe_verdict(file, verdict, claim), *lines)
 
 
 def _is_of_linked_tables(file: Path, judging: Judging) -> bool:

@@ -35,14 +35,18 @@ _OptionPlace = tuple[str, ...]
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """What the release shall hold: a policy, or quasi-identifiers and k."""
+    """What the release must meet: a policy, or --qi and --k."""
 
     policy: PolicyFile = None
     qi: str = field("", "Quasi-identifiers, if there is no policy.", metavar="A,B")
     k: int | None = field(None, "k of k-anonymity, if there is no policy.")
     # The model's own letter.
-    l: list[str] | None = field(None, "Distinct l-diversity of a column.", metavar="L:COLUMN")  # noqa: E741
-    notion: str | None = field(None, "Matching notion instead of classes: k1, 1k, kk, global-k1, global-1k, mg-ga.")
+    l: list[str] | None = field(  # noqa: E741
+        None, "Distinct l-diversity: at least L values of this column in each class.", metavar="L:COLUMN"
+    )
+    notion: str | None = field(
+        None, "Matching notion instead of classes: k1, 1k, kk, global-k1, global-1k, mg-ga.", metavar="NOTION"
+    )
     identifier: str = field("", "Direct identifiers to leave out.", metavar="A,B")
     other: str = field("", "Columns to keep, although they look identifying.", metavar="A,B")
 
@@ -74,22 +78,27 @@ class SearchOptions:
     """How cells are coarsened and searched for."""
 
     recoding: str | None = field(
-        None, "How cells are written: readable (default), nested, cut, tight, label, set or central."
+        None,
+        "How cells are written: readable (default), nested, cut, tight, label, set or central.",
+        metavar="RECODING",
     )
     method: str | None = field(
-        None, "How to search: mondrian (default), full_domain, local_recoding, suppress, histories, mingen or genetic."
+        None,
+        "How to search: mondrian (default), full_domain, local_recoding, suppress, histories, mingen or genetic.",
+        metavar="METHOD",
     )
     loss: str | None = field(
         None,
-        "ncp (default), minimal_distortion, certainty or certainty-mg-ga; of full_domain also arx_loss, "
-        "non_uniform_entropy, precision, discernibility, average_class_size.",
+        "How loss is measured: ncp (default), minimal_distortion, certainty or certainty-mg-ga; with full_domain also "
+        "arx_loss, non_uniform_entropy, precision, discernibility, average_class_size.",
+        metavar="LOSS",
     )
     weights: str = field("", "How much the loss of each column counts.", metavar="A=20,B=0")
     importance: str = field("", "How important columns are, from 1 (default) to 5: as --weights.", metavar="A=3,B=2")
     seconds: float | None = field(None, "Stop the search after so many seconds, with the best found so far.")
-    seed: int | None = field(None, "Seed of methods that draw.")
-    n_best: int | None = field(None, "mingen: number of tables of least loss to find.")
-    iterations: int | None = field(None, "mingen: number of tables to draw.")
+    seed: int | None = field(None, "Seed of methods that draw. Default: the policy's, or 0.")
+    n_best: int | None = field(None, "mingen: number of tables of least loss to find. Default: 1.")
+    iterations: int | None = field(None, "mingen: number of tables to draw. Default: search them all.")
     generations: int | None = field(None, "genetic: maximum number of generations.")
     individuals: int | None = field(None, "genetic: number of individuals in a generation.")
     mutation_rate: float | None = field(None, "genetic, variant mg-ga: m in the rate m / (m + 100).")

@@ -11,6 +11,7 @@ from hushtable.cli.arguments import (
     DetailedResults,
     InFile,
     Machine,
+    OriginalFile,
     ReadingOptions,
     Seconds,
     Tolerance,
@@ -70,10 +71,10 @@ class ColumnSetsOptions:
         0.5, "Weight in the weighted rate: a set of c columns counts this to the power c - 1. In (0, 1]."
     )
     alpha: float | None = field(
-        None, "Order of the entropies of --tree and --entropy-delta: Default: 2; 1 is Shannon's, inf the min-entropy."
+        None, "Order of the entropies of --tree and --entropy-delta: 1 is Shannon's, inf the min-entropy. Default: 2."
     )
     entropy_delta: float | None = field(None, "Skip column sets that add no more entropy than this. It misses records.")
-    compat: str | None = field(None, "petsard-1.6: repeat its order, pruning and entropies.")
+    compat: str | None = field(None, "Repeat the order, pruning and entropies of petsard-1.6.", metavar="petsard-1.6")
     seconds: Seconds = None
 
 
@@ -81,7 +82,9 @@ class ColumnSetsOptions:
 class Equality:
     """Which cells and records are equal."""
 
-    missing: str = field("category", "How missing values count: category, or never (they match nothing).")
+    missing: str = field(
+        "category", "How missing values count: category, or never (they match nothing).", metavar="category|never"
+    )
     deduplicate: bool = field(
         False, "Count distinct rows: equal records of a table once, as the source.", "--deduplicate"
     )
@@ -114,18 +117,25 @@ class MpuccsResults(DetailedResults):
     """What is written and printed."""
 
     tree: Path | None = field(
-        None, "File to write the result to, set by set: entropies, and how many records it singles out.", metavar="OUT"
+        None, "File to write the result to, set by set: entropies, and how many records it singles out."
     )
 
 
 def mpuccs(
-    original: InFile,
+    original: OriginalFile,
     control: Control,
     sets: ColumnSetsOptions,
     equality: Equality,
     results: MpuccsResults,
     machine: Machine,
-    synthetic: Annotated[Path | None, argument("[SYNTHETIC]", "Synthetic table.", parser=table_path)] = None,
+    synthetic: Annotated[
+        Path | None,
+        argument(
+            "SYNTHETIC",
+            "Synthetic table. Without it: which originals are unique, on which columns.",
+            parser=table_path,
+        ),
+    ] = None,
     fail: Annotated[list[str] | None, fail_above(_MPUCCS_FIGURES)] = None,
 ) -> None:
     """Count the synthetic records that single out exactly one original record."""
@@ -204,7 +214,9 @@ class UniqueSets:
 
     columns: ColumnsOptions = ""
     max_size: int | None = field(None, "Maximum number of columns of a set. Default: all.", min=1)
-    missing: str = field("category", "How missing values count: category, or never (they make nothing unique).")
+    missing: str = field(
+        "category", "How missing values count: category, or never (they make nothing unique).", metavar="category|never"
+    )
     tolerance: Tolerance = ""
     seconds: Seconds = None
 

@@ -35,7 +35,7 @@ def scan(
     k: Annotated[int, option("k of the written policy.", min=1)] = 5,
     words: Annotated[Path | None, option("File of further column names, a line `word<TAB>topic` each.")] = None,
     persons: Annotated[
-        bool | None, option("Say whether each row is about a person. Default: found.", "--persons/--no-persons")
+        bool | None, option("Say whether each row is about a person. Default: detected.", "--persons/--no-persons")
     ] = None,
     fail: Annotated[list[str] | None, fail_above(_SCAN_FIGURES)] = None,
     as_json: AsJson = False,

@@ -282,8 +282,10 @@ def format_small_table(frame: Frame) -> list[str]:
     return ["", laid_out(frame.columns, rows)]
 
 
-def describe_verdict(file: Path, verdict: Verdict) -> list[str]:
+def describe_verdict(file: Path, verdict: Verdict, claim: Claim | None = None) -> list[str]:
     """Say what holds apart from what fails, and from what could not be judged."""
+    from hushtable.claims import holds_cells
+
     columns = ", ".join(verdict.columns)
     if not verdict.passed:
         head = f"{file} does NOT hold, on {columns}:"
@@ -300,6 +302,8 @@ def describe_verdict(file: Path, verdict: Verdict) -> list[str]:
             f"{verdict.n_suppressed:,} suppressed; missing as {verdict.figures['missing']}"
         )
         lines += [f"  {caution}" for caution in verdict.cautions]
+    elif holds_cells(claim):
+        lines.append(f"  {verdict.n_records:,} cells")
     else:
         lines.append(f"  {verdict.n_records:,} records")
     return lines

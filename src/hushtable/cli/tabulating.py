@@ -62,10 +62,18 @@ class RuleOptions:
     )
     threshold: int = field(10, "Hide counts from 1 to below this.", min=1)
     dominance: str | None = field(None, "Hide sums of which N contributions are more than K percent.", metavar="N,K")
-    p: float | None = field(None, "Hide sums that let the second contributor know the first to within P percent.")
+    p: float | None = field(
+        None, "Hide sums that let the second contributor know the first to within P percent.", metavar="P"
+    )
     sensitive: str | None = field(None, "Dimension whose lines must not reveal all but one.", metavar="COLUMN")
-    level: str = field("upper", "What hidden counts may be: upper (the threshold or more) or exact (another value).")
-    zeros: str | None = field(None, "shown or hidden. Default: shown, and hidden with --sensitive.")
+    level: str = field(
+        "upper",
+        "What hidden counts may be: upper (the threshold or more) or exact (another value).",
+        metavar="upper|exact",
+    )
+    zeros: str | None = field(
+        None, "Whether zeros are shown or hidden. Default: shown, and hidden with --sensitive.", metavar="shown|hidden"
+    )
     singletons: bool = field(
         True,
         "Keep who is alone in a cell from computing other hidden ones.",
@@ -76,7 +84,7 @@ class RuleOptions:
         "Tables of these people that were published before: kept, and published again.",
         metavar="FILE",
     )
-    weight: str = field("count", "What hiding a cell costs: count (its value), one, or log.")
+    weight: str = field("count", "What hiding a cell costs: count (its value), one, or log.", metavar="count|one|log")
     seconds: Seconds = None
 
     @property

@@ -71,7 +71,13 @@ from .rounding import (
     round_series as round_series,
     round_values as round_values,
 )
-from .rounding_steps import ProposedStep as ProposedStep, propose_step as propose_step
+from .rounding_steps import (
+    ProposedStep as ProposedStep,
+    list_steps as list_steps,
+    measure_step as measure_step,
+    propose_step as propose_step,
+    round_codes as round_codes,
+)
 from .series import (
     build_bound_columns as build_bound_columns,
     cell_codes as cell_codes,

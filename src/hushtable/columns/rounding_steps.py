@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns.column import Column
 from hushtable.columns.rounding import KeptRounding, format_number, round_floats
 
@@ -27,6 +27,11 @@ class ProposedStep(NamedTuple):
     n_now: int  # how many are alone with their number as it is
     n_records: int
     in_class: bool  # whether they are alone in their class, or in the whole table
+
+    @property
+    def entry(self) -> str:
+        """The column and its step, as the command takes them."""
+        return f"{self.column}={format_number(self.round)}"
 
     def describe(self) -> str:
         """Describe what rounding would do."""
@@ -70,22 +75,32 @@ def propose_step(
     """
     if column.kind not in ("integer", "decimal") or not column.n_values:
         return None
-    in_class, n_records = classes is not None, int(counts.sum())
+    most, steps = int(rate * counts.sum()), list_steps(column)
     count = partial(_count_alone, *_sort_cells(codes, counts, column.n_values, classes))
-    most, n_now = int(rate * n_records), count(np.arange(column.n_values))
-    values = column.values.astype(np.float64)
-    steps = _list_steps(values)
-    if n_now <= most:
+    if count(np.arange(column.n_values)) <= most:
         return None
-    place = bisect.bisect_left(steps, True, key=lambda step: count(_rank_rounded(values, step)) <= most)
-    if place == len(steps):
-        return None
-    n_alone = count(_rank_rounded(values, steps[place]))
-    return ProposedStep(column.name, steps[place], n_alone, n_now, n_records, in_class)
+    place = bisect.bisect_left(steps, True, key=lambda step: count(_rank_rounded(column, step)) <= most)
+    return None if place == len(steps) else measure_step(column, codes, counts, steps[place], classes)
 
 
-def _list_steps(values: FloatArray) -> list[float]:
+def measure_step(
+    column: Column, codes: CodeArray, counts: CountArray, step: float, classes: CodeArray | None
+) -> ProposedStep:
+    """Count who is alone with a number rounded to a step, and as it is; parameters as of `propose_step`."""
+    count = partial(_count_alone, *_sort_cells(codes, counts, column.n_values, classes))
+    n_now, n_alone = count(np.arange(column.n_values)), count(_rank_rounded(column, step))
+    return ProposedStep(column.name, step, n_alone, n_now, int(counts.sum()), classes is not None)
+
+
+def round_codes(column: Column, codes: CodeArray, step: float) -> CodeArray:
+    """Encode numbers rounded to a step; a missing one is a value of its own."""
+    ranks = _rank_rounded(column, step)
+    return np.append(ranks, len(ranks))[codes].astype(np.int32)
+
+
+def list_steps(column: Column) -> list[float]:
     """List the steps between the least distance of two values and their range."""
+    values = column.values.astype(np.float64)
     span = float(values[-1] - values[0])
     if not 0 < span < math.inf:
         return []
@@ -95,9 +110,9 @@ def _list_steps(values: FloatArray) -> list[float]:
     return [int(step) if step == int(step) else step for step in steps if step <= span]
 
 
-def _rank_rounded(values: FloatArray, step: float) -> CountArray:
+def _rank_rounded(column: Column, step: float) -> CountArray:
     """Return the rank of each rounded value; values are in order."""
-    rounded = round_floats(values, KeptRounding(round=step))
+    rounded = round_floats(column.values.astype(np.float64), KeptRounding(round=step))
     return np.cumsum(np.append(False, rounded[1:] != rounded[:-1]))
 
 

@@ -313,8 +313,8 @@ class MaskedRelease(StatesFacts):
         return (
             careful("this hides a correlation, not people: anyone who knows a record's other cells can find it."),
             *(careful(f"{warning}.") for warning in self.warnings),
-            f"{join_names(self.a)} are independent of {self.n_clusters} clusters of {join_names(self.b)}, in "
-            f"{self.n_records:,} records; {len(self.removed):,} were left out to make clusters equal.",
+            f"Independence from {self.n_clusters} clusters of {join_names(self.b)} holds for {join_names(self.a)}, in "
+            f"{self.n_records:,} records. Left out to make clusters equal: {len(self.removed):,}.",
             f"{self.n_stars:,} cells were masked ({proof}); {self.share_kept:.1%} of the cells were kept.",
             *(f"{note}." for note in self.notes),
             *(f"Accepted: {name} ({reason})." for name, reason in self.accepted.items()),

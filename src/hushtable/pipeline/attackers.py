@@ -28,7 +28,7 @@ from hushtable.pipeline.results import (
     measures_path,
     read_beside,
 )
-from hushtable.policy import MisplacedError, attack_file
+from hushtable.policy import LimitedFigure, MisplacedError, attack_file, find_failures
 from hushtable.release import manifest
 from hushtable.risk import (
     Attack,
@@ -254,9 +254,17 @@ class AttackEvaluator(_Attacker):
             "n_fell": len(result.fell),
             "fell": ", ".join(result.fell),
             "n_untried": len(result.untried),
+            "n_unjudged": len(result.unjudged),
         }
         untried: Columns = {"attack": list(result.untried), "why": list(result.untried.values())}
-        return Evaluation.from_figures(totals, {"details": _columns_of(rows) or untried})
+        doubts = {"doubt": result.doubt, "max_fell": result.max_fell}
+        return Evaluation.from_figures(totals, {"details": _columns_of(rows) or untried}, doubts)
+
+    def failures(self, found: Evaluation) -> list[str]:
+        """Say whether the table falls to too many attacks, or may."""
+        doubt, most = found.judged["doubt"], found.judged["max_fell"]
+        figure = LimitedFigure(found.figures["n_fell"], self.what, doubt, most)
+        return [each["because"] for each in find_failures({"n_fell": figure}, self.limit)]
 
 
 _BEYOND_REACH: Final = "beside this control a copy shows no more"

@@ -457,7 +457,8 @@ class VerifyEvaluator(Evaluator):
             )
         compares = isinstance(claim, (Classes, Matchings)) and claim.needs_original(tables.current.columns)
         verdict = claim.verify(tables.current, original=tables.protected if compares else None)
-        return manifest.judge_exposure(verdict, entries, tables.current, claim, describe_exposure_limit(rules))
+        limit = describe_exposure_limit(rules)
+        return manifest.judge_exposure(verdict, entries, tables.current, claim, limit, original=tables.protected)
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say how much does not hold, or could not be judged."""

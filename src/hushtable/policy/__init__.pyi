@@ -1,7 +1,7 @@
 from . import plain_yaml as plain_yaml
 from .advising import Advice as Advice, AdvisedChange as AdvisedChange, check_advisable as check_advisable
 from .agreeing import describe_exposure_limit as describe_exposure_limit
-from .attacking import attack_file as attack_file
+from .attacking import attack_file as attack_file, describe_other_making as describe_other_making
 from .comparing import (
     ComparedRun as ComparedRun,
     Comparison as Comparison,

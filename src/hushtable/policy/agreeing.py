@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hushtable.claims import KINDS_OF_TABLES, Claim, Classes, Combinations, Matchings
+from hushtable.claims import Claim, Classes, Combinations, Matchings, holds_cells
 from hushtable.columns import ColumnSpec
 from hushtable.errors import PolicyError, WeakerClaimError, quote_names
 from hushtable.policy.sections import DATE_ACTIONS
@@ -70,7 +70,7 @@ def check_release(policy: Policy, columns: Sequence[str], claim: Claim | None = 
 
     Columns that a claim judges as bounds of others are known by these; tables have what they claim.
     """
-    if claim is not None and claim.kind in KINDS_OF_TABLES:
+    if holds_cells(claim):
         return
     bounds = claim.bound_columns if isinstance(claim, (Classes, Combinations, Matchings)) else ()
     released = [name for name in columns if name not in bounds]

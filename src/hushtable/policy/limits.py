@@ -13,16 +13,17 @@ class LimitedFigure(NamedTuple):
     value: float
     what: str
     doubt: str = ""
+    most: float = math.inf  # where it may be higher: at most so much
 
 
 def find_failures(figures: Mapping[str, LimitedFigure], limits: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return the limits that fail, as plain values: the figure is above the limit, NaN, or in doubt."""
     failed = []
     for name, limit in limits.items():
-        value, what, doubt = figures[name]
+        value, what, doubt, most = figures[name]
         if value > limit:
             because = f"{name} is {value}, above the limit of {limit}: {what}"
-        elif doubt or math.isnan(value):
+        elif (doubt and most > limit) or math.isnan(value):
             because = f"{name} cannot be said to be at most {limit}: {doubt or 'it could not be computed'}"
         else:
             continue

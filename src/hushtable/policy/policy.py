@@ -18,13 +18,13 @@ from hushtable import engines
 from hushtable._types import Progress
 from hushtable.anonymizers import Request, list_judged_combinations, protect
 from hushtable.claims import (
-    KINDS_OF_TABLES,
     Claim,
     Classes,
     Combinations,
     Matchings,
     Verdict,
     claim_from_models,
+    holds_cells,
     open_release,
     select_for_claim,
 )
@@ -522,7 +522,8 @@ class Policy(Record):
         self.check_release(table.columns, claim)
         verdict = claim.verify(select_for_claim(claim, table), original=original)
         entries = {} if claimed is None else manifest.read(data)
-        verdict = manifest.judge_exposure(verdict, entries, table, claim, agreeing.describe_exposure_limit(self))
+        asked = agreeing.describe_exposure_limit(self)
+        verdict = manifest.judge_exposure(verdict, entries, table, claim, asked, original=original)
         return manifest.compare_with(verdict, data, table.columns, claim)
 
     def complete_claim(self, claimed: Claim | None, columns: Sequence[str] = ()) -> Claim:
@@ -530,7 +531,7 @@ class Policy(Record):
 
         Without a manifest, ``columns`` of the release say where bounds stand.
         """
-        if claimed is not None and claimed.kind in KINDS_OF_TABLES:
+        if claimed is not None and holds_cells(claimed):
             from hushtable.policy.tabulating import check_claims_tables
 
             check_claims_tables(self, claimed, self._folder or Path())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -110,6 +111,7 @@ def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dic
         linkage=planned.linkage,
         identifiers=planned.identifiers,
         steps=planned.steps,
+        steps_suffice=planned.steps_suffice,
     )
     exposure.raise_if_unpublishable()
     return {"exposure": exposure.to_dict()}
@@ -386,20 +388,16 @@ def measure_exposure(
         starred={} if starred is None else dict.fromkeys(columns.sensitive, starred),
         codes=all_codes,
     )
-    rows = np.flatnonzero(classes >= 0)
+    rows, reasons = np.flatnonzero(classes >= 0), dict(accepted or {})
     counts = freeze_array(source.records[rows])
     codes = {name: each[rows] for name, each in all_codes.items()}
     if starred is not None:
         for name in columns.sensitive:
             codes[name] = np.where(starred[rows], codes[name].max(initial=-1) + 1, codes[name])
-    reasons = dict(accepted or {})
     tested = {name: codes[name] for name in columns.insensitive if name not in reasons}
     persons = None if person is None else linking.persons_of(source, person)[rows]
-    n_unique, sets, complete_to = (
-        _count_uniques(tested, counts, limit.columns)
-        if persons is None
-        else _count_uniques_by_person(tested, counts, persons, limit.columns)
-    )
+    count = partial(_count_uniques, counts=counts, persons=persons, max_size=limit.columns)
+    n_unique, sets, complete_to = count(tested)
     joint_uniques, told_to = _count_joint_uniques(classes[rows], codes, counts, persons)
     exposure = Exposure(
         n_records=int(counts.sum()),
@@ -416,18 +414,11 @@ def measure_exposure(
         named=names_in_text,
         determined=find_undoing_columns(source, columns),
     )
-    return _with_steps(exposure, source, classes)
-
-
-def _with_steps(exposure: Exposure, source: Frame | Table, classes: CodeArray) -> Exposure:
-    """Add to which steps the numbers of columns that find many can be rounded."""
-    names = exposure.columns_with_many_uniques
-    if not names:
+    if not exposure.columns_with_many_uniques:
         return exposure
-    # Few releases have such columns, and a command loads what it runs.
-    from hushtable.release.proposed_steps import propose_steps
+    from hushtable.release.proposed_steps import with_steps  # few releases have such columns: it is loaded for them
 
-    return replace(exposure, steps=propose_steps(source, classes, names, exposure.limit.rate))
+    return with_steps(exposure, source, classes, tested, lambda rounded: count(rounded)[::2])
 
 
 def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ...]:
@@ -477,9 +468,11 @@ def _encode_cells(source: Frame | Table, name: str) -> CodeArray:
 
 
 def _count_uniques(
-    codes: Mapping[str, CodeArray], counts: CountArray, max_size: int
+    codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray | None, max_size: int
 ) -> tuple[int, tuple[Uniques, ...], int]:
     """Count the records that are unique on few columns; return also the sets, and up to which size all are known."""
+    if persons is not None:
+        return _count_uniques_by_person(codes, counts, persons, max_size)
     max_size = min(max_size, len(codes))
     if not max_size:
         return 0, (), 0

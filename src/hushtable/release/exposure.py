@@ -114,6 +114,8 @@ class Exposure:
     steps : tuple of ProposedStep
         Of kept columns of numbers that leave more records alone than the limit's rate: to which step they may be
         rounded so that fewer are.
+    steps_suffice : bool
+        Whether a release above the limit is below it with all of those steps.
     """
 
     n_records: int
@@ -132,6 +134,7 @@ class Exposure:
     linkage: Linkage | None = None
     identifiers: tuple[ShownIdentifier, ...] = ()
     steps: tuple[ProposedStep, ...] = ()
+    steps_suffice: bool = False
 
     @property
     def rate(self) -> float:
@@ -248,11 +251,12 @@ class Exposure:
     def _refuse_uniques(self) -> Refusal | None:
         if not self.is_above:
             return None
-        held: Counter[str] = Counter()
-        for each in self.sets:
-            held.update(dict.fromkeys(each.columns, each.n_records))
-        ((suspect, _),) = held.most_common(1)
-        rounding = "".join(f"; or round its numbers: {each.describe()}" for each in self.steps if each.column in held)
+        held = sum((Counter(dict.fromkeys(each.columns, each.n_records)) for each in self.sets), Counter[str]())
+        ((suspect, _),), rounding = held.most_common(1), ""
+        if self.steps_suffice:
+            from hushtable.release.proposed_steps import describe_rounding
+
+            rounding = describe_rounding(self)
         named = "; ".join(f"{each.n_records:,} on {quote_names(each.columns)}" for each in self.sets)
         return Refusal(
             f"{self.sentence}: {self.rate:.2%}, above the limit of {self.limit.rate:.2%} ({named}).",
@@ -377,6 +381,7 @@ class Exposure:
             None if linkage is None else Linkage.from_dict(linkage),
             tuple(ShownIdentifier(**each) for each in entries.get("identifiers", ())),
             tuple(_step_kind()(**each) for each in entries.get("steps", ())),
+            bool(entries.get("steps_suffice")),
         )
 
 

@@ -32,7 +32,7 @@ def describe_release(
     exposure = Exposure.from_dict(entries["exposure"]) if entries.get("exposure") else None
     finds = [] if exposure is None else exposure.describe_joint_uniques()
     is_many = exposure is not None and exposure.n_found >= max(1, _MANY_FOUND * exposure.n_records)
-    first = [f"{finds.pop(0)}: round it, leave it out, or say in the policy why nobody knows it."] if is_many else []
+    first = [] if exposure is None or not is_many else [_describe_ways_out(exposure, finds.pop(0))]
     columns = [*(name for name in columns if name not in claim.bound_columns), *claim.bound_columns]
     return (
         f"The release publishes {count_of(verdict.n_records, 'record')} with {count_of(len(columns), 'column')}.",
@@ -51,6 +51,16 @@ def describe_release(
         *([_describe_cells(cells)] if (cells := entries.get("quality", {}).get("cells")) else []),
         *([] if exposure is None else [f"Tested: {line}." for line in exposure.describe_tests()]),
     )
+
+
+def _describe_ways_out(exposure: Exposure, found: str) -> str:
+    """Say what can be done about the column that finds most; only numbers for which there is a step can be rounded."""
+    (column,) = exposure.told[0].columns
+    if column in exposure.accepted:
+        return f"{found}."
+    if any(step.column == column for step in exposure.steps):
+        return f"{found}: round it, leave it out, or say in the policy why nobody knows it."
+    return f"{found}: make it a quasi-identifier, leave it out, or say in the policy why nobody knows it."
 
 
 def _describe_timelines(timelines: Mapping[str, object] | None) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hushtable._types import FEWEST_RECORDS, BoolArray, CodeArray, CountArray
-from hushtable.claims import KINDS_OF_TABLES, Claim, ClaimOnColumns, Failure, Verdict, label_rows
+from hushtable.claims import Claim, ClaimOnColumns, Failure, Verdict, holds_cells, label_rows
 from hushtable.columns import series, text_codes
 from hushtable.errors import ColumnError, InputError, TooManyRowsError, quote_names
 from hushtable.io import Frame
@@ -74,11 +74,13 @@ def judge_kept_columns(
     claimed: Mapping[str, object],
     asked: Mapping[str, object],
     prefix: str = "",
+    original: Frame | None = None,
 ) -> Verdict:
     """Return a verdict that also judges the limit of kept columns: of the manifest beside a file, and of a policy.
 
     If a record's person cannot be seen, records of equal cells may be one person's: then more are unique than the file
-    shows, and the manifest vouches for its limit. Like before writing, fewer than 50 records have no limit.
+    shows. They are counted in the original, if that has exactly these cells. Else the manifest vouches for its limit.
+    Like before writing, fewer than 50 records have no limit.
 
     Parameters
     ----------
@@ -90,8 +92,10 @@ def judge_kept_columns(
         The entries of a manifest, and those that a release by a policy would have; empty without one.
     prefix : str
         Of the condition: the name of one of several tables.
+    original : Frame, optional
+        What the table was made from.
     """
-    if claim.kind in KINDS_OF_TABLES or _count_records(table, verdict) < FEWEST_RECORDS:
+    if holds_cells(claim) or _count_records(table, verdict) < FEWEST_RECORDS:
         return verdict
     try:
         own, other = KeptLimit.from_entries(claimed), KeptLimit.from_entries(asked)
@@ -100,12 +104,19 @@ def judge_kept_columns(
         return _with_lack(verdict, f"{prefix}{condition}", error.message.rstrip("."))
     for limit in dict.fromkeys(each for each in (own, other) if each is not None):
         is_vouched = limit == own and claimed.get("verified") is True and bool(verdict.held)
-        verdict = _judge(verdict, table, claim, limit, prefix, is_vouched=is_vouched)
+        verdict = _judge(verdict, table, claim, limit, prefix, original, is_vouched=is_vouched)
     return verdict
 
 
 def _judge(
-    verdict: Verdict, table: Frame | Scan, claim: Claim, limit: KeptLimit, prefix: str, *, is_vouched: bool
+    verdict: Verdict,
+    table: Frame | Scan,
+    claim: Claim,
+    limit: KeptLimit,
+    prefix: str,
+    original: Frame | None,
+    *,
+    is_vouched: bool,
 ) -> Verdict:
     bounds = claim.bound_columns if isinstance(claim, ClaimOnColumns) else ()
     kept = [name for name in table.columns if name not in (*claim.columns, *claim.sensitive, *bounds)]
@@ -114,6 +125,8 @@ def _judge(
         return verdict
     condition = f"{prefix}{limit.describe([name for name in kept if name in limit.exempt])}"
     is_told = claim.person in table.columns and not claim.is_fresh
+    if not is_told and original is not None and _tells_persons(original, table, tested, claim.person):
+        table, is_told = original, True
     n_unique, is_complete = _count_unique_records(table, tested, claim.person if is_told else None, limit)
     share = n_unique / _count_records(table, verdict)
     if share > limit.rate:
@@ -173,6 +186,28 @@ def _count_unique_records(
             labels, first_rows = label_rows(np.stack(chosen))
             is_unique |= _find_lone_labels(labels, len(first_rows), counts, persons)[labels]
     return int(counts[is_unique].sum()), True
+
+
+def _tells_persons(original: Frame, table: Frame | Scan, names: Sequence[str], person: str | None) -> bool:
+    """Tell whether the original says whose records these are: it has exactly these cells, and the person's column.
+
+    Where records were left out, nobody sees which.
+    """
+    if not isinstance(table, Frame) or not {*names, person} <= {*original.columns}:
+        return False
+    codes = []
+    for name in names:
+        here, there = table.column(name), original.column(name)
+        if here.dtype != there.dtype:
+            return False
+        codes.append(series.cell_codes(here.clone().append(there)))
+    labels, first_rows = label_rows(np.stack(codes))
+    parts = labels[: table.n_rows], labels[table.n_rows :]
+    counted = [
+        np.bincount(part, weights=frame.records, minlength=len(first_rows))
+        for part, frame in zip(parts, (table, original), strict=True)
+    ]
+    return bool((counted[0] == counted[1]).all())
 
 
 def _encode_cells(table: Frame, name: str) -> CodeArray:

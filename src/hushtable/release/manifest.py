@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hushtable.claims import Claim, Classes, Failure, Verdict, claim_from_dict, find_unread_entries
+from hushtable.claims import Claim, Classes, Failure, Verdict, claim_from_dict, find_unread_entries, holds_cells
 from hushtable.errors import InputError, VerificationError, quote_names
 from hushtable.io import FORM, FORMS, MANIFEST, WRITER, Dialect, describe_other_form
 
@@ -206,7 +206,8 @@ def compare_with(verdict: Verdict, data: Any, columns: Collection[str], claim: C
     if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
         return verdict
     entries = read(Path(data))
-    conditions, failures = ["as many records as the manifest says"], list(verdict.failures)
+    as_many = "as many cells as the manifest says" if holds_cells(claim) else "as many records as the manifest says"
+    conditions, failures = [as_many], list(verdict.failures)
     unread = find_unread(entries, claim)
     if type(entries.get("n_records")) is not int:
         unread[conditions[0]] = "it gives no number of them"
@@ -248,17 +249,19 @@ def judge_exposure(
     claim: Claim,
     asked: Mapping[str, object] | None = None,
     prefix: str = "",
+    original: Frame | None = None,
 ) -> Verdict:
     """Return a verdict that also judges how many records may be unique on columns kept as they are.
 
-    The limit is that of the entries of a manifest, and one that is asked for, as a manifest would say it.
+    The limit is that of the entries of a manifest, and one that is asked for, as a manifest would say it. The original
+    says whose record a row is, where the table does not.
     """
     if asked is None and entries.get(EXPOSURE_LIMIT) is None:
         return verdict
     # Loaded where there is a limit.
     from hushtable.release.kept_columns import judge_kept_columns
 
-    return judge_kept_columns(verdict, table, claim, entries, asked or {}, prefix)
+    return judge_kept_columns(verdict, table, claim, entries, asked or {}, prefix, original)
 
 
 def find_unread(entries: Mapping[str, object], claim: Claim | None) -> dict[str, str]:

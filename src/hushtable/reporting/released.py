@@ -449,7 +449,8 @@ def from_file(
     if original is not None:
         source, sample = _read_original(original, claim, policy)
     verdict = claim.verify(frame, original=source)
-    verdict = manifest.judge_exposure(verdict, facts, table, claim, describe_exposure_limit(policy))
+    asked = describe_exposure_limit(policy)
+    verdict = manifest.judge_exposure(verdict, facts, table, claim, asked, original=source)
     compared = manifest.compare_with(verdict, path, table.columns, claim)
     # That a file is as its manifest says is no promise of the release: it is told only where it is not so.
     is_read = compared.passed and compared.unchecked == verdict.unchecked

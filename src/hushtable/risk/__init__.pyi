@@ -26,6 +26,7 @@ from .attacks.own_release import (
     attack_written as attack_written,
 )
 from .attacks.queries import singling_out as singling_out
+from .attacks.untried import CELLS_OF_EARLIER as CELLS_OF_EARLIER, UNKNOWN_PEOPLE as UNKNOWN_PEOPLE
 from .bands import cumulative_shares as cumulative_shares, record_bands as record_bands, size_bands as size_bands
 from .keys import Keys as Keys, minimal_keys as minimal_keys
 from .members.findings import Membership as Membership, MembershipAttack as MembershipAttack

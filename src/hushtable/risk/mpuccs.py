@@ -121,7 +121,7 @@ def _exchange_labels(
 
 _NO_CONTROL_NOTE: Final = (
     "without a control table this rate does not show what the synthesis gave away: records also match by chance. "
-    "Pass control= with records of the same kind that were never used for it"
+    "Give a control table: records of the same kind that were never used for it"
 )
 _BUDGET_ENDED_NOTE: Final = "the budget ended before all sets were looked at, so that the control was not compared"
 # With fewer no p-value is below 0.05, and they say little of a standard deviation.

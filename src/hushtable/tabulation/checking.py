@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -139,7 +140,7 @@ class TableAudit(StatesFacts):
             n_bound = sum(len(group) for group in self.bound_cells)
             facts.append(
                 f"{n_bound:,} of {n_cells:,} hidden cells can be computed from the value of one other hidden cell: "
-                "the person who is alone there knows it. Say who is: --alone."
+                f"the person who is alone there knows it. Say who is, as in --alone {self._example_of_alone}."
             )
         facts += self.system.facts
         if not n_cells:
@@ -150,6 +151,17 @@ class TableAudit(StatesFacts):
                 "that is shown have other values there."
             )
         return tuple(facts)
+
+    @property
+    def _example_of_alone(self) -> str:
+        """A hidden cell that computes another one and may have one contributor, as the command takes it."""
+        low = self.audit.deduction.low
+        for cell in np.concatenate(self.bound_cells).tolist():
+            parts = self.system.keys[cell]
+            is_written = parts is not None and not any(mark in word for part in parts for word in part for mark in ",=")
+            if is_written and (not self.system.is_integer or low[cell] <= 1):
+                return shlex.quote(",".join(f"{name}={label}" for name, label in parts or ()))
+        return "g=a,h=x"
 
     def attack_with(self, release: object) -> tuple[OwnAttack, ...]:
         """Attack these tables and a release of the same records together.

@@ -34,6 +34,18 @@ from hushtable.risk.attacks.fitting import (
 )
 from hushtable.risk.attacks.joined_histories import HistoryRows, count_alike
 from hushtable.risk.attacks.publication import Publication
+from hushtable.risk.attacks.untried import (
+    ATTACKS_ON_TWO_RELEASES,
+    NO_EARLIER,
+    NO_INTERVAL,
+    NOT_LINKED,
+    NOT_SENSITIVE,
+    UNKNOWN_ROWS,
+    attack_in,
+    columns_of_sets,
+    explain_two_releases,
+    leaves_doubt,
+)
 from hushtable.risk.intervals import clip_interval, excess_risk, wilson_interval
 from hushtable.risk.nearness import axis_values
 from hushtable.search import check_memory
@@ -155,7 +167,7 @@ class OwnAttacks(StatesFacts):
     attacks : tuple of OwnAttack
         Those that could be tried.
     untried : dict of str to str
-        The others, and why not: nothing is known of them.
+        The others, and why not: nothing is known of them. An attack on a part alone is named with what was left out.
     k : int
         What the release claims.
     """
@@ -168,6 +180,24 @@ class OwnAttacks(StatesFacts):
     def fell(self) -> tuple[str, ...]:
         """The names of the attacks that succeed."""
         return tuple(dict.fromkeys(each.name for each in self.attacks if each.fell))
+
+    @property
+    def unjudged(self) -> tuple[str, ...]:
+        """The names in ``untried`` that leave in doubt whether the release falls: they apply, and were asked for."""
+        return tuple(name for name, why in self.untried.items() if leaves_doubt(why))
+
+    @property
+    def max_fell(self) -> int:
+        """To how many attacks the release falls if it falls to all that were not judged."""
+        return len({*self.fell, *map(attack_in, self.unjudged)})
+
+    @property
+    def doubt(self) -> str:
+        """What could not be judged, and why, without counts; empty if everything that was asked for was judged."""
+        names: dict[str, dict[str, None]] = {}
+        for name in self.unjudged:
+            names.setdefault(self.untried[name], {})[attack_in(name)] = None
+        return "; ".join(f"{join_names([*each])} could not be judged ({why})" for why, each in names.items())
 
     @property
     def headline(self) -> str:
@@ -184,6 +214,7 @@ class OwnAttacks(StatesFacts):
             "fell": list(self.fell),
             "attacks": [each.to_dict(audience, self.k) for each in self.attacks],
             "untried": self._list_untried(is_inside=audience == "internal"),
+            "unjudged": list(dict.fromkeys(map(attack_in, self.unjudged))),
         }
 
     @property
@@ -204,7 +235,7 @@ class OwnAttacks(StatesFacts):
 
     def _list_untried(self, *, is_inside: bool) -> dict[str, str]:
         """Return what could not be tried, and why: for outsiders without in how many classes."""
-        return {name if is_inside else name.partition(", in ")[0]: why for name, why in self.untried.items()}
+        return {name if is_inside else attack_in(name): why for name, why in self.untried.items()}
 
     def _table(self) -> list[tuple[str, str, str]]:
         rows = [(each.name, each.column or "", format_percent(each.rate)) for each in self.attacks]
@@ -273,18 +304,17 @@ def _run_attacks(
     for name in now.sensitive:
         attacks += _attack_homogeneity(now, name, rng)
     if not attacks:
-        untried["homogeneity"] = "no published column is declared sensitive"
+        untried["homogeneity"] = NOT_SENSITIVE
     ends = list(_attack_ends(now, rng))
     attacks += ends
     if not ends:
-        known = now.source_rows is not None
-        untried["ends"] = "no published cell is an interval" if known else "which record became which row is not known"
+        untried["ends"] = UNKNOWN_ROWS if now.source_rows is None else NO_INTERVAL
     if linkage is None:
-        untried["linked records"] = "no published column links records"
+        untried["linked records"] = NOT_LINKED
     else:
         attacks += _attack_linkage(linkage)
     if earlier is None:
-        untried |= dict.fromkeys(_ATTACKS_ON_TWO_RELEASES, "no earlier release was given")
+        untried |= dict.fromkeys(ATTACKS_ON_TWO_RELEASES, NO_EARLIER)
         return OwnAttacks(tuple(attacks), untried, k)
     is_opened = isinstance(earlier, PublishedTable)
     earlier_table = earlier if is_opened else open_publication(earlier, now.table.specs, now.table.hierarchies)
@@ -292,14 +322,11 @@ def _run_attacks(
     for name in linking:
         attacks += _attack_histories(now, before, name, k)
     missing = (describe_missing_hierarchies(each.columns, each.table.hierarchies) for each in (now, before))
-    reasons = dict.fromkeys(_ATTACKS_ON_TWO_RELEASES, next(filter(None, missing), None))
-    if reasons["joined"] is None:
-        ids = _number_persons(now, before, person)
-        attacks += _attack_common_persons(now, before, k, ids, rng)
-        reasons = _explain_untried(now, before, ids)
-    reasons["linked releases"] = "no published column has the pseudonym of a person in both releases"
-    tried = {each.name for each in attacks}
-    untried |= {name: reason for name, reason in reasons.items() if name not in tried and reason is not None}
+    lack = next(filter(None, missing), None)
+    if lack is None:
+        attacks += _attack_common_persons(now, before, k, _number_persons(now, before, person), rng)
+    reasons, tried = explain_two_releases(now, before, person, lack), {each.name for each in attacks}
+    untried |= {name: reason for name, reason in reasons.items() if name not in tried}
     return OwnAttacks(tuple(attacks), untried, k)
 
 
@@ -309,39 +336,11 @@ def _attack_common_persons(
     """Attack what two releases tell of persons who may be in both."""
     if ids is not None:
         yield from _count_persons_in_both(now, before, ids, k)
-    shared = [
-        name for name in now.sensitive if name in before.table.frame.columns and name not in _columns_of_sets(now)
-    ]
+    shared = [name for name in now.sensitive if name in before.table.frame.columns and name not in columns_of_sets(now)]
     for name in shared if now.table.source is not None else ():
         yield from _attack_intersection(now, before, name, ids, rng)
     knows_rows = now.source_rows is not None and before.source_rows is not None
     yield from _attack_differences(now, before, k, ids if knows_rows else None)
-
-
-def _columns_of_sets(side: Publication) -> list[str]:
-    specs = side.table.specs
-    return [name for name in side.sensitive if name in specs and specs[name].separator is not None]
-
-
-def _explain_untried(now: Publication, before: Publication, ids: _PersonNumbers) -> dict[str, str | None]:
-    """Say why an attack on two releases may not have been tried."""
-    sets = _columns_of_sets(now)
-    if now.table.source is None:
-        no_intersection = "the people of the release are not known"
-    elif any(name in before.table.frame.columns for name in now.sensitive if name not in sets):
-        no_intersection = "nobody fits both releases"
-    elif sets:
-        no_intersection = f"column {sets[0]!r} holds sets of items, which are not intersected"
-    else:
-        no_intersection = "the two releases share no sensitive column"
-    return {
-        "shared persons": "who is in both releases is not known" if ids is None else "nobody is in both releases",
-        "intersection": no_intersection,
-        **dict.fromkeys(("joined", "left"), "no class is covered by the other release"),
-    }
-
-
-_ATTACKS_ON_TWO_RELEASES: Final = ("linked releases", "shared persons", "intersection", "joined", "left")
 
 
 def _build_attack(
