@@ -349,7 +349,7 @@ def test_proposed_steps_of_several_columns_suffice_together(person):
     assert exposure.steps_suffice
     assert {step.column for step in exposure.steps} == {"cost", "weight"}
     with pytest.raises(ExposureError) as refused:
-        exposure.raise_if_found("uniques")
+        exposure.raise_if_unpublishable()
     assert f"round all of these numbers: {' and '.join(step.entry for step in exposure.steps)}" in str(refused.value)
     assert Exposure.from_dict(exposure.to_dict()) == exposure
     followed = policy.with_entries({f"columns.{step.column}.round": step.round for step in exposure.steps})
@@ -359,7 +359,7 @@ def test_proposed_steps_of_several_columns_suffice_together(person):
     exposure = policy.protect(alone).exposure
     assert not exposure.steps_suffice
     with pytest.raises(ExposureError) as refused:
-        exposure.raise_if_found("uniques")
+        exposure.raise_if_unpublishable()
     assert "round" not in str(refused.value)
 
 
