@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import number_histories
-from hushtable.tables import Table
+from hushtable.columns import ColumnSpec, text_series
+from hushtable.io import Frame
+from hushtable.tables import Table, encode_jointly, meet_tables
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +49,37 @@ class EarlierBatch:
     def present(self) -> set[str]:
         """The persons who have a row."""
         return self.readings[0].present
+
+
+def name_persons_as_in(new: Table, person: str, earlier: Sequence[EarlierBatch]) -> list[EarlierBatch]:
+    """Return the batches with the names that a new one has for their persons: another program writes 12 as 12.0."""
+    names = new.column(person).texts()
+    return [
+        EarlierBatch(tuple(replace(each, names=_names_as_in(names, each.names)) for each in batch.readings))
+        for batch in earlier
+    ]
+
+
+def spell_persons_as(rows: Frame, reference: Frame, person: str, specs: Mapping[str, ColumnSpec]) -> Frame:
+    """Return rows in which persons have the names that they have in a reference; others keep theirs."""
+    known, own = (Table.encode(each, (person,), specs) for each in (reference, rows))
+    names = own.column(person).texts()
+    spelled = _names_as_in(known.column(person).texts(), names)
+    # Else a number would become text as its type is written, with a decimal.
+    if spelled == names and rows.column(person).dtype == reference.column(person).dtype:
+        return rows
+    return rows.with_columns({person: text_series(person, [*spelled, None]).gather(own.codes[0] % (len(names) + 1))})
+
+
+def _names_as_in(reference: Sequence[str], others: Sequence[str]) -> Sequence[str]:
+    known = set(reference)
+    if not known or known.issuperset(others):
+        return others
+    tables = [Table.encode(text_series("person", names).to_frame(), typed=["person"]) for names in (reference, others)]
+    met = meet_tables(tables)
+    ours, theirs = (table.codes[0].tolist() for table in encode_jointly(met).tables)
+    name_of = {code: name for code, name in zip(ours, reference, strict=True) if code >= 0}
+    return [name if name in known else name_of.get(code, name) for name, code in zip(others, theirs, strict=True)]
 
 
 def find_shared(new: Table, person: str, earlier: Sequence[EarlierBatch]) -> BoolArray:

@@ -74,6 +74,7 @@ from .rounding import (
 from .rounding_steps import ProposedStep as ProposedStep, propose_step as propose_step
 from .series import (
     build_bound_columns as build_bound_columns,
+    cast_exactly as cast_exactly,
     cell_codes as cell_codes,
     convert_texts as convert_texts,
     count_missing_texts as count_missing_texts,
