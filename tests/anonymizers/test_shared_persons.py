@@ -75,7 +75,9 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> ht.Recoding:
     release = ht.anonymize(
         first, quasi_identifiers=["age"], models=[ht.KAnonymity(5)], person="who", identifiers=["who"]
     )
-    return release.learned
+    learned = release.learned
+    assert isinstance(learned, ht.Recoding)
+    return learned
 
 
 @pytest.mark.parametrize("now", ["{}", "{}.0", "000{}"])
@@ -86,8 +88,10 @@ def test_persons_are_the_same_however_a_program_writes_their_numbers(
     numbered(before).write_csv(tmp_path / "before.csv")
     numbered(now, 111).write_csv(tmp_path / "now.csv")
     batch = learned.apply(tmp_path / "now.csv", previous=[tmp_path / "before.csv"]).batch
+    assert batch is not None
     assert batch.n_shared_persons == 20
     rest = learned.apply(tmp_path / "now.csv", previous=[tmp_path / "before.csv"], distinct_persons=True)
+    assert rest.batch is not None
     assert rest.batch.n_left_out == 20
     numbered(now).write_csv(tmp_path / "again.csv")
     both = learned.apply(tmp_path / "again.csv", earlier=tmp_path / "before.csv")
@@ -102,6 +106,7 @@ def test_a_number_as_a_decimal_and_as_text_is_one_person(learned: ht.Recoding, t
 
 def test_other_names_stay_other_persons(learned: ht.Recoding) -> None:
     batch = learned.apply(numbered("b{}"), previous=[numbered("a{}"), numbered("{}")]).batch
+    assert batch is not None
     assert batch.n_shared_persons == 0
 
 
