@@ -389,8 +389,10 @@ def attack_release(
     check_effects({"--external": external, "--json": results.as_json}, {"--external": ("--json",)}, {})
     check_report(results, release, besides.earlier, besides.original, besides.earlier_original, besides.policy)
     facts = manifest.read(release)
-    batch = facts.get("batch") or {}
-    _check_earlier_original(besides, leaves_out_persons=bool(batch.get("n_left_out")))
+    batch = facts.get("batch")
+    # Of a batch that somebody edited nobody knows whom it leaves out.
+    left_out = batch.get("n_left_out") if isinstance(batch, dict) else batch
+    _check_earlier_original(besides, leaves_out_persons=bool(left_out))
     rules = read_policy(besides.policy)
     # What labels mean, a policy with its hierarchies says.
     claimed = manifest.claim_of(release)
