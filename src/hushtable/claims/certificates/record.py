@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
@@ -108,7 +108,7 @@ class Certificate:
             raise InputError(
                 f"cannot read a certificate from {str(path)!r}.", hint="check the name; it is a file of JSON."
             ) from None
-        return cls.from_dict(cast("Mapping[str, object]", entries))  # which is what it looks at
+        return cls.from_dict(entries if isinstance(entries, dict) else {})
 
 
 def _hash_entries(entries: Mapping[str, Any]) -> str:
