@@ -114,3 +114,12 @@ def test_cells_that_the_earlier_type_cannot_hold_are_a_change_of_schema(learned:
     earlier = numbered("{}").with_columns(pl.col("who").cast(pl.Int64))
     with pytest.raises(ht.ColumnError, match="'who' of the new rows"):
         learned.apply(numbered("secret{}"), earlier=earlier)
+
+
+def test_a_previous_batch_that_names_nobody_is_an_error(learned: ht.Recoding, tmp_path: Path) -> None:
+    nobody = numbered("{}").with_columns(who=pl.lit(None, dtype=pl.String))
+    with pytest.raises(ht.InputError, match="column 'who' is empty"):
+        learned.apply(numbered("{}"), previous=[nobody])
+    numbered("{}").write_csv(tmp_path / "before.csv")
+    with pytest.raises(ht.InputError, match="previous is one file"):
+        learned.apply(numbered("{}"), previous=str(tmp_path / "before.csv"))

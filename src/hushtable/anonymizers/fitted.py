@@ -248,6 +248,8 @@ class LearnedRecoding:
 
     def _check_previous(self, earlier: object, previous: Sequence[object], *, distinct_persons: bool) -> None:
         """Raise InputError if previous rows are needed and missing, or given and of no use."""
+        if isinstance(previous, (str, os.PathLike)):
+            raise InputError("previous is one file.", hint="give a list: previous=[...].")
         if distinct_persons and not previous:
             raise InputError(
                 "persons of previous batches are to be left out, and no such batch was given.",
@@ -389,7 +391,13 @@ class LearnedRecoding:
         # Rows do not tell whether the first release published them, by finished cells, or a later one, which climbed.
         _, prepared, judge = self._prepare_rows(batch, None, key)
         classes = self._find_classes(prepared.table, judge, None).classes, self.classes(prepared.table)
-        return EarlierBatch(tuple(Appearance.from_table(prepared.table, person, each) for each in classes))
+        found = EarlierBatch(tuple(Appearance.from_table(prepared.table, person, each) for each in classes))
+        if not found.present:
+            raise InputError(
+                f"a previous batch says of no record whose it is: column {person!r} is empty.",
+                hint="give its rows as they were before they were published.",
+            )
+        return found
 
     def _find_classes(self, table: Table, judge: Judge, left_out: BoolArray | None) -> BatchClasses:
         """Return the classes by which the rows of a batch are published; each passes by these rows alone."""
