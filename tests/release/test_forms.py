@@ -231,3 +231,17 @@ def test_a_batch_that_is_none_is_no_fault_of_ours(written: Path, tmp_path: Path,
     outcome = run("attack-release", path, "--earlier", written / "out.csv", *known)
     assert outcome.code == 2, outcome
     assert "leaves out persons of previous batches" in outcome.err
+
+
+@pytest.mark.parametrize(("what", "told"), [("file", "is not the file its manifest describes"), ("form", "of form 99")])
+def test_an_earlier_release_is_judged_by_its_manifest_too(written: Path, tmp_path: Path, what: str, told: str) -> None:
+    release, earlier = written / "out.csv", tmp_path / "earlier.csv"
+    earlier.write_bytes(release.read_bytes() + (b"20,low,flu,1000\n" if what == "file" else b""))
+    entries = manifest.read(release)
+    manifest.manifest_path(earlier).write_text(json.dumps({**entries, "form": 99 if what == "form" else 1}))
+    outcome = run("attack-release", release, "--earlier", earlier, "--fail-above", "count=1000")
+    assert outcome.code == 1, outcome
+    assert told in outcome.err
+    # Without a manifest nothing is claimed of it, and any table of cells will do.
+    manifest.manifest_path(earlier).unlink()
+    assert run("attack-release", release, "--earlier", earlier, "--fail-above", "count=1000").code == 0

@@ -389,14 +389,12 @@ def attack_release(
     check_effects({"--external": external, "--json": results.as_json}, {"--external": ("--json",)}, {})
     check_report(results, release, besides.earlier, besides.original, besides.earlier_original, besides.policy)
     facts = manifest.read(release)
-    batch = facts.get("batch")
-    # Of a batch that somebody edited nobody knows whom it leaves out.
-    left_out = batch.get("n_left_out") if isinstance(batch, dict) else batch
-    _check_earlier_original(besides, leaves_out_persons=bool(left_out))
+    _check_earlier_original(besides, facts.get("batch"))
     rules = read_policy(besides.policy)
     # What labels mean, a policy with its hierarchies says.
     claimed = manifest.claim_of(release)
-    doubt = _warn_of_unread_claim(facts, claimed)
+    doubts = (_warn_of_unread_claim(facts, claimed), _warn_of_earlier_claim(besides.earlier))
+    doubt = "; ".join(filter(None, doubts))
     claim = complete_claim(claimed, rules)
     if not isinstance(claim, Classes):
         raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
@@ -435,7 +433,15 @@ def _warn_of_unread_claim(facts: Mapping[str, object], claimed: Claim | None) ->
     return doubt
 
 
-def _check_earlier_original(besides: OtherTables, *, leaves_out_persons: bool) -> None:
+def _warn_of_earlier_claim(earlier: Path | None) -> str:
+    """Warn so of an earlier release that has a manifest; VerificationError if it was changed since it was written."""
+    from hushtable.release import manifest
+
+    claimed = manifest.claim_of(earlier)
+    return "" if earlier is None or claimed is None else _warn_of_unread_claim(manifest.read(earlier), claimed)
+
+
+def _check_earlier_original(besides: OtherTables, batch: object) -> None:
     if besides.earlier_original is None:
         return
     if besides.earlier is None or besides.original is None:
@@ -443,7 +449,8 @@ def _check_earlier_original(besides: OtherTables, *, leaves_out_persons: bool) -
             "--earlier-original was given without --earlier and --original.",
             hint="who is in both is counted from both releases and both originals.",
         )
-    if leaves_out_persons:
+    # Of a batch that somebody edited nobody knows whom it leaves out.
+    if batch.get("n_left_out") if isinstance(batch, dict) else batch:
         raise InputError(
             "--earlier-original was given, and the release leaves out persons of previous batches.",
             hint="leave the option out: hushtable apply has counted and reported who is left in both.",
