@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import number_histories
-from hushtable.columns import ColumnSpec, text_series
+from hushtable.columns import ColumnSpec, fold_spelling, text_series
 from hushtable.io import Frame
-from hushtable.tables import Table, encode_jointly, meet_tables
+from hushtable.tables import Table
+
+_WHOLE_NUMBER: Final = re.compile(r"0*([0-9]+)(?:\.0+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,11 +79,15 @@ def _names_as_in(reference: Sequence[str], others: Sequence[str]) -> Sequence[st
     known = set(reference)
     if not known or known.issuperset(others):
         return others
-    tables = [Table.encode(text_series("person", names).to_frame(), typed=["person"]) for names in (reference, others)]
-    met = meet_tables(tables)
-    ours, theirs = (table.codes[0].tolist() for table in encode_jointly(met).tables)
-    name_of = {code: name for code, name in zip(ours, reference, strict=True) if code >= 0}
-    return [name if name in known else name_of.get(code, name) for name, code in zip(others, theirs, strict=True)]
+    name_of = {_fold_name(name): name for name in reference}
+    return [name if name in known else name_of.get(_fold_name(name), name) for name in others]
+
+
+def _fold_name(name: str) -> str:
+    """Fold the differences between programs; attacks on two releases find the same persons so."""
+    folded = fold_spelling(name)
+    number = _WHOLE_NUMBER.fullmatch(folded)
+    return number[1] if number else folded
 
 
 def find_shared(new: Table, person: str, earlier: Sequence[EarlierBatch]) -> BoolArray:
