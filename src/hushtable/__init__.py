@@ -2,10 +2,13 @@
 
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from time import perf_counter
+from typing import Any, Final
 
 import lazy_loader
 
+# Rooms are loaded when they are needed, and what measures the seconds of a job comes at its end.
+_LOADED_AT: Final = perf_counter()
 _found, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 

@@ -163,3 +163,5 @@ from .tabulation import (
     round_tables as round_tables,
     tabulate as tabulate,
 )
+
+_LOADED_AT: float

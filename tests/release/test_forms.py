@@ -182,3 +182,66 @@ def test_an_attack_on_a_newer_claim_is_in_doubt(written: Path, tmp_path: Path) -
         outcome = run("attack-release", path, "--fail-above", "count=9")
         assert outcome.code == code, outcome
     assert "careful: what a newer entry of the claim says was not read" in outcome.err
+
+
+def test_an_entry_that_stands_twice_is_an_error(written: Path, tmp_path: Path) -> None:
+    # One reader takes the first k, and another one the last.
+    path, cells, certificate = tmp_path / "out.csv", tmp_path / "cells.json", tmp_path / "proof.json"
+    path.write_bytes((written / "out.csv").read_bytes())
+    whole = manifest.manifest_path(written / "out.csv").read_text()
+    twice = [
+        whole.replace('"k": 3', '"k": 3, "k": 2'),
+        whole.replace('"form": 1', '"form": 99, "form": 1', 1),
+        whole.replace('"claim": {', '"claim": {}, "claim": {', 1),
+    ]
+    for text in twice:
+        assert text != whole
+        manifest.manifest_path(path).write_text(text)
+        outcome = run("verify", path, "--json")
+        assert outcome.code == 2, outcome
+        assert "names an entry twice" in outcome.err
+    cells.write_text((written / "cells.json").read_text().replace('"recoding": 2', '"recoding": 3, "recoding": 2', 1))
+    with pytest.raises(ht.InputError, match="twice"):
+        ht.Recoding.read(cells)
+    certificate.write_text('{"form": 2, "form": 1}')
+    with pytest.raises(ht.InputError, match="twice"):
+        ht.Certificate.read(certificate)
+
+
+@pytest.mark.parametrize("counts_blank", [1, -1, "0.5", [True], None])
+def test_a_switch_of_the_limits_of_another_type_is_not_judged(
+    written: Path, tmp_path: Path, counts_blank: object
+) -> None:
+    path = tmp_path / "out.csv"
+    path.write_bytes((written / "out.csv").read_bytes())
+    entries = manifest.read(written / "out.csv")
+    entries["claim"]["limits"] |= {"suppression": 0.05, "counts_blank": counts_blank}
+    manifest.manifest_path(path).write_text(json.dumps(entries))
+    code, verdict = judge(path)
+    assert code == 1
+    assert "counts_blank" in json.dumps(verdict["unchecked"])
+
+
+@pytest.mark.parametrize("batch", ["SECRET", [1], 7, True])
+def test_a_batch_that_is_none_is_no_fault_of_ours(written: Path, tmp_path: Path, batch: object) -> None:
+    path = tmp_path / "out.csv"
+    path.write_bytes((written / "out.csv").read_bytes())
+    manifest.manifest_path(path).write_text(json.dumps({**manifest.read(written / "out.csv"), "batch": batch}))
+    known = ("--original", written / "people.csv", "--earlier-original", written / "people.csv")
+    outcome = run("attack-release", path, "--earlier", written / "out.csv", *known)
+    assert outcome.code == 2, outcome
+    assert "leaves out persons of previous batches" in outcome.err
+
+
+@pytest.mark.parametrize(("what", "told"), [("file", "is not the file its manifest describes"), ("form", "of form 99")])
+def test_an_earlier_release_is_judged_by_its_manifest_too(written: Path, tmp_path: Path, what: str, told: str) -> None:
+    release, earlier = written / "out.csv", tmp_path / "earlier.csv"
+    earlier.write_bytes(release.read_bytes() + (b"20,low,flu,1000\n" if what == "file" else b""))
+    entries = manifest.read(release)
+    manifest.manifest_path(earlier).write_text(json.dumps({**entries, "form": 99 if what == "form" else 1}))
+    outcome = run("attack-release", release, "--earlier", earlier, "--fail-above", "count=1000")
+    assert outcome.code == 1, outcome
+    assert told in outcome.err
+    # Without a manifest nothing is claimed of it, and any table of cells will do.
+    manifest.manifest_path(earlier).unlink()
+    assert run("attack-release", release, "--earlier", earlier, "--fail-above", "count=1000").code == 0

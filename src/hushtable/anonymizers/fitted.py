@@ -18,7 +18,7 @@ from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Routes, with_own_units
 from hushtable.anonymizers.preparation import Prepared, Request, prepare, round_source
 from hushtable.claims import coverage_matrix, covers_row_value, pair_rows
-from hushtable.columns import SUPPRESSED, Kind
+from hushtable.columns import SUPPRESSED, Kind, cast_exactly
 from hushtable.errors import ColumnError, InputError, LimitError, quote_names
 from hushtable.io import Frame, drafts
 from hushtable.models import DistinctLDiversity, PrivacyModel
@@ -249,6 +249,8 @@ class LearnedRecoding:
 
     def _check_previous(self, earlier: object, previous: Sequence[object], *, distinct_persons: bool) -> None:
         """Raise InputError if previous rows are needed and missing, or given and of no use."""
+        if isinstance(previous, (str, os.PathLike)):
+            raise InputError("previous is one file.", hint="give a list: previous=[...].")
         if distinct_persons and not previous:
             raise InputError(
                 "persons of previous batches are to be left out, and no such batch was given.",
@@ -290,9 +292,10 @@ class LearnedRecoding:
     ) -> Release:
         """Place rows that are in memory, judge them, and build the release."""
         # Only who publishes a next batch needs it.
-        from hushtable.anonymizers.shared_persons import Appearance, find_alike, find_shared
+        from hushtable.anonymizers.shared_persons import Appearance, find_alike, find_shared, name_persons_as_in
 
         request, prepared, judge = self._prepare_rows(rows, earlier, key)
+        before = name_persons_as_in(prepared.table, str(request.person), before) if before else before
         is_shared = find_shared(prepared.table, str(request.person), before) if before else None
         placed = self._find_classes(prepared.table, judge, is_shared if distinct_persons else None)
         batch = placed.describe(judge.table.counts, replaces_earlier=earlier is not None)
@@ -389,7 +392,13 @@ class LearnedRecoding:
         # Rows do not tell whether the first release published them, by finished cells, or a later one, which climbed.
         _, prepared, judge = self._prepare_rows(batch, None, key)
         classes = self._find_classes(prepared.table, judge, None).classes, self.classes(prepared.table)
-        return EarlierBatch(tuple(Appearance.from_table(prepared.table, person, each) for each in classes))
+        found = EarlierBatch(tuple(Appearance.from_table(prepared.table, person, each) for each in classes))
+        if not found.present:
+            raise InputError(
+                f"a previous batch says of no record whose it is: column {person!r} is empty.",
+                hint="give its rows as they were before they were published.",
+            )
+        return found
 
     def _find_classes(self, table: Table, judge: Judge, left_out: BoolArray | None) -> BatchClasses:
         """Return the classes by which the rows of a batch are published; each passes by these rows alone."""
@@ -463,6 +472,11 @@ class LearnedRecoding:
             return data
         before = open_table(earlier, self.asked.specs)
         self.check_columns(before.names)
+        if self.asked.person is not None and isinstance(before, Frame) and isinstance(data, Frame):
+            from hushtable.anonymizers.shared_persons import spell_persons_as
+
+            # A person whom two programs write differently would count as two.
+            data = spell_persons_as(data, before, self.asked.person, self.asked.specs)
         return _with_rows(before, data)
 
     def pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
@@ -542,7 +556,15 @@ def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:
         joined = earlier.with_population(coded)
         return replace(joined, counts=np.append(earlier.counts, coded.counts))
     frame = rows.frame()
-    cells = [frame.column(name).cast(earlier.column(name).dtype).alias(name) for name in earlier.columns]
+    cells = []
+    for name in earlier.columns:
+        cast = cast_exactly(frame.column(name), earlier.column(name).dtype)
+        if cast is None:
+            raise ColumnError(
+                f"column {name!r} of the new rows holds values that its type in the earlier rows cannot hold.",
+                hint="write the column in both files alike: as text, or as numbers.",
+            )
+        cells.append(cast.alias(name))
     return earlier.with_rows([replace(earlier.build_alike(cells), counts=frame.counts)])
 
 

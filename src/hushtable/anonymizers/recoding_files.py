@@ -17,7 +17,7 @@ from hushtable.claims import Limits, read_roundings
 from hushtable.columns import KINDS, ColumnSpec, check_specs, from_texts, with_first_days
 from hushtable.errors import InputError, quote_names
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
-from hushtable.io import FORMS, WRITER, Writing, describe_other_form, drafts
+from hushtable.io import FORMS, WRITER, Writing, describe_other_form, drafts, read_json
 from hushtable.models import entries, model_to_dict, models_from_claim, plugins
 from hushtable.quality import SetNCP
 from hushtable.recoding import Written
@@ -37,7 +37,9 @@ def write_recoding(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> 
 def read_recoding(path: Path) -> dict[str, Any]:
     """Read the file of a learned recoding as plain values."""
     try:
-        contents = json.loads(path.read_text(encoding="utf-8"))
+        contents = read_json(path)
+    except InputError:
+        raise
     except (OSError, ValueError, RecursionError):
         raise InputError(
             f"cannot read the recoding {str(path)!r}.", hint="`--save-recoding` and save_recoding() write one."

@@ -32,7 +32,9 @@ class Limits:
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> Limits:
         """Read what a claim holds; the caller sees to entries that are unknown."""
-        return cls(**{each.name: entries[each.name] for each in fields(cls) if each.name in entries})
+        known = {each.name: entries[each.name] for each in fields(cls) if each.name in entries}
+        # Another type is read as the stricter of the two, and is then not what was written: it cannot be judged.
+        return cls(**{**known, "counts_blank": bool(known.get("counts_blank", False))})
 
     @property
     def any(self) -> bool:

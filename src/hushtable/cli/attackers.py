@@ -390,12 +390,12 @@ def attack_release(
     check_effects({"--external": external, "--json": results.as_json}, {"--external": ("--json",)}, {})
     check_report(results, release, besides.earlier, besides.original, besides.earlier_original, besides.policy)
     facts = manifest.read(release)
-    batch = facts.get("batch") or {}
-    _check_earlier_original(besides, leaves_out_persons=bool(batch.get("n_left_out")))
+    _check_earlier_original(besides, facts.get("batch"))
     rules = read_policy(besides.policy)
     # What labels mean, a policy with its hierarchies says.
     claimed = manifest.claim_of(release)
-    doubt = _warn_of_unread_claim(facts, claimed)
+    doubts = (_warn_of_unread_claim(facts, claimed), _warn_of_earlier_claim(besides.earlier))
+    doubt = "; ".join(filter(None, doubts))
     if other := describe_other_making(facts, rules):
         _warn("other-making", other)
     claim = complete_claim(claimed, rules)
@@ -446,6 +446,14 @@ def _warn(kind: str, what: str) -> None:
     print_error(f"careful: {what}.")
 
 
+def _warn_of_earlier_claim(earlier: Path | None) -> str:
+    """Warn so of an earlier release that has a manifest; VerificationError if it was changed since it was written."""
+    from hushtable.release import manifest
+
+    claimed = manifest.claim_of(earlier)
+    return "" if earlier is None or claimed is None else _warn_of_unread_claim(manifest.read(earlier), claimed)
+
+
 def _check_earlier_original(besides: OtherTables, *, leaves_out_persons: bool) -> None:
     if besides.earlier_original is None:
         return
@@ -454,7 +462,8 @@ def _check_earlier_original(besides: OtherTables, *, leaves_out_persons: bool) -
             "--earlier-original was given without --earlier and --original.",
             hint="who is in both is counted from both releases and both originals.",
         )
-    if leaves_out_persons:
+    # Of a batch that somebody edited nobody knows whom it leaves out.
+    if batch.get("n_left_out") if isinstance(batch, dict) else batch:
         raise InputError(
             "--earlier-original was given, and the release leaves out persons of previous batches.",
             hint="leave the option out: hushtable apply has counted and reported who is left in both.",

@@ -80,6 +80,7 @@ from .rounding_steps import (
 )
 from .series import (
     build_bound_columns as build_bound_columns,
+    cast_exactly as cast_exactly,
     cell_codes as cell_codes,
     convert_texts as convert_texts,
     count_missing_texts as count_missing_texts,

@@ -474,6 +474,14 @@ def text_series(name: str, cells: Sequence[str | None]) -> pl.Series:
     return pl.Series(name, cells, dtype=pl.String)
 
 
+def cast_exactly(series: pl.Series, dtype: pl.DataType) -> pl.Series | None:
+    """Convert cells to another type; None if one of them is no value of it."""
+    cast = series.cast(dtype, strict=False)
+    is_number = series.dtype.is_numeric() and dtype.is_numeric()
+    is_other = is_number and not cast.cast(series.dtype, strict=False).equals(series)
+    return None if is_other or cast.null_count() > series.null_count() else cast
+
+
 def replace_cells(series: pl.Series, rows: BoolArray, other: pl.Series | None = None) -> pl.Series:
     """Replace some cells by those of another column of the same type; without one, they become missing."""
     return series.zip_with(pl.Series(~rows), series.clear(len(series)) if other is None else other)

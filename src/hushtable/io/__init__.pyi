@@ -34,7 +34,13 @@ from .files import (
     list_sheets as list_sheets,
     write_sheets as write_sheets,
 )
-from .forms import FORM as FORM, FORMS as FORMS, WRITER as WRITER, describe_other_form as describe_other_form
+from .forms import (
+    FORM as FORM,
+    FORMS as FORMS,
+    WRITER as WRITER,
+    describe_other_form as describe_other_form,
+    read_json as read_json,
+)
 from .frames import Frame as Frame
 from .hive import parquet_writer as parquet_writer, strip_schema as strip_schema
 from .latex import latex_of as latex_of

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hushtable.claims import Claim, Classes, Failure, Verdict, claim_from_dict, find_unread_entries, holds_cells
 from hushtable.errors import InputError, VerificationError, quote_names
-from hushtable.io import FORM, FORMS, MANIFEST, WRITER, Dialect, describe_other_form
+from hushtable.io import FORM, FORMS, MANIFEST, WRITER, Dialect, describe_other_form, read_json
 
 FOLDER_MANIFEST: Final = MANIFEST
 """The manifest of a folder."""
@@ -350,7 +350,9 @@ def read(release: Path) -> dict[str, Any]:
     """
     path = manifest_path(release)
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = read_json(path)
+    except InputError:
+        raise
     except (OSError, ValueError, RecursionError):
         raise InputError(
             f"cannot read the manifest {str(path)!r}.", hint="it is written beside the release by anonymize."

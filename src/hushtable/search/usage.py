@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from time import perf_counter, process_time
-from typing import Final
 
-_BEGUN: Final = perf_counter()
+from hushtable import _LOADED_AT
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,7 @@ class Usage:
 
 def measure_usage() -> Usage:
     """Return what this process has used so far."""
-    return Usage(round(perf_counter() - _BEGUN, 3), round(process_time(), 3), _peak_memory())
+    return Usage(round(perf_counter() - _LOADED_AT, 3), round(process_time(), 3), _peak_memory())
 
 
 def _peak_memory() -> int | None:

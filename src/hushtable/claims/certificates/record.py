@@ -16,7 +16,7 @@ from hushtable._types import CodeArray
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec, check_specs, encode, merge_spellings
 from hushtable.errors import ColumnError, InputError, check_columns, quote_names
-from hushtable.io import FORM, FORMS, Frame, describe_other_form, drafts, frames, is_many
+from hushtable.io import FORM, FORMS, Frame, describe_other_form, drafts, frames, is_many, read_json
 
 _DIGEST: Final = "sha256"
 
@@ -101,12 +101,14 @@ class Certificate:
             The file cannot be read, or holds none.
         """
         try:
-            entries = json.loads(Path(path).read_text(encoding="utf-8"))
+            entries = read_json(Path(path))
+        except InputError:
+            raise
         except (OSError, ValueError, RecursionError):
             raise InputError(
                 f"cannot read a certificate from {str(path)!r}.", hint="check the name; it is a file of JSON."
             ) from None
-        return cls.from_dict(entries)
+        return cls.from_dict(entries if isinstance(entries, dict) else {})
 
 
 def _hash_entries(entries: Mapping[str, Any]) -> str:
