@@ -454,7 +454,7 @@ def _warn_of_earlier_claim(earlier: Path | None) -> str:
     return "" if earlier is None or claimed is None else _warn_of_unread_claim(manifest.read(earlier), claimed)
 
 
-def _check_earlier_original(besides: OtherTables, *, leaves_out_persons: bool) -> None:
+def _check_earlier_original(besides: OtherTables, batch: object) -> None:
     if besides.earlier_original is None:
         return
     if besides.earlier is None or besides.original is None:
