@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
@@ -413,7 +413,9 @@ def format_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeAr
 SUPPRESSION_STYLE: Final = "suppressed"
 """Of a recoding whose cells are values or ``*``: nodes of hierarchies of two levels."""
 
-Cells = PublishedIntervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | CodeRanges | Listed | Written
+Cells: TypeAlias = (
+    PublishedIntervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | CodeRanges | Listed | Written
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
