@@ -67,7 +67,7 @@ def test_a_table_is_read_with_the_files_beside_it(table, tmp_path):
     assert '"leaks"' in told.out
     done = run("convert", table, "-o", tmp_path / "out")
     assert "no counterpart: column MAX" in done.err
-    command = done.err.split("Next: hushtable ")[1].strip().split(" ")
+    command = done.err.split(f"Next, in {tmp_path / 'out'}: hushtable ")[1].strip().split(" ")
     assert command == ["check", "t.csv", "--by", "ACTIVITY,SIZE", "--value", "TOT", "--hierarchy",
                        "ACTIVITY=t_ACTIVITY.csv", "--total", "ACTIVITY=Total,SIZE=Total", "--status", "status",
                        "--frequency", "N_OBS"]  # fmt: skip

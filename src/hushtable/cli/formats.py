@@ -55,10 +55,12 @@ def convert(
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
     _write_texts(paths, [*converted.files.values()], [file], force=force)
+    # The command names files as they are called in the folder.
+    advised = f"Next: {converted.command}" if output == Path() else f"Next, in {output}: {converted.command}"
     print_to_stderr(
         f"Wrote {', '.join(map(str, paths))}.",
         *(f"  no counterpart: {each}" for each in converted.lacking),
-        *([f"Next: {converted.command}"] if converted.command else []),
+        *([advised] if converted.command else []),
     )
 
 
