@@ -4,14 +4,15 @@
 
 CPU seconds (user and system) and peak memory of each command, medians; the checkouts run in turn, so that both see the
 same load. --million adds Parquet to verified Parquet and CSV to verified CSV of a million rows; --cold adds the first
-use of `anonymize`, which compiles its kernels into an empty cache folder, and the first use after `warm-up` as
-another user of another processor sees it. No peer starts as a command; ARX and sdcMicro were not run.
+use of `anonymize`, which compiles its kernels, `warm-up`, and the first use after it. No peer starts as a command; ARX
+and sdcMicro were not run.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -41,10 +42,10 @@ if sys.argv[2] == "million":
 """
 
 
-def run(checkout: Path, folder: Path, arguments: list[str], **settings: str) -> tuple[float, float]:
+def run(checkout: Path, folder: Path, arguments: list[str]) -> tuple[float, float]:
     """Return the CPU seconds of a command of a checkout, and its peak memory in GB."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment |= {"PYTHONPATH": str(checkout / "src"), **settings}
+    environment |= {"PYTHONPATH": str(checkout / "src")}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     process = subprocess.Popen([sys.executable, *arguments], cwd=folder, env=environment, text=True, **quiet)
     assert process.stderr is not None
@@ -75,14 +76,19 @@ def told(taken: list[tuple[float, float]]) -> str:
 
 def cold(checkouts: list[Path], folder: Path) -> None:
     """Print the first use of `anonymize`, and that after a warm-up; one run each."""
-    arguments = ["-m", "hushtable", *COMMANDS["anonymize"]]
-    for checkout in checkouts:
-        with tempfile.TemporaryDirectory() as kept:
-            print(f"{'first use':20}", told([run(checkout, folder, arguments, NUMBA_CACHE_DIR=kept)]), flush=True)
-    with tempfile.TemporaryDirectory() as kept:
-        warm_up = ["-m", "hushtable", "warm-up", "--for", "anonymize"]
-        print(f"{'warm-up':20}", told([run(HERE, folder, warm_up, NUMBA_CACHE_DIR=kept)]), flush=True)
-        print(f"{'first use after it':20}", told([run(HERE, folder, arguments, NUMBA_CACHE_DIR=kept)]), flush=True)
+    anonymize = COMMANDS["anonymize"]
+    warmed = {"warm-up": ["warm-up", "--for", "anonymize"], "first use after it": anonymize}
+    for checkout, commands in [*((checkout, {"first use": anonymize}) for checkout in checkouts), (HERE, warmed)]:
+        with tempfile.TemporaryDirectory() as fresh:
+            bare = copy_uncompiled(checkout, Path(fresh))
+            for name, arguments in commands.items():
+                print(f"{name:20}", told([run(bare, folder, ["-m", "hushtable", *arguments])]), flush=True)
+
+
+def copy_uncompiled(checkout: Path, folder: Path) -> Path:
+    """Copy a package without what numba compiled: that is read beside the source, whatever other folder is named."""
+    shutil.copytree(checkout / "src", folder / "src", ignore=shutil.ignore_patterns("*.nbi", "*.nbc"))
+    return folder
 
 
 def main() -> None:
