@@ -22,8 +22,8 @@ import hushtable as ht
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared"))
 ADULT = SHARED / "data" / "adult"
 IDENTIFYING = ["age", "type_employer", "education", "marital", "occupation", "race", "sex", "country"]
-# Median seconds of PETsARD 1.6.0 on a 2-core machine, one run each, for sizes 1, 1-2 and 1-3 of the ctgan pair.
 PATIENCE = 180  # seconds for PETsARD
+# Median seconds of PETsARD 1.6.0 on a 2-core machine, one run each, for sizes 1, 1-2 and 1-3 of the ctgan pair.
 PETSARD = {1: 10.7, 2: 126.4, 3: 302.0}
 SCRIPT = """
 import json, sys, time
