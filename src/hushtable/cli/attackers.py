@@ -430,14 +430,11 @@ def _count_fallen(result: OwnAttacks, doubt: str) -> LimitedFigure:
 
 
 def _warn_of_unread_claim(facts: Mapping[str, object], claimed: Claim | None) -> str:
-    """Warn of what a manifest says and this version does not read, and return it: attacks may miss what it means."""
+    """Warn of what a manifest says and this version does not read, and return it."""
     from hushtable.release import manifest
 
-    unread = {} if claimed is None else manifest.find_unread(facts, claimed)
-    if not unread:
-        return ""
-    doubt = "; ".join(f"{what} was not read, for {why}" for what, why in unread.items())
-    _warn("unread-claim", doubt)
+    if doubt := manifest.describe_unread(facts, claimed):
+        _warn("unread-claim", doubt)
     return doubt
 
 
