@@ -396,11 +396,11 @@ def attack_release(
     claimed = manifest.claim_of(release)
     doubts = (_warn_of_unread_claim(facts, claimed), _warn_of_earlier_claim(besides.earlier))
     doubt = "; ".join(filter(None, doubts))
-    if other := describe_other_making(facts, rules):
-        _warn("other-making", other)
     claim = complete_claim(claimed, rules)
     if not isinstance(claim, Classes):
         raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
+    if other := describe_other_making(facts, rules):
+        _warn("other-making", other)
     with show_step("reading"):
         frame = _read_rows(release, claim, reading)
         earlier = None if besides.earlier is None else _read_rows(besides.earlier, claim, reading)
