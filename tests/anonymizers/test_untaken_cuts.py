@@ -205,6 +205,10 @@ def test_the_original_of_a_rounded_column_is_rounded_before_it_is_attacked(folde
     done("anonymize", "six.csv", "-p", "policy.yaml", "-o", "out.csv")
     assert by_command("--original", "six.csv") == (2, None)
     assert by_command("--original", "six.csv", "-p", "policy.yaml") == (2, None)
+    SIX.drop("s").write_csv("other.csv")
+    for command in ("attack-release", "verify"):
+        lacking = run(command, "out.csv", "--original", "other.csv")
+        assert (lacking.code, "no column 's'" in lacking.err) == (2, True)
 
 
 @pytest.mark.parametrize(
