@@ -390,7 +390,6 @@ def attack_release(
     check_effects({"--external": external, "--json": results.as_json}, {"--external": ("--json",)}, {})
     check_report(results, release, besides.earlier, besides.original, besides.earlier_original, besides.policy)
     facts = manifest.read(release)
-    _check_earlier_original(besides, facts.get("batch"))
     rules = read_policy(besides.policy)
     # What labels mean, a policy with its hierarchies says.
     claimed = manifest.claim_of(release)
@@ -399,6 +398,7 @@ def attack_release(
     claim = complete_claim(claimed, rules)
     if not isinstance(claim, Classes):
         raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
+    _check_earlier_original(besides, facts.get("batch"), claim.person)
     if other := describe_other_making(facts, rules):
         _warn("other-making", other)
     with show_step("reading"):
@@ -451,7 +451,7 @@ def _warn_of_earlier_claim(earlier: Path | None) -> str:
     return "" if earlier is None or claimed is None else _warn_of_unread_claim(manifest.read(earlier), claimed)
 
 
-def _check_earlier_original(besides: OtherTables, batch: object) -> None:
+def _check_earlier_original(besides: OtherTables, batch: object, person: str | None) -> None:
     if besides.earlier_original is None:
         return
     if besides.earlier is None or besides.original is None:
@@ -464,6 +464,11 @@ def _check_earlier_original(besides: OtherTables, batch: object) -> None:
         raise InputError(
             "--earlier-original was given, and the release leaves out persons of previous batches.",
             hint="leave the option out: hushtable apply has counted and reported who is left in both.",
+        )
+    if person is None:
+        raise InputError(
+            "--earlier-original was given, and the release does not say whose record a row is.",
+            hint="leave the option out, or name the column as `person:` in the policy, and make the release again.",
         )
 
 
