@@ -247,7 +247,7 @@ class AttackEvaluator(_Attacker):
         claim = None if tables.release is None else manifest.claim_of(tables.release)
         if tables.release is None or not isinstance(claim, Classes):
             raise InputError("nothing was claimed of classes of this table.", hint="attack what an Anonymizer made.")
-        earlier, unread = (None, "") if self.earlier is None else _read_earlier(files.find(self.earlier))
+        earlier, unread = _read_earlier(None if self.earlier is None else files.find(self.earlier))
         facts = manifest.read(tables.release)
         result = attack_file(tables.current, claim, facts, earlier, original=tables.protected, seed=seed)
         rows = [each.to_dict() for each in result.attacks]
@@ -272,8 +272,10 @@ class AttackEvaluator(_Attacker):
         return [each["because"] for each in find_failures({"n_fell": figure}, self.limit)]
 
 
-def _read_earlier(path: Path) -> tuple[Frame, str]:
+def _read_earlier(path: Path | None) -> tuple[Frame | None, str]:
     """Read an earlier release, and what its manifest says that is not read; VerificationError if it was changed."""
+    if path is None:
+        return None, ""
     claimed = manifest.claim_of(path)
     unread = "" if claimed is None else manifest.describe_unread(manifest.read(path), claimed)
     return frames.read(path, dialect=manifest.dialect_of(path)), unread
