@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.anonymizers.shared_persons import Appearance, EarlierBatch, _names_as_in, find_alike
+from hushtable.anonymizers.shared_persons import Appearance, EarlierBatch, find_alike
+from hushtable.columns import spell_names_as
 
 # A row of a batch: person, class, value of a sensitive column (None is missing).
 Rows = list[tuple[str, int, str | None]]
@@ -133,5 +134,5 @@ def test_the_case_of_a_name_makes_no_other_person_and_many_names_take_little_tim
     # Read as dates, for want of numbers, 300,000 names of text took 72 seconds.
     many = [[f"P{i}" for i in range(first, first + 5_000)] for first in (10_000, 13_000)]
     begun = process_time()
-    assert len({*many[0]} & {*_names_as_in(*many)}) == 2_000
+    assert len({*many[0]} & {*spell_names_as(*many)}) == 2_000
     assert process_time() - begun < 0.5

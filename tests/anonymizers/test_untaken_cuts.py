@@ -156,6 +156,11 @@ def test_the_command_attacks_by_the_policy_or_by_the_internal_manifest(folder: P
 def test_a_report_of_a_file_has_the_attack_by_cuts(folder: Path) -> None:
     done("anonymize", "six.csv", "-p", "policy.yaml", "-o", "out.csv")
     assert "cuts not made" in ht.report("out.csv", original="six.csv").to_html()
+    # With another margin it would fall to nothing: it is attacked, and shown, as its manifest says it was made.
+    (folder / "wider.yaml").write_text(POLICY.replace("recoding: tight", "recoding: tight, margin: 1"))
+    page = ht.report("out.csv", original="six.csv", policy="wider.yaml").to_html()
+    assert "By cuts that were not made: 2 records" in page
+    assert "margin: 1" not in page
 
 
 def test_a_pipeline_attacks_by_cuts_too(folder: Path) -> None:
@@ -200,6 +205,10 @@ def test_the_original_of_a_rounded_column_is_rounded_before_it_is_attacked(folde
     done("anonymize", "six.csv", "-p", "policy.yaml", "-o", "out.csv")
     assert by_command("--original", "six.csv") == (2, None)
     assert by_command("--original", "six.csv", "-p", "policy.yaml") == (2, None)
+    SIX.drop("s").write_csv("other.csv")
+    for command in ("attack-release", "verify"):
+        lacking = run(command, "out.csv", "--original", "other.csv")
+        assert (lacking.code, "no column 's'" in lacking.err) == (2, True)
 
 
 @pytest.mark.parametrize(

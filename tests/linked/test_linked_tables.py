@@ -373,6 +373,8 @@ def test_a_workbook_and_a_database_hold_the_tables_and_are_judged(release, tmp_p
     assert set(opened["stays"].column("pid")) <= set(opened["patients"].column("pid"))
     by_policy = verify_by_policy(path, ht.LinkedPolicy.make(release.policy.to_dict()))
     assert by_policy.passed
+    # Its policy is of linked tables, and it is refused for what it claims.
+    assert "claims nothing of classes" in run("attack-release", path).err
 
 
 def test_the_command_takes_a_folder_and_gives_one(tmp_path, monkeypatch):

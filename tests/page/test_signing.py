@@ -119,13 +119,17 @@ def test_what_was_altered_is_told_by_every_door(signed, monkeypatch, what, says)
     assert run("verify", "out.csv").code == 0
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"person": 3}', "null", '{"record_sha256": "x", "objections": []}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"person": 3}', "null", '{"record_sha256": "x", "objections": []}', "another name before"]
+)
 def test_a_record_that_cannot_be_read_is_a_failure(signed, monkeypatch, text):
     folder, _, _ = signed
     monkeypatch.chdir(folder)
     path = folder / "out.csv.signed.json"
     kept = path.read_text(encoding="utf-8")
-    path.write_text(text, encoding="utf-8")
+    # Who reads the file sees the first name, and its digest is that of the last.
+    twice = kept.replace('"person":', '"person": "Eve", "person":', 1)
+    path.write_text(twice if text == "another name before" else text, encoding="utf-8")
     try:
         with pytest.raises(VerificationError, match="no signed record"):
             read_sign_off(folder / "out.csv")

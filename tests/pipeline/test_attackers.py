@@ -77,6 +77,33 @@ def test_a_release_is_attacked_and_looked_up(tmp_path):
     assert told["voters_excess"] == 0
 
 
+@pytest.mark.parametrize("what", ["file", "form"])
+def test_an_earlier_release_is_judged_by_its_manifest_too(tmp_path, what):
+    people = ht.datasets.people(n=120, seed=1).select("name", "birth_date", "sex", "diagnosis")
+    people.write_csv(tmp_path / "people.csv")
+    people[:20].write_csv(tmp_path / "others.csv")
+    early = ht.anonymize(
+        people[:100], quasi_identifiers=["birth_date", "sex"], models=[ht.KAnonymity(3)], sensitive=["diagnosis"],
+        identifiers=["name"],
+    )  # fmt: skip
+    path = tmp_path / "early.csv"
+    attacked = PEOPLE.replace(
+        "method: attack, limit: {n_fell: 0}", "method: attack, earlier: early.csv, limit: {n_fell: 9}"
+    )
+    early.write(path)
+    assert not any("tried" in each for each in run(tmp_path, attacked).failures)
+    beside = path.with_name("early.csv.manifest.json")
+    if what == "form":
+        beside.write_text(beside.read_text().replace('"form": 1', '"form": 99', 1))
+        # The file is the same, and its manifest another.
+        (failure,) = (each for each in run(tmp_path, attacked).failures if "n_fell" in each)
+        assert "n_fell cannot be said to be at most 9.0: all that the manifest says was not read" in failure
+    else:
+        path.write_bytes(path.read_bytes() + b"x,f,flu\n")
+        with pytest.raises(ht.VerificationError, match="is not the file its manifest describes"):
+            run(tmp_path, attacked)
+
+
 def test_only_what_was_claimed_is_attacked(tmp_path):
     ht.datasets.people(n=30, seed=1).write_csv(tmp_path / "people.csv")
     text = "Loader: {people: {filepath: people.csv}}\nEvaluator: {tried: {method: attack}}\n"

@@ -233,6 +233,14 @@ def test_a_batch_that_is_none_is_no_fault_of_ours(written: Path, tmp_path: Path,
     assert "leaves out persons of previous batches" in outcome.err
 
 
+def test_persons_in_both_are_not_asked_for_where_nobody_says_whose_a_record_is(written: Path) -> None:
+    # They were not counted, and a gate passed.
+    known = ("--original", written / "people.csv", "--earlier-original", written / "people.csv")
+    outcome = run("attack-release", written / "out.csv", "--earlier", written / "out.csv", *known)
+    assert outcome.code == 2, outcome
+    assert "does not say whose record a row is" in outcome.err
+
+
 @pytest.mark.parametrize(("what", "told"), [("file", "is not the file its manifest describes"), ("form", "of form 99")])
 def test_an_earlier_release_is_judged_by_its_manifest_too(written: Path, tmp_path: Path, what: str, told: str) -> None:
     release, earlier = written / "out.csv", tmp_path / "earlier.csv"

@@ -220,6 +220,19 @@ def test_suppressed_records_are_part_of_a_history():
     assert count_alike(second, second, "who").tolist() == [2, 2]
 
 
+@pytest.mark.parametrize("spelling", ["{}", "{}.0", "00{}"])
+def test_persons_in_both_are_the_same_however_a_program_writes_their_numbers(spelling):
+    def release(spelling, first):
+        ids = [spelling.format(i) for i in range(first, first + 12)]
+        table = pl.DataFrame({"id": [*ids, "nobody"], "age": [20 + i // 5 for i in range(13)]})
+        return ht.anonymize(
+            table, quasi_identifiers=["age"], models=[ht.KAnonymity(3)], identifiers=["id"], person="id"
+        )
+
+    found = by_name(release(spelling, 15).attack(release("{}", 11)))["shared persons"]
+    assert found.n_targets == 9
+
+
 def test_what_could_not_be_tried_is_said():
     data = people(40)
     release = ht.anonymize(data.drop("ill"), quasi_identifiers=["age", "zip"], models=[ht.KAnonymity(3)],

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import number_histories
-from hushtable.columns import ColumnSpec, fold_spelling, text_series
+from hushtable.columns import ColumnSpec, spell_names_as, text_series
 from hushtable.io import Frame
 from hushtable.tables import Table
-
-_WHOLE_NUMBER: Final = re.compile(r"0*([0-9]+)(?:\.0+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +55,7 @@ def name_persons_as_in(new: Table, person: str, earlier: Sequence[EarlierBatch])
     """Return the batches with the names that a new one has for their persons: another program writes 12 as 12.0."""
     names = new.column(person).texts()
     return [
-        EarlierBatch(tuple(replace(each, names=_names_as_in(names, each.names)) for each in batch.readings))
+        EarlierBatch(tuple(replace(each, names=spell_names_as(names, each.names)) for each in batch.readings))
         for batch in earlier
     ]
 
@@ -68,26 +64,11 @@ def spell_persons_as(rows: Frame, reference: Frame, person: str, specs: Mapping[
     """Return rows in which persons have the names that they have in a reference; others keep theirs."""
     known, own = (Table.encode(each, (person,), specs) for each in (reference, rows))
     names = own.column(person).texts()
-    spelled = _names_as_in(known.column(person).texts(), names)
+    spelled = spell_names_as(known.column(person).texts(), names)
     # Else a number would become text as its type is written, with a decimal.
     if spelled == names and rows.column(person).dtype == reference.column(person).dtype:
         return rows
     return rows.with_columns({person: text_series(person, [*spelled, None]).gather(own.codes[0] % (len(names) + 1))})
-
-
-def _names_as_in(reference: Sequence[str], others: Sequence[str]) -> Sequence[str]:
-    known = set(reference)
-    if not known or known.issuperset(others):
-        return others
-    name_of = {_fold_name(name): name for name in reference}
-    return [name if name in known else name_of.get(_fold_name(name), name) for name in others]
-
-
-def _fold_name(name: str) -> str:
-    """Fold the differences between programs; attacks on two releases find the same persons so."""
-    folded = fold_spelling(name)
-    number = _WHOLE_NUMBER.fullmatch(folded)
-    return number[1] if number else folded
 
 
 def find_shared(new: Table, person: str, earlier: Sequence[EarlierBatch]) -> BoolArray:

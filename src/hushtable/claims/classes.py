@@ -131,6 +131,7 @@ class ClaimOnColumns(SpeaksOfNobody):
             return original
         from hushtable.io import round_frame
 
+        check_columns(tuple(compared), original.columns, "sensitive columns of the original")
         return round_frame(original, compared)
 
     @property

@@ -33,7 +33,7 @@ class Limits:
     def from_dict(cls, entries: Mapping[str, Any]) -> Limits:
         """Read what a claim holds; the caller sees to entries that are unknown."""
         known = {each.name: entries[each.name] for each in fields(cls) if each.name in entries}
-        # Another type is read as the stricter of the two, and is then not what was written: it cannot be judged.
+        # Another type is read as one of the two, which is then not what was written: it cannot be judged.
         return cls(**{**known, "counts_blank": bool(known.get("counts_blank", False))})
 
     @property

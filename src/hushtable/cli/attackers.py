@@ -390,17 +390,17 @@ def attack_release(
     check_effects({"--external": external, "--json": results.as_json}, {"--external": ("--json",)}, {})
     check_report(results, release, besides.earlier, besides.original, besides.earlier_original, besides.policy)
     facts = manifest.read(release)
-    _check_earlier_original(besides, facts.get("batch"))
     rules = read_policy(besides.policy)
     # What labels mean, a policy with its hierarchies says.
     claimed = manifest.claim_of(release)
     doubts = (_warn_of_unread_claim(facts, claimed), _warn_of_earlier_claim(besides.earlier))
     doubt = "; ".join(filter(None, doubts))
-    if other := describe_other_making(facts, rules):
-        _warn("other-making", other)
     claim = complete_claim(claimed, rules)
     if not isinstance(claim, Classes):
         raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
+    _check_earlier_original(besides, facts.get("batch"), claim.person)
+    if other := describe_other_making(facts, rules):
+        _warn("other-making", other)
     with show_step("reading"):
         frame = _read_rows(release, claim, reading)
         earlier = None if besides.earlier is None else _read_rows(besides.earlier, claim, reading)
@@ -430,14 +430,11 @@ def _count_fallen(result: OwnAttacks, doubt: str) -> LimitedFigure:
 
 
 def _warn_of_unread_claim(facts: Mapping[str, object], claimed: Claim | None) -> str:
-    """Warn of what a manifest says and this version does not read, and return it: attacks may miss what it means."""
+    """Warn of what a manifest says and this version does not read, and return it."""
     from hushtable.release import manifest
 
-    unread = {} if claimed is None else manifest.find_unread(facts, claimed)
-    if not unread:
-        return ""
-    doubt = "; ".join(f"{what} was not read, for {why}" for what, why in unread.items())
-    _warn("unread-claim", doubt)
+    if doubt := manifest.describe_unread(facts, claimed):
+        _warn("unread-claim", doubt)
     return doubt
 
 
@@ -454,7 +451,7 @@ def _warn_of_earlier_claim(earlier: Path | None) -> str:
     return "" if earlier is None or claimed is None else _warn_of_unread_claim(manifest.read(earlier), claimed)
 
 
-def _check_earlier_original(besides: OtherTables, batch: object) -> None:
+def _check_earlier_original(besides: OtherTables, batch: object, person: str | None) -> None:
     if besides.earlier_original is None:
         return
     if besides.earlier is None or besides.original is None:
@@ -467,6 +464,11 @@ def _check_earlier_original(besides: OtherTables, batch: object) -> None:
         raise InputError(
             "--earlier-original was given, and the release leaves out persons of previous batches.",
             hint="leave the option out: hushtable apply has counted and reported who is left in both.",
+        )
+    if person is None:
+        raise InputError(
+            "--earlier-original was given, and the release does not say whose record a row is.",
+            hint="leave the option out, or name the column as `person:` in the policy, and make the release again.",
         )
 
 

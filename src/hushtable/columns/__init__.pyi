@@ -50,6 +50,7 @@ from .meeting import (
     merge_items as merge_items,
     merge_spellings as merge_spellings,
     spell_ends as spell_ends,
+    spell_names_as as spell_names_as,
 )
 from .missing_codes import (
     count_missing_codes as count_missing_codes,

@@ -24,6 +24,7 @@ from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts, value
 from hushtable.columns.spellings import find_ambiguities, infer_spelling, to_canonical_texts
 from hushtable.errors import ColumnError
 
+_WHOLE_NUMBER: Final = re.compile(r"0*([0-9]+)(?:\.0+)?", re.ASCII)
 _NUMBERS: Final = frozenset({"integer", "decimal"})
 _FAMILIES: Final[tuple[frozenset[str], ...]] = (_NUMBERS, frozenset({"date", "datetime"}), frozenset({"time"}))
 _MISSING_MARKS: Final = frozenset(
@@ -64,6 +65,22 @@ class _Spelled(NamedTuple):
 def fold_spelling(text: str) -> str:
     """Fold the differences between programs: case, width, Unicode form, blanks."""
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
+
+
+def spell_names_as(reference: Sequence[str], others: Sequence[str]) -> Sequence[str]:
+    """Spell names of persons as a reference does, which another program wrote; others keep their spelling."""
+    known = set(reference)
+    if not known or known.issuperset(others):
+        return others
+    name_of = {_fold_name(name): name for name in reference}
+    return [name if name in known else name_of.get(_fold_name(name), name) for name in others]
+
+
+def _fold_name(name: str) -> str:
+    """Fold what `fold_spelling` folds, and that 012 and 12.0 are 12."""
+    folded = fold_spelling(name)
+    number = _WHOLE_NUMBER.fullmatch(folded)
+    return number[1] if number else folded
 
 
 def kinds_of_one_family(columns: Sequence[Column]) -> bool:

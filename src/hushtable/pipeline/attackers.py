@@ -6,6 +6,7 @@ Attacks on a synthetic table have the names that PETsARD has for them.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
@@ -235,15 +236,18 @@ class AttackEvaluator(_Attacker):
     earlier: str | None = None
 
     def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
-        """Return the earlier release's file."""
-        return () if self.earlier is None else (files.find(self.earlier),)
+        """Return the earlier release's file, and its manifest where it has one."""
+        if self.earlier is None:
+            return ()
+        beside = manifest.manifest_path(path := files.find(self.earlier))
+        return (path, beside) if beside.is_file() else (path,)
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Try every attack. The details name those that could not be tried, with the reason."""
         claim = None if tables.release is None else manifest.claim_of(tables.release)
         if tables.release is None or not isinstance(claim, Classes):
             raise InputError("nothing was claimed of classes of this table.", hint="attack what an Anonymizer made.")
-        earlier: Frame | None = None if self.earlier is None else frames.read(files.find(self.earlier))
+        earlier, unread = _read_earlier(None if self.earlier is None else files.find(self.earlier))
         facts = manifest.read(tables.release)
         result = attack_file(tables.current, claim, facts, earlier, original=tables.protected, seed=seed)
         rows = [each.to_dict() for each in result.attacks]
@@ -257,14 +261,24 @@ class AttackEvaluator(_Attacker):
             "n_unjudged": len(result.unjudged),
         }
         untried: Columns = {"attack": list(result.untried), "why": list(result.untried.values())}
-        doubts = {"doubt": result.doubt, "max_fell": result.max_fell}
+        # What was not read may mean anything.
+        doubts = {"doubt": unread or result.doubt, "max_fell": None if unread else result.max_fell}
         return Evaluation.from_figures(totals, {"details": _columns_of(rows) or untried}, doubts)
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say whether the table falls to too many attacks, or may."""
         doubt, most = found.judged["doubt"], found.judged["max_fell"]
-        figure = LimitedFigure(found.figures["n_fell"], self.what, doubt, most)
+        figure = LimitedFigure(found.figures["n_fell"], self.what, doubt, math.inf if most is None else most)
         return [each["because"] for each in find_failures({"n_fell": figure}, self.limit)]
+
+
+def _read_earlier(path: Path | None) -> tuple[Frame | None, str]:
+    """Read an earlier release, and what its manifest says that is not read; VerificationError if it was changed."""
+    if path is None:
+        return None, ""
+    claimed = manifest.claim_of(path)
+    unread = "" if claimed is None else manifest.describe_unread(manifest.read(path), claimed)
+    return frames.read(path, dialect=manifest.dialect_of(path)), unread
 
 
 _BEYOND_REACH: Final = "beside this control a copy shows no more"

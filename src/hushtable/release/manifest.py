@@ -275,6 +275,12 @@ def find_unread(entries: Mapping[str, object], claim: Claim | None) -> dict[str,
     return unread if read is None else {**unread, **find_unread_entries(entries["claim"], read, writer)}
 
 
+def describe_unread(entries: Mapping[str, object], claim: Claim | None) -> str:
+    """Describe what a manifest says and this version does not read, as attacks may miss what it means."""
+    unread = {} if claim is None else find_unread(entries, claim)
+    return "; ".join(f"{what} was not read, for {why}" for what, why in unread.items())
+
+
 def _find_misfit(told: object, claim: Classes, verdict: Verdict) -> str | None:
     """Say how the persons that a manifest counts do not fit its file; None where they may be right."""
     told = told if isinstance(told, dict) else {}

@@ -17,7 +17,7 @@ from typing import Final
 
 from hushtable.claims import Failure, Verdict
 from hushtable.errors import InputError, VerificationError
-from hushtable.io import drafts
+from hushtable.io import drafts, read_json
 from hushtable.release.manifest import read as read_manifest, sha256, sign_off_path
 
 AUDIENCES: Final = ("own organisation", "recipients under a contract", "everybody")
@@ -125,7 +125,9 @@ def read_sign_off(release: Path) -> SignOff:
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise ValueError
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = read_json(path)
+        if not isinstance(entries, dict):
+            raise TypeError
         entries.pop("hushtable", None)
         digest = entries.pop(_DIGEST)
         signed = SignOff(**{**entries, "objections": tuple(entries["objections"])})

@@ -420,7 +420,7 @@ def from_file(
     original : path or dataframe, optional
         What it was made from.
     policy : Policy, optional
-        What was asked for; it also says how the original is read.
+        What was asked for, where the manifest does not say it; it also says how the original is read.
 
     Raises
     ------
@@ -445,7 +445,8 @@ def from_file(
     if policy is not None:
         policy.check_agrees(claim)
         claim = claim.with_knowledge_of(policy.claim())
-        facts = {**facts, "policy": policy.to_dict()}
+        # A release was made, and is attacked, as its manifest says; an external one does not say it.
+        facts = {**facts, "policy": facts.get("policy") or policy.to_dict()}
     if original is not None:
         source, sample = _read_original(original, claim, policy)
     verdict = claim.verify(frame, original=source)

@@ -25,6 +25,7 @@ from hushtable.columns import (
     from_texts,
     parse_cell,
     spell_ends,
+    spell_names_as,
     with_first_days,
 )
 from hushtable.errors import ColumnError, InputError, check_columns, check_type
@@ -34,7 +35,7 @@ from hushtable.kernels.candidates import LookedUp, Sought, count_candidates
 from hushtable.kernels.rows import ByteArray
 from hushtable.risk.nearness import MAX_AXIS_PLACE, Amount, amount_of, axis_values, reach_bounds
 from hushtable.search import check_memory
-from hushtable.tables import Table, encode_jointly, meet_tables, open_table
+from hushtable.tables import Joint, Table, encode_jointly, meet_tables, open_table
 
 MAX_FEW: Final = 10**9
 """The largest ``few``: no more candidates than that are counted."""
@@ -91,8 +92,20 @@ def open_publication(
 
 def number_by_value(tables: Sequence[Frame], name: str) -> list[CountArray]:
     """Number the rows of several tables by the values of a column: equal ones have one number, a missing one -1."""
-    met = meet_tables([Table.encode(table, [name]) for table in tables])
-    return [rows.codes[0].astype(np.int64) for rows in encode_jointly(met).tables]
+    return [rows.codes[0].astype(np.int64) for rows in _encode_jointly(tables, name).tables]
+
+
+def number_persons(tables: Sequence[Frame], person: str) -> list[CountArray]:
+    """Number the rows of two tables by whose they are, however programs write names; those of nobody -1."""
+    joint, number_of = _encode_jointly(tables, person), dict[str, int]()
+    names, codes = [*map(str, joint.values[0])], joint.tables[0].codes[0]
+    known = [names[code] for code in np.unique(codes[codes >= 0]).tolist()]
+    numbers = [number_of.setdefault(name, len(number_of)) for name in spell_names_as(known, names)]
+    return [np.array([*numbers, -1], dtype=np.int64)[rows.codes[0]] for rows in joint.tables]
+
+
+def _encode_jointly(tables: Sequence[Frame], name: str) -> Joint:
+    return encode_jointly(meet_tables([Table.encode(table, [name]) for table in tables]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,6 +29,7 @@ from hushtable.risk.attacks.fitting import (
     PublishedTable,
     common_axes,
     number_by_value,
+    number_persons,
     open_publication,
     relate_cells,
 )
@@ -580,7 +581,7 @@ def _number_persons(now: Publication, before: Publication, person: str | None) -
             )
         check_columns([person], side.table.source.columns, f"person, in the source of the {what}release")
         sources.append(side.table.source)
-    return number_by_value(sources, person)
+    return number_persons(sources, person)
 
 
 def _attack_intersection(
