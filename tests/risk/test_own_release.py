@@ -246,6 +246,16 @@ def test_what_could_not_be_tried_is_said():
         release.attack(data.drop("age"))
 
 
+def test_an_earlier_file_that_was_changed_is_refused(tmp_path):
+    path = tmp_path / "early.csv"
+    released(people(60, seed=1)).write(path)
+    late = released(people(60, seed=2))
+    assert late.attack(path).attacks
+    path.write_bytes(path.read_bytes() + b"1,2,flu\n")
+    with pytest.raises(ht.VerificationError, match="is not the file its manifest describes"):
+        late.attack(path)
+
+
 def test_outsiders_see_no_witness_and_no_small_count():
     now, before, _ = earlier_and_now()
     found = now.attack(before, person="id")

@@ -565,6 +565,8 @@ class Release(StatesFacts, Generic[FrameT]):
             memory: there are more than 5,000,000 records, or their distinct rows are not known.
         ColumnError
             It lacks a quasi-identifier, or a source the person.
+        VerificationError
+            The earlier file is not the one that its manifest describes.
 
         Notes
         -----
@@ -593,6 +595,7 @@ class Release(StatesFacts, Generic[FrameT]):
             )
         attacked = self.counted
         before = earlier.distinct if isinstance(earlier, Release) else earlier
+        manifest.claim_of(before)  # a file that is not the one of its manifest is refused, as by the command
         knows = own is not None and isinstance(before, Release) and own in before.source.names
         attacks = attack_release(
             attacked,
