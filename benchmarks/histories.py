@@ -101,8 +101,10 @@ class Attacker:
         return all(placed(i, set()) for i in range(len(options)))
 
 
-def attacked(data: pl.DataFrame, release: ht.Release, n_looked: int | None, known: tuple[int, ...]) -> None:
-    """Print how many persons an attacker finds who knows some of their published records."""
+def attacked(
+    data: pl.DataFrame, release: ht.Release, n_looked: int | None, known: tuple[int, ...]
+) -> list[tuple[str, int, int, int]]:
+    """Attack with some published records of each person: how many, of whom, among fewer than k, and alone."""
     person = data.columns[-1]
     attacker, rng = Attacker(release.frame, data.schema), np.random.default_rng(0)
     kept = data.filter(pl.Series(~release.suppressed)).with_columns(pl.col(pl.Date).to_physical())
@@ -111,15 +113,14 @@ def attacked(data: pl.DataFrame, release: ht.Release, n_looked: int | None, know
         chosen = persons.gather(rng.choice(len(persons), n_looked, replace=False)).to_list()
         kept = kept.filter(pl.col(person).is_in(set(chosen)))
     held = [rows.drop(person).rows() for rows in kept.partition_by(person, maintain_order=True)]
+    rows = []
     for n_known in known:
         drawn = [[each[i] for i in rng.choice(len(each), min(n_known, len(each)), replace=False)] for each in held]
         found = np.array([attacker.n_found(each) for each in drawn])
-        told = "all" if n_known == KNOWN[-1] else n_known
         # With none among n, the share is below 3 / n (95 %).
-        print(
-            f"  known records {told}: of {len(found):,} persons {int((found < K).sum()):,} are among fewer than {K}, "
-            f"{int((found == 1).sum()):,} are found"
-        )
+        told = "all" if n_known == KNOWN[-1] else str(n_known)
+        rows.append((told, len(found), int((found < K).sum()), int((found == 1).sum())))
+    return rows
 
 
 def large(n_persons: int, n_items: int) -> None:
@@ -127,22 +128,32 @@ def large(n_persons: int, n_items: int) -> None:
     data = pl.concat([ratings(n_persons, n_items, seed=seed) for seed in (0, 1)])
     data = data.select("item", "rating", "date", "user_id")
     asked: dict[str, Any] = {"quasi_identifiers": ["item", "rating", "date"], "person": "user_id", "roles": "trust"}
-    print(f"{data.height:,} records of {n_persons:,} persons")
-    for model, method, suppression in (
-        (ht.LinkedKAnonymity(K), "histories", 0.5),
-        (ht.KMAnonymity(K, 2), ht.Mondrian(recoding="readable"), 0.1),
+    print(f"{data.height:,} records of {n_persons:,} persons\n")
+    print("| claim | method | CPU s | peak GB | set-NCP | records left out | verify, CPU s |")
+    print("|---|---|---:|---:|---:|---:|---:|")
+    looked = []
+    for claim, how, model, method, suppression in (
+        ("`linked-k-anonymity`", "`histories`", ht.LinkedKAnonymity(K), "histories", 0.5),
+        ("`km-anonymity`, m = 2", "`mondrian`, readable", ht.KMAnonymity(K, 2), ht.Mondrian(recoding="readable"), 0.1),
     ):
         began = time.process_time()
         release = ht.anonymize(data, models=[model], method=method, suppression_limit=suppression, **asked)
-        print(f"{model.name}: {time.process_time() - began:.1f} CPU s")
-        print(f"  set-NCP {release.loss:.4f}, {release.n_suppressed:,} records left out")
-        published = release.frame
+        seconds, published = time.process_time() - began, release.frame
         began = time.process_time()
         verdict = release.claim.verify(published)
-        print(f"  verify: passed {verdict.passed and verdict.complete}, {time.process_time() - began:.1f} CPU s")
-        print(f"  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB at most")
-        if model.name == "linked-k-anonymity":
-            attacked(data, release, LOOKED_AT, KNOWN)
+        verified = time.process_time() - began
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        print(
+            f"| {claim} | {how} | {seconds:.1f} | {peak:.2f} | {release.loss:.4f} | {release.n_suppressed:,} | "
+            f"{verified:.1f} |",
+            flush=True,
+        )
+        print(f"{model.name}: passed {verdict.passed and verdict.complete}", file=sys.stderr)
+        if method == "histories":
+            looked = attacked(data, release, LOOKED_AT, KNOWN)
+    print(f"\n| records known of a person | persons looked for | among fewer than {K} | found |\n|---|---:|---:|---:|")
+    for told, n_looked, n_few, n_found in looked:
+        print(f"| {told} | {n_looked:,} | {n_few:,} | {n_found:,} |")
 
 
 def hospital(n_visits: int = 3_000, n_patients: int = 1_000) -> pl.DataFrame:
@@ -192,7 +203,12 @@ def small() -> None:
                 f" {way}: set-NCP {release.loss:.4f}, {release.n_suppressed:,} records left out, "
                 f"{time.process_time() - began:.1f} CPU s"
             )
-            attacked(data, release, None, (1, 2, 3) if isinstance(model, ht.KMAnonymity) else KNOWN)
+            known = (1, 2, 3) if isinstance(model, ht.KMAnonymity) else KNOWN
+            for told, n_looked, n_few, n_found in attacked(data, release, None, known):
+                print(
+                    f"  known records {told}: of {n_looked:,} persons {n_few:,} are among fewer than {K}, "
+                    f"{n_found:,} are found"
+                )
 
 
 if __name__ == "__main__":
