@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -47,41 +48,50 @@ print(json.dumps(int((people.to_numpy() == guesses.to_numpy()).sum())))
 """
 
 
-def beside(folder: Path, peer: str | None) -> None:
-    """Make the same attacks by both."""
+WORK = {
+    "singling out": "500 queries of 3 columns",
+    "scaled": 'the same, `control_size="anonymeter"`',
+    "linkability": "linkability, 2,000 people, 10 neighbours",
+    "inference": "inference of income, 1,000 people",
+}
+
+
+def shown(successes: Iterable[float], risk: float, low: float, high: float, seconds: float) -> str:
+    """Return a cell: successes on the people, by chance and on the control, the risk, and CPU seconds."""
+    counts = " / ".join(f"{each:.1f}".removesuffix(".0") for each in successes)
+    return f"{counts}, {risk:.3f} [{low:.3f}, {high:.3f}], {seconds:.1f} s"
+
+
+def of_peer(folder: Path, peer: str) -> tuple[dict[str, str], int]:
+    """Return Anonymeter's cells, and how many of its 1,000 guesses by chance are right if all are compared."""
+    command = [peer, "-c", PEER, str(folder), json.dumps(HALVES)]
+    lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    *attacks, by_chance = map(json.loads, lines)
+    cells = {name: shown(successes, risk, *ends, seconds) for name, *successes, risk, ends, seconds in attacks}
+    return cells, by_chance
+
+
+def beside(folder: Path, peer: str | None) -> int | None:
+    """Print the same attacks by both, and return how many guesses of the peer by chance are right."""
     ori, syn, control = (pl.read_csv(folder / f"ctgan_{name}.csv") for name in ("ori", "syn", "control"))
     made = {
         "singling out": lambda: ht.singling_out(ori, syn, control=control),
-        "singling out, control as Anonymeter": lambda: ht.singling_out(
-            ori, syn, control=control, control_size="anonymeter"
-        ),
+        "scaled": lambda: ht.singling_out(ori, syn, control=control, control_size="anonymeter"),
         "linkability": lambda: ht.linkability(
             ori, syn, control=control, aux_columns=HALVES, n_neighbors=10, n_attacks=2000
         ),
         "inference": lambda: ht.inference(ori, syn, control=control, secret="income", n_attacks=1000),
     }
+    theirs, by_chance = ({}, None) if peer is None else of_peer(folder, peer)
+    print("| attack | hushtable | Anonymeter |\n|---|---|---|")
     for name, make in made.items():
         began = time.process_time()
         found = make()
         seconds = time.process_time() - began
-        print(
-            f"{name:36} {found.n_success}/{found.baseline.n_success}/{found.control.n_success:.1f} of "
-            f"{found.n_attacks}  risk {found.risk.value:.3f} [{found.risk.low:.3f}, {found.risk.high:.3f}]  "
-            f"{seconds:.2f} CPU s"
-        )
-    if peer is None:
-        return
-    command = [peer, "-c", PEER, str(folder), json.dumps(HALVES)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
-        for line in running.stdout:
-            if not isinstance(told := json.loads(line), list):
-                print(f"Anonymeter: inference by chance, every guess compared: {told}")
-                continue
-            name, success, baseline, on_control, risk, (low, high), seconds = told
-            print(
-                f"Anonymeter: {name:24} {success:.0f}/{baseline:.0f}/{on_control:.1f}  "
-                f"risk {risk:.3f} [{low:.3f}, {high:.3f}]  {seconds:.1f} CPU s"
-            )
+        successes = (found.n_success, found.baseline.n_success, found.control.n_success)
+        ours = shown(successes, found.risk.value, found.risk.low, found.risk.high, seconds)
+        print(f"| {WORK[name]} | {ours} | {theirs.get(name, '')} |", flush=True)
+    return by_chance
 
 
 def covering(n_pairs: int = 5000, n_attacks: int = 500) -> float:
@@ -110,7 +120,10 @@ def alarms(control_size: str, n_tables: int = 200) -> int:
 
 
 if __name__ == "__main__":
-    beside(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None)
-    print(f"intervals cover: {covering():.1%} of 5,000 pairs")
+    by_chance = beside(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None)
+    print("\n| check | figure |\n|---|---:|")
+    print(f"| 95 % intervals that hold the true risk, of 5,000 simulated | {covering():.1%} |")
     for size in ("matched", "anonymeter"):
-        print(f"control_size={size!r}: {alarms(size)} false alarms on 200 skewed tables")
+        print(f'| false alarms on 200 skewed tables, `control_size="{size}"` | {alarms(size)} |')
+    if by_chance is not None:
+        print(f"| right guesses by chance of Anonymeter, of 1,000, compared by position | {by_chance} |")
