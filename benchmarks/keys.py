@@ -36,7 +36,7 @@ def tables():
     sys.path.insert(0, str(SHARED / "tools"))
     from make_wide import make  # type: ignore[import-not-found]
 
-    for name, options in (("26,000 x 23", {"n": 26_000, "d": 23, "max_card": 3_000}), ("wide", {})):
+    for name, options in (("made", {"n": 26_000, "d": 23, "max_card": 3_000}), ("wide", {})):
         cells = make(**options)
         yield name, pl.DataFrame(cells, schema=[f"c{j:02}" for j in range(cells.shape[1])]).unique(maintain_order=True)
 
@@ -66,13 +66,14 @@ def beside(runs):
         has_peer = False
     else:
         has_peer = True
-    print("table | rows x columns | keys | from codes s | peer s | from file s | peer s | same keys")
+    print("| table | rows x columns | keys | from codes | HPIValid | from file | load and HPIValid |")
+    print("|---|---|---:|---:|---:|---:|---:|")
     for name, table in tables():
-        times = {"codes": [], "file": [], "peer": [], "peer file": []}
+        times = {"codes": [], "peer": [], "file": [], "peer file": []}
         coded = ht.Table.encode(table)
         found = ht.minimal_keys(coded)
         places = {column: j for j, column in enumerate(found.columns)}
-        ours, theirs = {frozenset(places[each] for each in key) for key in found.keys}, None
+        ours = {frozenset(places[each] for each in key) for key in found.keys}
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "table.csv"
             table.write_csv(path)
@@ -83,23 +84,13 @@ def beside(runs):
                     loading, searching, theirs = peer(path)
                     times["peer"].append(searching)
                     times["peer file"].append(loading + searching)
-        told = [f"{statistics.median(each):.4f}" if each else "" for each in times.values()]
-        same = "" if theirs is None else ours == theirs
-        print(
-            name,
-            f"{len(table):,} x {table.width}",
-            f"{len(ours):,}",
-            told[0],
-            told[2],
-            told[1],
-            told[3],
-            same,
-            sep=" | ",
-        )
+                    assert ours == theirs, name
+        told = " | ".join(f"{statistics.median(each):.3f} s" if each else "" for each in times.values())
+        print(f"| {name} | {len(table):,} x {table.width} | {len(ours):,} | {told} |", flush=True)
 
 
 def by_sample(error=1e-6):
-    """Print one key of a million rows of Adult, a quarter of its cells redrawn."""
+    """Print a row: one key of a million rows of Adult, a quarter of its cells redrawn."""
     table = pl.read_csv(SHARED / "data" / FILES["adult"], has_header=False, skip_rows=1, infer_schema=False)
     chance = np.random.default_rng(0)
     drawn = table[chance.integers(0, len(table), 1_000_000)]
@@ -114,16 +105,21 @@ def by_sample(error=1e-6):
     found = ht.minimal_keys(coded, error=error, sample=n_sampled)
     after = resource.getrusage(resource.RUSAGE_SELF)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    key = ", ".join(found.keys[0])
-    print(f"one key of {found.n_rows:,} rows, error {error:g}: {key}; g1 {found.errors[0]:.3g}, {spent:.2f} CPU s")
+    print(
+        f"| one key of {found.n_rows:,} rows x {len(coded.names)} with g1 of at most {error:g}, by a sample of "
+        f"{n_sampled:,} | {len(found.keys[0])} columns, g1 {found.errors[0]:.3g} | {spent:.2f} CPU s |"
+    )
 
 
 def with_budget(given=5.0):
-    """Print what a budget leaves of 1,000 rows of 200 columns."""
+    """Print a row: what a budget leaves of 1,000 rows of 200 columns."""
     chance = np.random.default_rng(0)
     table = pl.DataFrame({f"c{j}": chance.integers(0, chance.integers(2, 9), 1_000) for j in range(200)})
     spent, found = seconds(lambda: ht.minimal_keys(table, budget=ht.Budget(seconds=given)))
-    print(f"1,000 x 200, {given:g} s: {len(found):,} keys, complete to {found.complete_to_size} columns, {spent:.1f} s")
+    print(
+        f"| all keys of 1,000 rows x 200, within {given:g} s | {len(found):,} keys; sets of up to "
+        f"{found.complete_to_size} columns were all tried | {spent:.1f} s |"
+    )
 
 
 if __name__ == "__main__":
@@ -132,5 +128,6 @@ if __name__ == "__main__":
     runs = arguments.parse_args().runs
     ht.minimal_keys(ht.datasets.people(100, seed=0))
     beside(runs)
+    print("\n| harder search | found | seconds |\n|---|---|---:|")
     by_sample()
     with_budget()
