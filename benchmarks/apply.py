@@ -27,10 +27,9 @@ def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 30_000
     first, second = ht.datasets.people(n, seed=1), ht.datasets.people(n, seed=2)
     warnings.simplefilter("ignore")
-    print(f"{n:,} people, k = 5, by {', '.join(QUASI)}; then {n:,} new ones of the same population")
-    print(
-        f"{'recoding':34}{'loss':>8}{'no cell':>9}{'fails':>8}{'published':>11}{'loss':>8}{'learn s':>9}{'apply s':>9}"
-    )
+    print(f"{n:,} people, then {n:,} new ones, k = 5\n")
+    print("| recoding | loss | new rows published | their loss | learning the cells, once: s | publishing: s |")
+    print("|---|---:|---:|---:|---:|---:|")
     for way, method, trees in WAYS:
         options = {"models": [ht.KAnonymity(5)], "method": method, "hierarchies": trees, "roles": "trust"}
         release = ht.anonymize(first, quasi_identifiers=QUASI, **options)
@@ -41,10 +40,10 @@ def main() -> None:
         known = perf_counter()
         later = learned.apply(second)
         done = perf_counter()
-        shares = (later.batch.n_unfit / n, later.batch.n_failed / n, 1 - later.n_suppressed / n)
         print(
-            f"{way:34}{release.loss:8.4f}{shares[0]:9.1%}{shares[1]:8.1%}{shares[2]:11.1%}{later.loss:8.4f}"
-            f"{known - began:9.2f}{done - known:9.2f}"
+            f"| {way} | {release.loss:.4f} | {1 - later.n_suppressed / n:.1%} | {later.loss:.4f} | "
+            f"{known - began:.2f} | {done - known:.2f} |",
+            flush=True,
         )
 
 
