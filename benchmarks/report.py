@@ -53,11 +53,13 @@ def main() -> None:
         release = policy.protect(people)
         verdict = release.write(file)
         ways = {
-            "in memory, written a moment ago": lambda: ht.report(release, file=file, policy=policy, verdict=verdict),
-            "in memory, judged anew": lambda: ht.report(release, policy=policy),
-            "of the file": lambda: ht.report(file, policy=policy),
-            "of the file, for recipients": lambda: ht.report(file, audience="external"),
-            "of the file, beside the original": lambda: ht.report(file, original=source, policy=policy),
+            "of a release in memory, written a moment ago": lambda: ht.report(
+                release, file=file, policy=policy, verdict=verdict
+            ),
+            "of a release in memory, judged anew": lambda: ht.report(release, policy=policy),
+            "of its file": lambda: ht.report(file, policy=policy),
+            "of its file, for recipients": lambda: ht.report(file, audience="external"),
+            "of its file, beside the original": lambda: ht.report(file, original=source, policy=policy),
         }
         spent: dict[str, list[float]] = {}
         for _ in range(given.turns):
@@ -67,7 +69,7 @@ def main() -> None:
                 spent.setdefault(name, []).append(time.perf_counter() - began)
         size = page.stat().st_size
     cores = len(os.sched_getaffinity(0))
-    print(f"{given.rows:,} rows, {cores} cores, load {os.getloadavg()[0]:.1f}; a page of {size / 1000:.0f} kB\n")
+    print(f"{given.rows:,} rows, {cores} cores; a page of {size / 1000:.0f} kB\n")
     print("| report | s |\n|---|---:|")
     for name, seconds in spent.items():
         print(f"| {name} | {statistics.median(seconds):.1f} |")
