@@ -143,14 +143,14 @@ def simulate(turns: int) -> None:
         figures = [mean(answers, lambda each, name=name: each.uniqueness[name]) for name in ("truth", *UNIQUENESS)]
         spread = statistics.stdev(each.uniqueness["npmle"] for each in answers)
         held = sum(each.bounds[0] <= each.uniqueness["truth"] <= each.bounds[1] for each in answers)
-        line([title, f, *figures, spread, span(answers, lambda each: each.bounds), f"{held} of {turns}"])
+        line([title, f"{f:g}", *figures, spread, span(answers, lambda each: each.bounds), f"{held} of {turns}"])
     print()
     head(["population", "f", "mean 1/F", *MATCHES, "bounds", "theta", "DIS", "worst, in its errors", "theta of npmle"])
     for (title, f), answers in asked.items():
         figures = [mean(answers, lambda each, name=name: each.mean_match[name]) for name in ("truth", *MATCHES)]
         thetas = [mean(answers, lambda each, name=name: each.theta[name]) for name in ("truth", "intrusion", "npmle")]
         worst = max((each.theta_error for each in answers), key=abs)
-        line([title, f, *figures, span(answers, lambda each: each.mean_bounds), *thetas[:2], worst, thetas[2]])
+        line([title, f"{f:g}", *figures, span(answers, lambda each: each.mean_bounds), *thetas[:2], worst, thetas[2]])
 
 
 def tiny_sample() -> None:
@@ -178,7 +178,7 @@ def shown(found: Any) -> str:
 def head(titles: list[str]) -> None:
     """Print the head of a table."""
     print("| " + " | ".join(titles) + " |")
-    print("|" + "|".join("---" for _ in titles) + "|", flush=True)
+    print("|---" + "|---:" * (len(titles) - 1) + "|", flush=True)
 
 
 def line(cells: list[Any]) -> None:
