@@ -51,7 +51,7 @@ def tables(folder):
     }
 
 
-def group_rows(name, table, steps):
+def group_rows(name, table, steps, *, in_sdcmicro):
     """Print microaggregation beside MDAV."""
     for k in (3, 5, 10):
         found = {}
@@ -63,9 +63,10 @@ def group_rows(name, table, steps):
         (mdav, _), (best, seconds) = found["mdav"], found["anneal"]
         check, other = SDCMICRO.get((name, k), (None, ""))
         assert check is None or abs(100 * mdav.loss - check) < 1e-6, (name, k, 100 * mdav.loss, check)
+        beside = f" {other} |" if in_sdcmicro else ""
         print(
-            f"| {name} | {k} | {100 * mdav.loss:.4f} | {100 * best.loss:.4f} | {best.loss / mdav.loss - 1:+.1%} | "
-            f"{100 * best.trace.bound:.4f} | {mdav.linkage:.1%} | {best.linkage:.1%} | {seconds:.2f} | {other} |",
+            f"| {name} | {k} | {mdav.loss:.3%} | {best.loss:.3%} | {1 - best.loss / mdav.loss:.1%} | "
+            f"{best.trace.bound:.3%} | {mdav.linkage:.1%} | {best.linkage:.1%} | {seconds:.2f} |{beside}",
             flush=True,
         )
 
@@ -73,8 +74,6 @@ def group_rows(name, table, steps):
 def method_rows(name, table):
     """Print what every method loses and leaves."""
     methods = [
-        ht.Microaggregation(3, "mdav"),
-        ht.Microaggregation(3),
         ht.Microaggregation(3, each_column=True),
         *(ht.Noise(0.2, kind) for kind in ("obfuscated", "additive", "correlated", "transformed")),
         ht.RankSwap(0.05),
@@ -87,7 +86,7 @@ def method_rows(name, table):
         shift = np.mean([abs(pair.after - pair.before) for pair in release.pairs])
         loss = np.mean([each.sse_share for each in release.losses])
         print(
-            f"| {name} | {release.trace.method} | {loss:.2%} | {shift:.3f} | {release.linkage:.1%} | {seconds:.2f} |",
+            f"| {name} | `{release.trace.method}` | {loss:.2%} | {shift:.3f} | {release.linkage:.1%} | {seconds:.2f} |",
             flush=True,
         )
 
@@ -95,13 +94,14 @@ def method_rows(name, table):
 def large_rows():
     """Print a million records at k = 5, and MDAV on 20,000 of them: whole, and in the blocks of large tables."""
     table = pl.DataFrame(np.random.default_rng(0).random((1_000_000, 5)), schema=[*"abcde"])
-    for what, rows in (("1,000,000 x 5, in blocks", table), ("20,000 of them, whole", table[:20_000])):
+    large, few = "1,000,000 records, 5 numbers, k = 5: MDAV in blocks", "20,000 of them: MDAV"
+    for what, rows in ((large, table), (few, table[:20_000])):
         began = time.process_time()
         release = ht.perturb(rows, columns=rows.columns, method=ht.Microaggregation(5, "mdav"), precision="full")
-        print(f"| {what} | {100 * release.loss:.4f} | {time.process_time() - began:.1f} |", flush=True)
+        print(f"| {what} | loses {release.loss:.3%} | {time.process_time() - began:.1f} |", flush=True)
     points = standardise(table[:20_000].to_numpy())
     in_blocks = sum_of_squares(points, label_in_blocks(points, 5, most=1_000))
-    print(f"| 20,000 of them, in blocks | {100 * in_blocks / (points**2).sum():.4f} | |", flush=True)
+    print(f"| {few} in blocks | loses {in_blocks / (points**2).sum():.3%} | |", flush=True)
 
 
 def swapping_row():
@@ -128,8 +128,8 @@ def swapping_row():
     same = people.group_by(by).len().sort(by).equals(release.frame.group_by(by).len().sort(by))
     figures = release.figures
     print(
-        f"| {len(people):,} persons | {figures['households']:,} | {figures['swapped']:,} | "
-        f"{'unchanged' if same else 'CHANGED'} | {seconds:.1f} |",
+        f"| record swapping: {figures['swapped']:,} of {figures['households']:,} households, {len(people):,} persons | "
+        f"counts of areas by size {'unchanged' if same else 'CHANGED'} | {seconds:.1f} |",
         flush=True,
     )
 
@@ -141,19 +141,20 @@ def main():
     parser.add_argument("--steps", type=int)
     parser.add_argument("--large", action="store_true")
     given = parser.parse_args()
-    print("| table | k | MDAV, SSE % | annealed | | floor | linked after MDAV | annealed | CPU s | sdcMicro besides |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    in_sdcmicro = given.tables is not None
+    heads = ["table", "k", "MDAV", "annealed", "less", "lower bound", "linked after MDAV", "after annealing", "CPU s"]
+    heads += ["sdcMicro besides"] * in_sdcmicro
+    print(f"| {' | '.join(heads)} |\n|---{'|---:' * (len(heads) - 1)}|")
     for name, table in tables(given.tables).items():
-        group_rows(name, table, given.steps)
-    print("\n| table | method | SSE, mean of columns | correlations moved by | linked | CPU s |")
-    print("|---|---|---|---|---|---|")
+        group_rows(name, table, given.steps, in_sdcmicro=in_sdcmicro)
+    print("\n| table | method | loss, mean of columns | correlations moved by | linked | CPU s |")
+    print("|---|---|---:|---:|---:|---:|")
     for name, table in tables(given.tables).items():
         method_rows(name, table)
-    print("\n| table | households | swapped | counts by area and size | CPU s |\n|---|---|---|---|---|")
-    swapping_row()
+    print("\n| other | figure | CPU s |\n|---|---|---:|")
     if given.large:
-        print("\n| table | MDAV k = 5, SSE % | CPU s |\n|---|---|---|")
         large_rows()
+    swapping_row()
 
 
 if __name__ == "__main__":
