@@ -95,7 +95,7 @@ def main() -> None:
             seconds.append(time.perf_counter() - began)
             found.append(likeness(table, ht.Table.encode(made)))
         medians = {name: statistics.median(each[name] for each in found) for name in found[0]}
-        figures = " | ".join(f"{value:.4f}" for value in medians.values())
+        figures = " | ".join(f"{value:.3f}" for value in medians.values())
         risk = ht.mpuccs(train, ht.synthesize(train, method=method), n_cols=[1, 2, 3], control=control).summary
         beside = risk["control"]
         singled = f"{risk['identification_rate']:.3f} | {beside['excess_risk']:.3f}"
