@@ -4,19 +4,19 @@
 
 Adult's rows at any scale, as ``tools/make_adult_scale.py`` in HUSHTABLE_SHARED draws them (its ``adult.csv`` is read
 there): eight quasi-identifiers, and as many columns of random numbers that are kept as asked for. With ``--hard``, rows
-of which no two are equal: eight columns of 100 values each, drawn evenly. For every step its
-wall and CPU seconds, and how far the memory of the process has risen by then. `write` spills, shuffles, writes,
-collapses what was written and judges it; `verify` judges the folder once more, as whoever receives it does.
+of which no two are equal: eight columns of 100 values each, drawn evenly. Steps have wall seconds; the peak is that of
+the process. `write` spills, shuffles, writes, collapses what was written and judges it; `verify` judges the folder once
+more, as whoever receives it does.
 """
 
 import argparse
 import multiprocessing
 import os
 import resource
-import shutil
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,32 +95,35 @@ def make_hard(path: Path, n_rows: int, n_kept: int) -> None:
             writer.write_table(pa.table(cells, schema=schema))
 
 
-def lap(name: str, work: Callable[[], Any], total: list[float]) -> Any:
-    """Do some work and print what it took."""
+def lap(work: Callable[[], Any], spent: list[tuple[float, float]]) -> Any:
+    """Do some work, and note its wall and CPU seconds."""
     wall, cpu = time.perf_counter(), time.process_time()
     done = work()
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    total[0], total[1] = total[0] + wall, total[1] + cpu
-    risen = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"  {name:9} {wall:8.2f} {cpu:8.2f} {risen:8.2f}", flush=True)
+    spent.append((time.perf_counter() - wall, time.process_time() - cpu))
     return done
 
 
-def run(source: Path, output: Path) -> None:
-    """Release a table, step by step."""
+def run(source: Path, output: Path, rows: str) -> None:
+    """Release a table step by step, and print a row."""
     import polars as pl
 
     import hushtable as ht
 
-    total = [0.0, 0.0]
+    warnings.simplefilter("ignore")
+    spent: list[tuple[float, float]] = []
     columns = [name for name in pl.scan_parquet(source).collect_schema().names() if not name.startswith("kept")]
     asked = {"quasi_identifiers": columns, "models": [ht.KAnonymity(K)]}
-    release = lap("anonymize", lambda: ht.anonymize(source, **asked, roles="trust", engine="stream"), total)
-    lap("write", lambda: release.write(output), total)
-    again = lap("verify", lambda: ht.verify(output, **asked), total)
-    assert again.passed
+    release = lap(lambda: ht.anonymize(source, **asked, roles="trust", engine="stream"), spent)
+    lap(lambda: release.write(output), spent)
+    assert lap(lambda: ht.verify(output, **asked), spent).passed
+    steps = " | ".join(f"{wall:.1f}" for wall, _ in spent)
+    wall, cpu = map(sum, zip(*spent, strict=True))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     size = sum(each.stat().st_size for each in output.iterdir())
-    print(f"  {'all':9} {total[0]:8.2f} {total[1]:8.2f}   {size / 1e6:,.0f} MB written, loss {release.loss:.5f}")
+    print(
+        f"| {rows} | {steps} | {wall:.1f} | {cpu:.1f} | {peak:.2f} | {size / 1e6:,.0f} | {release.loss:.5f} |",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -128,19 +131,22 @@ def main() -> None:
     given = arguments()
     if not given.hard and not (SHARED / "data/arx_adult/adult.csv").is_file():
         sys.exit(f"no Adult under {SHARED} (HUSHTABLE_SHARED)")
+    print("| rows | anonymize, s | write, s | verify, s | wall s | CPU s | peak GiB | MB written | set-NCP |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     with tempfile.TemporaryDirectory(dir=given.folder) as place:
         for n_rows in given.n_rows:
             kind, maker = ("hard", make_hard) if given.hard else ("adult", make)
             source = (given.folder or Path(place)) / f"{kind}_{n_rows}_{given.kept}.parquet"
             maker(source, n_rows, given.kept)
-            print(f"{n_rows:,} rows, {given.kept} kept columns, load {os.getloadavg()[0]:.1f}")
-            print(f"  {'step':9} {'wall s':>8} {'CPU s':>8} {'GiB':>8}", flush=True)
-            process = multiprocessing.get_context("spawn").Process(target=run, args=(source, Path(place) / "out"))
-            process.start()
-            process.join()
+            rows = f"{n_rows:,}" + (f" with {given.kept} columns that are kept" if given.kept else "")
+            # A folder for each size: a release leaves its codebook and manifest beside what it wrote.
+            with tempfile.TemporaryDirectory(dir=place) as folder:
+                released = (source, Path(folder) / "out", rows)
+                process = multiprocessing.get_context("spawn").Process(target=run, args=released)
+                process.start()
+                process.join()
             if process.exitcode:
                 sys.exit("a run failed")
-            shutil.rmtree(Path(place) / "out")
 
 
 if __name__ == "__main__":
