@@ -135,12 +135,14 @@ def main() -> None:
             maker(source, n_rows, given.kept)
             print(f"{n_rows:,} rows, {given.kept} kept columns, load {os.getloadavg()[0]:.1f}")
             print(f"  {'step':9} {'wall s':>8} {'CPU s':>8} {'GiB':>8}", flush=True)
-            process = multiprocessing.get_context("spawn").Process(target=run, args=(source, Path(place) / "out"))
+            # A codebook is written beside each.
+            output = Path(place) / f"out_{n_rows}"
+            process = multiprocessing.get_context("spawn").Process(target=run, args=(source, output))
             process.start()
             process.join()
             if process.exitcode:
                 sys.exit("a run failed")
-            shutil.rmtree(Path(place) / "out")
+            shutil.rmtree(output)
 
 
 if __name__ == "__main__":
