@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 import hushtable as ht
-from mondrian import ADULT, ADULT_ROWS, Labels, describe_machine, load, measure, show
+from mondrian import ADULT, ADULT_ROWS, Labels, load, measure, show
 
 KS = (5, 10, 50)
 TURNS = 3
@@ -84,7 +84,6 @@ def run_peer(python: str, source: Path, k: int) -> tuple[Labels, float]:
 
 def main() -> None:
     """Print a row for each program and k."""
-    print(describe_machine())
     rows = []
     with tempfile.TemporaryDirectory() as name:
         frame = load(ADULT_ROWS, Path(name)).frame.select(ADULT)

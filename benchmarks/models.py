@@ -1,9 +1,9 @@
 """All privacy models on one release: one pass for the statistics, then every model's measure.
 
-usage: python benchmarks/models.py [ROWS] [--peers]
+usage: python benchmarks/models.py [ROWS] [--each] [--peers]
 
 The release is Mondrian's with k = 5 of an Adult-like table with a sensitive column of 20
-values beside its own. ``--peers`` measures 30,000 rows of it with pycanon as well, which
+values beside its own. ``--each`` prints each model. ``--peers`` measures 30,000 rows of it with pycanon as well, which
 is called through its own interpreter: PYCANON=/path/to/venv/bin/python.
 """
 
@@ -23,6 +23,7 @@ import hushtable as ht
 from hushtable.anonymizers import Problem
 from hushtable.anonymizers.judging import NO_LADDERS, Judge
 from hushtable.tables.partition import Partition
+from mondrian import show
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared"))
 IDENTIFYING = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
@@ -50,9 +51,10 @@ PEERS = {
     "delta-disclosure": "delta_disclosure",
 }
 SCRIPT = """
-import json, sys, time
+import importlib.metadata, json, sys, time
 import pandas as pd
 from pycanon import anonymity
+print(importlib.metadata.version("pycanon"))
 frame = pd.read_csv(sys.argv[1], dtype=str).assign(pay=lambda f: f.pay.astype(int))
 names = json.loads(sys.argv[2])
 for name, function in json.loads(sys.argv[3]).items():
@@ -108,7 +110,7 @@ def from_cells(frame):
 
 
 def measured(n_rows):
-    """Time the statistics and each measure; one line each."""
+    """Time the statistics and each measure; one line each, in seconds, and the classes and the release."""
     table, partition = released(n_rows)
     partition.stats(table, MODELS)
     stats, total = timed(lambda: partition.stats(table, MODELS))
@@ -123,12 +125,11 @@ def measured(n_rows):
     lines.append(("statistics and all models", "", total))
     frame = published(table, partition)
     lines.append(("the same from the cells", "", timed(lambda: from_cells(frame), 5)[1]))
-    print(f"{n_rows:,} rows, {partition.n_classes:,} classes; worst class and median seconds")
-    return lines, frame
+    return lines, partition.n_classes, frame
 
 
 def peers(frame):
-    """Measure the same cells with pycanon; a value and CPU seconds for each model, empty when it is not installed."""
+    """Measure the same cells with pycanon: its version; and a value and CPU seconds for each model, if it is there."""
     python = os.environ.get("PYCANON", sys.executable)
     found = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -136,27 +137,41 @@ def peers(frame):
         frame.write_csv(path)
         arguments = [python, "-c", SCRIPT, str(path), json.dumps(IDENTIFYING), json.dumps(PEERS)]
         run = subprocess.run(arguments, capture_output=True, text=True)
-    for line in run.stdout.splitlines():
+    version, *lines = run.stdout.splitlines() or [""]
+    for line in lines:
         name, value, seconds = json.loads(line)
         found[name] = (value, seconds)
     if not found:
         print("pycanon: not installed" if "No module" in run.stderr else run.stderr.splitlines()[-1])
-    return found
+    return version, found
 
 
-def show(lines, found):
-    """Print one line a model, pycanon's beside it; ratios only where both start from the cells."""
+def detail(lines, found):
+    """Return one line a model, pycanon's beside it."""
     for name, worst, seconds in lines:
-        peer = found.get(name.removesuffix(" ordered"))
-        beside = f"   pycanon {peer[0]:>18} {peer[1]:7.3f} s CPU" if peer else ""
-        print(f"  {name:28} {worst:>10} {seconds:9.4f} s{beside}")
-    if found:
+        peer = found.get(name.removesuffix(" ordered"), ("", float("nan")))
+        beside = f"{peer[0]} | {peer[1]:.3f}" if peer[0] else " | "
+        yield f"| {name} | {worst} | {seconds:.4f} | {beside} |"
+
+
+def main():
+    """Print a row for each number of rows; if asked, then each model."""
+    sizes = [int(float(each)) for each in sys.argv[1:] if not each.startswith("-")] or [30_000, 1_000_000]
+    heads = ("rows", "classes", "hushtable, from the partition", "hushtable, from the published cells", "pycanon")
+    rows, details = [], []
+    for n_rows in sizes:
+        lines, n_classes, frame = measured(n_rows)
+        version, found = peers(frame) if "--peers" in sys.argv and n_rows <= 30_000 else ("", {})
         together = sum(seconds for _, seconds in found.values())
-        print(f"  pycanon together {together:.2f} s CPU, {together / lines[-1][2]:,.0f} times ours from the cells")
+        peer = f"{together:.1f} s CPU ({len(found)} calls of {version})" if found else "not run"
+        partition, cells = (seconds for _, _, seconds in lines[-2:])
+        rows.append((f"{n_rows:,}", f"{n_classes:,}", f"{partition:.3f} s", f"{cells:.3f} s", peer))
+        details += ["", f"{n_rows:,} rows; worst class and median seconds", ""]
+        details += ["| measure | worst | s | pycanon | CPU s |", "|---|---:|---:|---:|---:|", *detail(lines, found)]
+    show(heads, rows)
+    if "--each" in sys.argv:
+        print(*details, sep="\n")
 
 
 if __name__ == "__main__":
-    sizes = [int(float(each)) for each in sys.argv[1:] if not each.startswith("-")] or [30_000, 1_000_000]
-    for n_rows in sizes:
-        lines, frame = measured(n_rows)
-        show(lines, peers(frame) if "--peers" in sys.argv and n_rows <= 30_000 else {})
+    main()

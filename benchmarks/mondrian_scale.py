@@ -4,8 +4,8 @@
 
 Three tables: Adult's rows at any scale (``tools/make_adult_scale.py`` in HUSHTABLE_SHARED), eight skewed columns of
 which nearly all rows are distinct, and eight independent columns of 100 values. Every figure is a median of one run:
-the group-by, the whole (`ratio` is to the group-by), its CPU seconds, what of it is outside the search, and how many
-bytes a row the memory of the process rises above the coded table.
+the group-by, the whole (`ratio` is to the group-by), its CPU seconds, what of it is outside the search, how many bytes
+a row the memory of the process rises above the coded table, and the loss.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from typing import Any
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 WIDTHS = (74, 8, 16, 7, 14, 5, 2, 41)
-TABLES = ("adult", "skewed", "independent")
+TABLES = {"adult": "Adult's rows", "skewed": "eight skewed columns", "independent": "eight independent columns"}
 K, RUNS, YARDS = 5, 5, 7
 
 
@@ -116,9 +116,8 @@ def main() -> None:
     import hushtable as ht
 
     searches = timed_search()
-    print(f"{given.threads} threads, k = {K}, load {os.getloadavg()[0]:.1f}")
-    heads = ("rows", "table", "cut", "group-by s", "wall s", "ratio", "CPU s", "outside", "B/row", "classes", "loss")
-    print("{:>11} {:12} {:7} {:>10} {:>8} {:>6} {:>7} {:>8} {:>6} {:>9} {:>8}".format(*heads))
+    heads = ("group-by s", "wall s", "ratio", "CPU s", "outside the search", "bytes a row", "set-NCP")
+    print(f"| rows | table | cut | {' | '.join(heads)} |\n|---:|---|---|{'---:|' * len(heads)}")
     for n_rows in given.n_rows:
         for name in given.tables.split(","):
             frame = made(name, n_rows)
@@ -132,15 +131,15 @@ def main() -> None:
                 asked = {"quasi_identifiers": table.names, "models": [ht.KAnonymity(K)], "roles": "trust"}
                 run = partial(ht.anonymize, table, **asked, method={"mondrian": {"cut": cut}})
                 release = run()
-                n_classes, loss = release.partition.n_classes, release.loss
+                loss = release.loss
                 del release
                 n_bytes = risen(run) / n_rows
                 searches.clear()
                 wall, cpu = median_of(RUNS, run)
                 outside = 1 - statistics.median(searches) / wall
                 print(
-                    f"{n_rows:11,} {name:12} {cut:7} {yard:10.4f} {wall:8.4f} {wall / yard:6.1f} {cpu:7.3f} "
-                    f"{outside:8.0%} {n_bytes:6.0f} {n_classes:9,} {loss:8.5f}",
+                    f"| {n_rows:,} | {TABLES[name]} | {cut} | {yard:.4f} | {wall:.4f} | {wall / yard:.1f} "
+                    f"| {cpu:.3f} | {outside:.0%} | {n_bytes:.0f} | {loss:.5f} |",
                     flush=True,
                 )
 

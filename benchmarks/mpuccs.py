@@ -2,11 +2,12 @@
 
     python benchmarks/mpuccs.py              # pairs, a control, SUDA, growth to 100,000 rows
     python benchmarks/mpuccs.py 1000000      # growth to this many rows
+    python benchmarks/mpuccs.py --each       # the pair adult too, and more sizes of column sets for SUDA
     python benchmarks/mpuccs.py --peers      # PETsARD too, where it is installed (minutes)
 
-The tables are found through HUSHTABLE_SHARED. Search time is that of the walk over
-column sets, once compiled; the whole process is in the column beside it. The peak of memory is
-that of a process of its own, with reading, coding and the libraries, its kernels compiled before.
+The tables are found through HUSHTABLE_SHARED. Search time is that of the walk over column sets, once compiled; the
+column beside it counts reading and coding too. The peak of memory is that of a process of its own, with the libraries,
+its kernels compiled before.
 """
 
 import json
@@ -22,6 +23,7 @@ import hushtable as ht
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared"))
 ADULT = SHARED / "data" / "adult"
 IDENTIFYING = ["age", "type_employer", "education", "marital", "occupation", "race", "sex", "country"]
+IS_EACH = "--each" in sys.argv
 PATIENCE = 180  # seconds for PETsARD
 # Median seconds of PETsARD 1.6.0 on a 2-core machine, one run each, for sizes 1, 1-2 and 1-3 of the ctgan pair.
 PETSARD = {1: 10.7, 2: 126.4, 3: 302.0}
@@ -59,31 +61,36 @@ def in_process(original, synthetic, sizes, n_runs=3):
 
 
 def pairs():
-    """Print the two pairs of Adult tables at growing sizes of column sets."""
-    print(f"{'pair':8} {'sizes':6} {'identified':>10} {'sets seen':>9} {'search s':>9} {'whole s':>8} {'peak MB':>8}")
-    for pair in ("ctgan", "adult"):
+    """Print pairs of Adult tables at growing sizes of column sets."""
+    print("| pair | sizes | identified | sets seen | search s | with reading s | peak MB | PETsARD 1.6.0 s |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    for pair in ("ctgan", "adult") if IS_EACH else ("ctgan",):
         for largest in (1, 2, 3, 5, 15):
             found, sets, seconds, whole, peak = in_process(
                 ADULT / f"{pair}_ori.csv", ADULT / f"{pair}_syn.csv", list(range(1, largest + 1))
             )
-            peer = f"  PETsARD {PETSARD[largest]} s" if pair == "ctgan" and largest in PETSARD else ""
-            print(f"{pair:8} 1-{largest:<4} {found:10,} {sets:9,} {seconds:9.3f} {whole:8.2f} {peak:8.0f}{peer}")
+            peer = PETSARD.get(largest, "") if pair == "ctgan" else ""
+            cells = f"{found:,} | {sets:,} | {seconds:.3f} | {whole:.2f} | {peak:.0f} | {peer}"
+            print(f"| {pair} | {'1' if largest == 1 else f'1-{largest}'} | {cells} |")
 
 
 def suda():
     """Print minimal sample uniques of Adult's quasi-identifiers."""
     table = ht.Table.encode(ADULT / "adult_ori.csv", IDENTIFYING)
-    for max_size in (3, 4, 5, 8):
+    print("\n| minimal sample uniques of at most | sets | s |\n|---|---:|---:|")
+    for max_size in (3, 4, 5, 8) if IS_EACH else (3, 8):
         seconds = []
         for _ in range(7):
             began = time.perf_counter()
             found = ht.minimal_uniques(table, max_size=max_size)
             seconds.append(time.perf_counter() - began)
-        print(f"SUDA, at most {max_size} of 8 columns: {len(found.rows):,} sets, {statistics.median(seconds):.3f} s")
+        print(f"| {max_size} of 8 columns | {len(found.rows):,} | {statistics.median(seconds):.3f} |")
 
 
 def control():
     """Print what a comparison with a control takes: 199 permutations, besides the search itself."""
+    print("\n| pair | sizes | alone s | with a control s | permutations | excess risk |")
+    print("|---|---|---:|---:|---:|---:|")
     for pair, sizes in (("ctgan", [1, 2, 3]), ("adult", [1, 2, 3]), ("ctgan", None)):
         tables = [ht.Table.encode(ADULT / f"{pair}_{name}.csv") for name in ("ori", "syn")]
         beside = ht.Table.encode(ADULT / "ctgan_control.csv")
@@ -94,8 +101,8 @@ def control():
             seconds.append(time.perf_counter() - began)
         figures = found.summary["control"]
         print(
-            f"{pair}, sizes {sizes or 'all'}: {seconds[0]:.2f} s alone, {seconds[1]:.2f} s with a control and "
-            f"{figures['n_permutations']} permutations, excess {figures['excess_risk']:.4f}"
+            f"| {pair} | {'1-3' if sizes else 'all'} | {seconds[0]:.2f} | {seconds[1]:.2f} | "
+            f"{figures['n_permutations']} | {figures['excess_risk']:.4f} |"
         )
 
 
@@ -105,15 +112,15 @@ def growth(sizes):
     import make_adult_scale
     import polars as pl
 
+    print("\n| records, original and synthetic each | columns | sizes | identified | search s |")
+    print("|---:|---:|---|---:|---:|")
     for n_rows in sizes:
         header, rows = make_adult_scale.rows(2 * n_rows)
         frame = pl.DataFrame({name: rows[:, j].tolist() for j, name in enumerate(header)})
         original, synthetic = ht.Table.encode(frame[:n_rows]), ht.Table.encode(frame[n_rows:])
         found = ht.mpuccs(original, synthetic, n_cols=[1, 2, 3], deduplicate=True)
-        print(
-            f"{n_rows:9,} rows each, {len(header)} columns, sizes 1-3: "
-            f"{found.summary['total_identified']:,} identified, search {found.trace.seconds:.2f} s"
-        )
+        identified = found.summary["total_identified"]
+        print(f"| {n_rows:,} | {len(header)} | 1-3 | {identified:,} | {found.trace.seconds:.2f} |")
 
 
 def peer():
@@ -126,12 +133,11 @@ def peer():
         seconds = f"more than {PATIENCE} s"
     else:
         seconds = f"{float(run.stdout.split()[-1]):.1f} s" if run.returncode == 0 else "not installed"
-    print(f"PETsARD, size 1: {seconds}")
+    print(f"\nPETsARD as installed, size 1: {seconds}")
 
 
 if __name__ == "__main__":
     ht.mpuccs(ADULT / "ctgan_ori.csv", ADULT / "ctgan_syn.csv", n_cols=1)
-    print(f"load {os.getloadavg()[0]:.1f}")
     pairs()
     control()
     suda()

@@ -90,7 +90,7 @@ def triples(table: ht.Table) -> None:
             return [function(table, names, partition=partition).value for function in functions]
 
         row = [
-            median_seconds(lambda e=evaluator, m=mask: e.compute([m])),
+            median_seconds(lambda e=evaluator, m=mask: e.compute_terms([m])),
             median_seconds(by_scores),
             median_seconds(lambda c=names: triple(polars.group_by(c).len()["len"].to_numpy().astype(np.int64), n)),
             median_seconds(lambda c=names: triple(pandas.groupby(c, sort=False).size().to_numpy(), n), 5),

@@ -439,7 +439,8 @@ def _attack_ends(side: Publication, rng: np.random.Generator) -> Iterator[OwnAtt
         column = table.columns[0]
         texts, cells = list_cells_with_points(side.table.frame, name, side.table.specs.get(name))
         of_class = cells[side.groups.first_rows]
-        ends = [_ends_of(cell, column) if column.is_measured else None for cell in texts]
+        values = axis_values(column)
+        ends = [_ends_of(cell, column, values) if column.is_measured else None for cell in texts]
         claims = [
             (label, code, each.first, each.last)
             for label, each in enumerate(ends[cell] for cell in of_class.tolist())
@@ -452,7 +453,7 @@ def _attack_ends(side: Publication, rng: np.random.Generator) -> Iterator[OwnAtt
         has_value = table.codes[0, side.source_rows] >= 0
         present = np.unique((side.labels * width + table.codes[0, side.source_rows])[has_value])
         label, code, low, high = np.array(claims, dtype=np.int64).T
-        is_right = np.isin(label * width + code, present)
+        is_right = _find_in_sorted(present, label * width + code)
         is_inside = (low <= code) & (code < high)
         n_others = high - low - is_inside
         some = np.flatnonzero(n_others > 0)
@@ -461,7 +462,7 @@ def _attack_ends(side: Publication, rng: np.random.Generator) -> Iterator[OwnAtt
             other = low[some] + rng.integers(0, n_others[some])
             # Any value of the interval but its end.
             other += is_inside[some] & (other >= code[some])
-            rates_by_chance.append(float(np.isin(label[some] * width + other, present).mean()))
+            rates_by_chance.append(float(_find_in_sorted(present, label[some] * width + other).mean()))
         hits = Counter(label[is_right].tolist())
         claim = f"somebody has the value of {name} at which an interval begins or ends"
         n_right = int(is_right.sum())
@@ -481,6 +482,14 @@ def _attack_ends(side: Publication, rng: np.random.Generator) -> Iterator[OwnAtt
         )
 
 
+def _find_in_sorted(values: CountArray, wanted: CountArray) -> BoolArray:
+    """Tell which are among sorted values; those that ask class by class find theirs close together."""
+    places = np.searchsorted(values, wanted)
+    found: BoolArray = places < len(values)
+    found[found] = values[places[found]] == wanted[found]
+    return found
+
+
 class _EndCodes(NamedTuple):
     """The codes of an interval, from one to below another, and those of the ends that belong to it."""
 
@@ -490,12 +499,11 @@ class _EndCodes(NamedTuple):
     is_open: bool
 
 
-def _ends_of(text: str | None, column: Column) -> _EndCodes | None:
-    """Return what an interval holds; the code of an end that is nobody's value is the number of values."""
+def _ends_of(text: str | None, column: Column, values: np.ndarray[Any, Any]) -> _EndCodes | None:
+    """Return what an interval holds, of the values on the axis; the code of an end that is nobody's is their number."""
     cell = None if text is None else parse_cell(text)
     if cell is None or cell.ends is None or cell.ends.low is None or cell.ends.high is None:
         return None
-    values = axis_values(column)
     try:
         low, high = (_to_axis_value(bound, column) for bound in (cell.ends.low, cell.ends.high))
     except (ValueError, ArithmeticError):
