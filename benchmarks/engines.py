@@ -11,6 +11,7 @@ CPU seconds, and how far the memory of the process has risen by then.
 import argparse
 import multiprocessing
 import os
+import resource
 import sys
 import tempfile
 import warnings
@@ -18,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from streaming import SHARED, K, lap, make
+from streaming import SHARED, K, make, timed
 
 N_FILES = 4
 
@@ -32,6 +33,17 @@ def arguments() -> argparse.Namespace:
     for name in ("HUSHTABLE_THREADS", "POLARS_MAX_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = str(given.threads)
     return given
+
+
+def lap(name: str, work: Callable[[], Any], total: list[float]) -> Any:
+    """Do some work and print what it took."""
+    spent: list[tuple[float, float]] = []
+    done = timed(work, spent)
+    [(wall, cpu)] = spent
+    total[0], total[1] = total[0] + wall, total[1] + cpu
+    risen = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"  {name:9} {wall:8.2f} {cpu:8.2f} {risen:8.2f}", flush=True)
+    return done
 
 
 def lazily(folder: Path) -> Any:

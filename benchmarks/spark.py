@@ -14,8 +14,8 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from engines import sparkling
-from streaming import K, lap, make, make_hard
+from engines import lap, sparkling
+from streaming import K, make, make_hard
 
 
 def main() -> None:

@@ -95,7 +95,7 @@ def make_hard(path: Path, n_rows: int, n_kept: int) -> None:
             writer.write_table(pa.table(cells, schema=schema))
 
 
-def lap(work: Callable[[], Any], spent: list[tuple[float, float]]) -> Any:
+def timed(work: Callable[[], Any], spent: list[tuple[float, float]]) -> Any:
     """Do some work, and note its wall and CPU seconds."""
     wall, cpu = time.perf_counter(), time.process_time()
     done = work()
@@ -113,9 +113,9 @@ def run(source: Path, output: Path, rows: str) -> None:
     spent: list[tuple[float, float]] = []
     columns = [name for name in pl.scan_parquet(source).collect_schema().names() if not name.startswith("kept")]
     asked = {"quasi_identifiers": columns, "models": [ht.KAnonymity(K)]}
-    release = lap(lambda: ht.anonymize(source, **asked, roles="trust", engine="stream"), spent)
-    lap(lambda: release.write(output), spent)
-    assert lap(lambda: ht.verify(output, **asked), spent).passed
+    release = timed(lambda: ht.anonymize(source, **asked, roles="trust", engine="stream"), spent)
+    timed(lambda: release.write(output), spent)
+    assert timed(lambda: ht.verify(output, **asked), spent).passed
     steps = " | ".join(f"{wall:.1f}" for wall, _ in spent)
     wall, cpu = map(sum, zip(*spent, strict=True))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
