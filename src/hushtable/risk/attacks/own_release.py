@@ -6,7 +6,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -19,9 +19,8 @@ from hushtable.claims import (
     list_cells_with_points,
     measure_claim_linkage,
 )
-from hushtable.columns import Column, ColumnSpec, fold_spelling, from_texts, list_distinct_cells, parse_cell
+from hushtable.columns import ColumnSpec, fold_spelling, list_distinct_cells
 from hushtable.errors import InputError, check_columns, check_whole
-from hushtable.hierarchy import to_exact
 from hushtable.io import Frame
 from hushtable.risk.assessment import format_percent
 from hushtable.risk.attacks.fitting import (
@@ -33,6 +32,7 @@ from hushtable.risk.attacks.fitting import (
     open_publication,
     relate_cells,
 )
+from hushtable.risk.attacks.interval_ends import find_ends, find_in_sorted
 from hushtable.risk.attacks.joined_histories import HistoryRows, count_alike
 from hushtable.risk.attacks.publication import Publication
 from hushtable.risk.attacks.untried import (
@@ -440,7 +440,7 @@ def _attack_ends(side: Publication, rng: np.random.Generator) -> Iterator[OwnAtt
         texts, cells = list_cells_with_points(side.table.frame, name, side.table.specs.get(name))
         of_class = cells[side.groups.first_rows]
         values = axis_values(column)
-        ends = [_ends_of(cell, column, values) if column.is_measured else None for cell in texts]
+        ends = [find_ends(cell, column, values) if column.is_measured else None for cell in texts]
         claims = [
             (label, code, each.first, each.last)
             for label, each in enumerate(ends[cell] for cell in of_class.tolist())
@@ -453,7 +453,7 @@ def _attack_ends(side: Publication, rng: np.random.Generator) -> Iterator[OwnAtt
         has_value = table.codes[0, side.source_rows] >= 0
         present = np.unique((side.labels * width + table.codes[0, side.source_rows])[has_value])
         label, code, low, high = np.array(claims, dtype=np.int64).T
-        is_right = _find_in_sorted(present, label * width + code)
+        is_right = find_in_sorted(present, label * width + code)
         is_inside = (low <= code) & (code < high)
         n_others = high - low - is_inside
         some = np.flatnonzero(n_others > 0)
@@ -462,7 +462,7 @@ def _attack_ends(side: Publication, rng: np.random.Generator) -> Iterator[OwnAtt
             other = low[some] + rng.integers(0, n_others[some])
             # Any value of the interval but its end.
             other += is_inside[some] & (other >= code[some])
-            rates_by_chance.append(float(_find_in_sorted(present, label[some] * width + other).mean()))
+            rates_by_chance.append(float(find_in_sorted(present, label[some] * width + other).mean()))
         hits = Counter(label[is_right].tolist())
         claim = f"somebody has the value of {name} at which an interval begins or ends"
         n_right = int(is_right.sum())
@@ -480,50 +480,6 @@ def _attack_ends(side: Publication, rng: np.random.Generator) -> Iterator[OwnAtt
             by_chance=by_chance,
             witnesses=_choose_witnesses(hits, sizes),
         )
-
-
-def _find_in_sorted(values: CountArray, wanted: CountArray) -> BoolArray:
-    """Tell which are among sorted values; those that ask class by class find theirs close together."""
-    places = np.searchsorted(values, wanted)
-    found: BoolArray = places < len(values)
-    found[found] = values[places[found]] == wanted[found]
-    return found
-
-
-class _EndCodes(NamedTuple):
-    """The codes of an interval, from one to below another, and those of the ends that belong to it."""
-
-    first: int
-    last: int
-    codes: list[int]
-    is_open: bool
-
-
-def _ends_of(text: str | None, column: Column, values: np.ndarray[Any, Any]) -> _EndCodes | None:
-    """Return what an interval holds, of the values on the axis; the code of an end that is nobody's is their number."""
-    cell = None if text is None else parse_cell(text)
-    if cell is None or cell.ends is None or cell.ends.low is None or cell.ends.high is None:
-        return None
-    try:
-        low, high = (_to_axis_value(bound, column) for bound in (cell.ends.low, cell.ends.high))
-    except (ValueError, ArithmeticError):
-        return None
-    side: Literal["left", "right"] = "right" if cell.ends.is_closed else "left"
-    first, last = int(np.searchsorted(values, low)), int(np.searchsorted(values, high, side=side))
-    bounds = [low, high] if cell.ends.is_closed else [low]
-    positions = [int(np.searchsorted(values, bound)) for bound in bounds]
-    is_value = [place < len(values) and values[place] == bound for place, bound in zip(positions, bounds, strict=True)]
-    codes = [place if there else len(values) for place, there in zip(positions, is_value, strict=True)]
-    return _EndCodes(first, last, codes, not cell.ends.is_closed)
-
-
-def _to_axis_value(bound: str, column: Column) -> Any:
-    if column.is_temporal:
-        # Only a quarter is written as numpy does not read it.
-        value = from_texts("", [bound], "date")[0].values[0] if "Q" in bound else np.datetime64(bound.replace(" ", "T"))
-        return int(value.astype("datetime64[us]").astype(np.int64))
-    exact = to_exact(bound)
-    return exact if isinstance(exact, int) else float(exact)
 
 
 def _attack_linkage(linkage: Linkage) -> Iterator[OwnAttack]:
