@@ -132,7 +132,10 @@ def peer():
     except subprocess.TimeoutExpired:
         seconds = f"more than {PATIENCE} s"
     else:
-        seconds = f"{float(run.stdout.split()[-1]):.1f} s" if run.returncode == 0 else "not installed"
+        if run.returncode:
+            print("PETsARD is not installed", file=sys.stderr)
+            return
+        seconds = f"{float(run.stdout.split()[-1]):.1f} s"
     print(f"\nPETsARD as installed, size 1: {seconds}")
 
 
