@@ -67,7 +67,9 @@ def of_peer(folder: Path, peer: str) -> tuple[dict[str, str], int]:
     command = [peer, "-c", PEER, str(folder), json.dumps(HALVES)]
     lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
     *attacks, by_chance = map(json.loads, lines)
-    cells = {name: shown(successes, risk, *ends, seconds) for name, *successes, risk, ends, seconds in attacks}
+    cells = {
+        name: shown(successes, risk, low, high, seconds) for name, *successes, risk, (low, high), seconds in attacks
+    }
     return cells, by_chance
 
 
