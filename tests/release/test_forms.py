@@ -43,6 +43,15 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def copied(written: Path, tmp_path: Path) -> Path:
+    """Return a copy of the release, whose manifest may be changed."""
+    path = tmp_path / "out.csv"
+    for original in (written / "out.csv", manifest.manifest_path(written / "out.csv")):
+        (tmp_path / original.name).write_bytes(original.read_bytes())
+    return path
+
+
 def draw(entries: Any, only: str | None = None, share: int = 1) -> Iterator[tuple[str, Any]]:
     found = [
         (path, *each)
@@ -63,15 +72,13 @@ def judge(path: Path) -> tuple[int, Mapping[str, Any]]:
 
 
 @pytest.mark.parametrize("share", [17, pytest.param(1, marks=pytest.mark.slow)])
-def test_no_mutated_claim_holds_beyond_what_was_judged(written: Path, tmp_path: Path, share: int) -> None:
-    path = tmp_path / "out.csv"
-    path.write_bytes((written / "out.csv").read_bytes())
-    entries = manifest.read(written / "out.csv")
-    whole = set(judge(written / "out.csv")[1]["held"])
+def test_no_mutated_claim_holds_beyond_what_was_judged(copied: Path, share: int) -> None:
+    entries = manifest.read(copied)
+    whole = set(judge(copied)[1]["held"])
     passed = []
     for what, changed in draw(entries, "claim", share):
-        manifest.manifest_path(path).write_text(json.dumps(changed))
-        code, verdict = judge(path)
+        manifest.manifest_path(copied).write_text(json.dumps(changed))
+        code, verdict = judge(copied)
         if code == 0:
             # Of a weaker claim, less holds; what is said to hold was judged.
             assert set(verdict["held"]) <= whole, (what, set(verdict["held"]) - whole)
@@ -83,14 +90,12 @@ def test_no_mutated_claim_holds_beyond_what_was_judged(written: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("share", [29, pytest.param(2, marks=pytest.mark.slow)])
-def test_no_mutated_manifest_is_a_traceback(written: Path, tmp_path: Path, share: int) -> None:
-    path = tmp_path / "out.csv"
-    path.write_bytes((written / "out.csv").read_bytes())
-    entries = {name: entry for name, entry in manifest.read(written / "out.csv").items() if name != "claim"}
-    claim = manifest.read(written / "out.csv")["claim"]
+def test_no_mutated_manifest_is_a_traceback(copied: Path, share: int) -> None:
+    entries = manifest.read(copied)
+    claim = entries.pop("claim")
     for what, changed in draw(entries, share=share):
-        manifest.manifest_path(path).write_text(json.dumps({**changed, "claim": claim}))
-        code, _ = judge(path)
+        manifest.manifest_path(copied).write_text(json.dumps({**changed, "claim": claim}))
+        code, _ = judge(copied)
         assert (
             code
             or what.endswith("joined")
@@ -118,16 +123,12 @@ def test_a_mutated_recoding_is_refused_or_as_good(
 
 
 @pytest.mark.parametrize("number", [2, "1", None, 0, True, 1.5])
-def test_what_a_newer_version_claims_is_judged_as_far_as_it_is_known(
-    written: Path, tmp_path: Path, number: object
-) -> None:
-    path = tmp_path / "out.csv"
-    path.write_bytes((written / "out.csv").read_bytes())
-    entries = manifest.read(written / "out.csv")
+def test_what_a_newer_version_claims_is_judged_as_far_as_it_is_known(copied: Path, number: object) -> None:
+    entries = manifest.read(copied)
     entries["hushtable"] = "9.9"
     entries["claim"]["form"] = number
-    manifest.manifest_path(path).write_text(json.dumps(entries))
-    code, verdict = judge(path)
+    manifest.manifest_path(copied).write_text(json.dumps(entries))
+    code, verdict = judge(copied)
     assert "k-anonymity (k = 3)" in verdict["held"]
     # Before forms had numbers, there was none.
     assert code == (0 if number is None else 1)
@@ -158,37 +159,30 @@ def test_the_page_lists_every_form() -> None:
 @pytest.mark.parametrize(
     ("path", "entry"), [(("quality", "by_column"), ["other"]), (("exposure", "n_records"), []), (("models",), 7)]
 )
-def test_a_report_of_a_mutated_manifest_is_no_traceback(
-    written: Path, tmp_path: Path, path: tuple[str, ...], entry: object
-) -> None:
-    release = tmp_path / "out.csv"
-    release.write_bytes((written / "out.csv").read_bytes())
-    entries = manifest.read(written / "out.csv")
+def test_a_report_of_a_mutated_manifest_is_no_traceback(copied: Path, path: tuple[str, ...], entry: object) -> None:
+    entries = manifest.read(copied)
     inside = entries
     for step in path[:-1]:
         inside = inside[step]
     inside[path[-1]] = entry
-    manifest.manifest_path(release).write_text(json.dumps(entries))
-    assert run("report", release).code in (0, 2)
+    manifest.manifest_path(copied).write_text(json.dumps(entries))
+    assert run("report", copied).code in (0, 2)
 
 
-def test_an_attack_on_a_newer_claim_is_in_doubt(written: Path, tmp_path: Path) -> None:
-    path = tmp_path / "out.csv"
-    path.write_bytes((written / "out.csv").read_bytes())
-    entries = manifest.read(written / "out.csv")
+def test_an_attack_on_a_newer_claim_is_in_doubt(copied: Path) -> None:
+    entries = manifest.read(copied)
     for name, code in (("columns", 0), ("a newer entry", 1)):
         entries["claim"].setdefault(name, 1)
-        manifest.manifest_path(path).write_text(json.dumps(entries))
-        outcome = run("attack-release", path, "--fail-above", "count=9")
+        manifest.manifest_path(copied).write_text(json.dumps(entries))
+        outcome = run("attack-release", copied, "--fail-above", "count=9")
         assert outcome.code == code, outcome
     assert "careful: what a newer entry of the claim says was not read" in outcome.err
 
 
-def test_an_entry_that_stands_twice_is_an_error(written: Path, tmp_path: Path) -> None:
+def test_an_entry_that_stands_twice_is_an_error(written: Path, copied: Path, tmp_path: Path) -> None:
     # One reader takes the first k, and another one the last.
-    path, cells, certificate = tmp_path / "out.csv", tmp_path / "cells.json", tmp_path / "proof.json"
-    path.write_bytes((written / "out.csv").read_bytes())
-    whole = manifest.manifest_path(written / "out.csv").read_text()
+    cells, certificate = tmp_path / "cells.json", tmp_path / "proof.json"
+    whole = manifest.manifest_path(copied).read_text()
     twice = [
         whole.replace('"k": 3', '"k": 3, "k": 2'),
         whole.replace('"form": 1', '"form": 99, "form": 1', 1),
@@ -196,8 +190,8 @@ def test_an_entry_that_stands_twice_is_an_error(written: Path, tmp_path: Path) -
     ]
     for text in twice:
         assert text != whole
-        manifest.manifest_path(path).write_text(text)
-        outcome = run("verify", path, "--json")
+        manifest.manifest_path(copied).write_text(text)
+        outcome = run("verify", copied, "--json")
         assert outcome.code == 2, outcome
         assert "names an entry twice" in outcome.err
     cells.write_text((written / "cells.json").read_text().replace('"recoding": 2', '"recoding": 3, "recoding": 2', 1))
@@ -209,26 +203,20 @@ def test_an_entry_that_stands_twice_is_an_error(written: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("counts_blank", [1, -1, "0.5", [True], None])
-def test_a_switch_of_the_limits_of_another_type_is_not_judged(
-    written: Path, tmp_path: Path, counts_blank: object
-) -> None:
-    path = tmp_path / "out.csv"
-    path.write_bytes((written / "out.csv").read_bytes())
-    entries = manifest.read(written / "out.csv")
+def test_a_switch_of_the_limits_of_another_type_is_not_judged(copied: Path, counts_blank: object) -> None:
+    entries = manifest.read(copied)
     entries["claim"]["limits"] |= {"suppression": 0.05, "counts_blank": counts_blank}
-    manifest.manifest_path(path).write_text(json.dumps(entries))
-    code, verdict = judge(path)
+    manifest.manifest_path(copied).write_text(json.dumps(entries))
+    code, verdict = judge(copied)
     assert code == 1
     assert "counts_blank" in json.dumps(verdict["unchecked"])
 
 
 @pytest.mark.parametrize("batch", ["SECRET", [1], 7, True])
-def test_a_batch_that_is_none_is_no_fault_of_ours(written: Path, tmp_path: Path, batch: object) -> None:
-    path = tmp_path / "out.csv"
-    path.write_bytes((written / "out.csv").read_bytes())
-    manifest.manifest_path(path).write_text(json.dumps({**manifest.read(written / "out.csv"), "batch": batch}))
+def test_a_batch_that_is_none_is_no_fault_of_ours(written: Path, copied: Path, batch: object) -> None:
+    manifest.manifest_path(copied).write_text(json.dumps({**manifest.read(copied), "batch": batch}))
     known = ("--original", written / "people.csv", "--earlier-original", written / "people.csv")
-    outcome = run("attack-release", path, "--earlier", written / "out.csv", *known)
+    outcome = run("attack-release", copied, "--earlier", written / "out.csv", *known)
     assert outcome.code == 2, outcome
     assert "leaves out persons of previous batches" in outcome.err
 
@@ -242,14 +230,14 @@ def test_persons_in_both_are_not_asked_for_where_nobody_says_whose_a_record_is(w
 
 
 @pytest.mark.parametrize(("what", "told"), [("file", "is not the file its manifest describes"), ("form", "of form 99")])
-def test_an_earlier_release_is_judged_by_its_manifest_too(written: Path, tmp_path: Path, what: str, told: str) -> None:
-    release, earlier = written / "out.csv", tmp_path / "earlier.csv"
-    earlier.write_bytes(release.read_bytes() + (b"20,low,flu,1000\n" if what == "file" else b""))
-    entries = manifest.read(release)
-    manifest.manifest_path(earlier).write_text(json.dumps({**entries, "form": 99 if what == "form" else 1}))
-    outcome = run("attack-release", release, "--earlier", earlier, "--fail-above", "count=1000")
+def test_an_earlier_release_is_judged_by_its_manifest_too(written: Path, copied: Path, what: str, told: str) -> None:
+    copied.write_bytes(copied.read_bytes() + (b"20,low,flu,1000\n" if what == "file" else b""))
+    entries = manifest.read(copied)
+    manifest.manifest_path(copied).write_text(json.dumps({**entries, "form": 99 if what == "form" else 1}))
+    asked = ("attack-release", written / "out.csv", "--earlier", copied, "--fail-above", "count=1000")
+    outcome = run(*asked)
     assert outcome.code == 1, outcome
     assert told in outcome.err
     # Without a manifest nothing is claimed of it, and any table of cells will do.
-    manifest.manifest_path(earlier).unlink()
-    assert run("attack-release", release, "--earlier", earlier, "--fail-above", "count=1000").code == 0
+    manifest.manifest_path(copied).unlink()
+    assert run(*asked).code == 0
