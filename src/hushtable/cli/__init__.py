@@ -203,8 +203,8 @@ _GROUPS: Final = {
     "Attack a release or a synthetic table": {
         "attackers.attack_release": (
             "hushtable attack-release release.csv",
-            "hushtable attack-release release.csv --original people.csv",
-            "hushtable attack-release release.csv --earlier old.csv --fail-above count=0",
+            "hushtable attack-release release.csv --original people.csv --earlier old.csv",
+            "hushtable attack-release release.csv --fail-above count=0",
         ),
         "attackers.link": (
             "hushtable link release.csv voters.csv --on sex,postcode",
