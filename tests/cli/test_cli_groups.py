@@ -50,8 +50,8 @@ def test_help_lists_first_what_most_people_need_and_every_command_in_a_group(mon
     assert max(map(len, lines)) <= 80
     assert [line.strip() for line in lines if line.startswith(" hushtable ")] == [
         "hushtable scan people.csv -p policy.yaml",
-        "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
-        "hushtable verify release.parquet",
+        "hushtable anonymize people.csv -p policy.yaml -o release.csv",
+        "hushtable verify release.csv",
     ]
     headings = [line.strip("╭─╮ ") for line in lines if line.startswith("╭─")]
     assert headings[:2] == ["Options", "Start here"]

@@ -281,8 +281,8 @@ _EXAMPLES: Final = {place: example for group in _GROUPS.values() for place, exam
 _HEADINGS: Final = {place: heading for heading, group in _GROUPS.items() for place in group}
 _FIRST_STEPS: Final = (
     "hushtable scan people.csv -p policy.yaml",
-    "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
-    "hushtable verify release.parquet",
+    "hushtable anonymize people.csv -p policy.yaml -o release.csv",
+    "hushtable verify release.csv",
 )
 _PLACES: Final = {place.partition(".")[2].strip("_").replace("_", "-"): place for place in _EXAMPLES}
 
