@@ -30,6 +30,12 @@ Evaluator: {singling-out: {method: mpuccs, n_cols: [1]}}
 """
 # They take as long as a person reads, compile everything, or read files of other programs.
 NOT_RUN = ("demo", "open", "assist", "warm-up", "convert")
+# What makes a file that the examples of a command name, besides those that all share.
+BEFORE = {
+    "attack-release": "anonymize people.csv -p policy.yaml -o old.csv",
+    "apply": "anonymize survey.csv --qi age,pay --k 5 -o old.csv --save-recoding recoding.json",
+    "check": "tables people.csv --by sex,education -o table.csv",
+}
 # What finds people in the tables of this test, as it would in most.
 ANSWERS_NO = (
     "hushtable scan people.csv --fail-above",
@@ -82,7 +88,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "pipeline.yaml").write_text(PIPELINE, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        done(*["anonymize", "people.csv", "-p", "policy.yaml", "-o", "release.csv"])
+        done(*shlex.split("anonymize people.csv -p policy.yaml -o release.csv"))
     return folder
 
 
@@ -95,25 +101,8 @@ def test_the_examples_of_a_command_run(name, prepared, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     if name in ("mpuccs", "attack"):
         ht.synthesize(pl.read_csv("original.csv", try_parse_dates=True), seed=0).write_csv("synthetic.csv")
-    if name == "attack-release":
-        done(*["anonymize", "people.csv", "-p", "policy.yaml", "-o", "old.csv"])
-    if name == "apply":
-        done(
-            *[
-                "anonymize",
-                "survey.csv",
-                "--qi",
-                "age,pay",
-                "--k",
-                "5",
-                "-o",
-                "old.csv",
-                "--save-recoding",
-                "recoding.json",
-            ]
-        )
-    if name == "check":
-        done(*["tables", "people.csv", "--by", "sex,education", "-o", "table.csv"])
+    if name in BEFORE:
+        done(*shlex.split(BEFORE[name]))
     for example in examples(name):
         arguments = shlex.split(example)[1:]
         written = "-p" if name == "scan" else "-o"
