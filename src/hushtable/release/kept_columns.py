@@ -197,7 +197,10 @@ def _tells_persons(original: Frame, table: Frame | Scan, names: Sequence[str], p
         return False
     codes = []
     for name in names:
-        here, there = table.column(name), original.column(name)
+        try:
+            here, there = table.column(name), original.column(name)
+        except ColumnError:
+            return False
         if here.dtype != there.dtype:
             return False
         codes.append(series.cell_codes(here.clone().append(there)))
