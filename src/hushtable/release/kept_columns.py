@@ -193,7 +193,9 @@ def _tells_persons(original: Frame, table: Frame | Scan, names: Sequence[str], p
 
     Where records were left out, nobody sees which.
     """
-    if not isinstance(table, Frame) or not {*names, person} <= {*original.columns}:
+    if not isinstance(table, Frame) or table.n_records != original.n_records:
+        return False
+    if not {*names, person} <= {*original.columns}:
         return False
     codes = []
     for name in names:
