@@ -123,8 +123,10 @@ def test_a_previous_batch_that_names_nobody_is_an_error(learned: ht.Recoding, tm
     with pytest.raises(ht.InputError, match="column 'who' is empty"):
         learned.apply(make_persons("{}"), previous=[nobody])
     make_persons("{}").write_csv(tmp_path / "before.csv")
-    with pytest.raises(ht.InputError, match="previous is one file"):
-        learned.apply(make_persons("{}"), previous=str(tmp_path / "before.csv"))
+    path, table = tmp_path / "before.csv", make_persons("{}")
+    for one in (str(path), path, table, table.to_pandas(), table.lazy()):
+        with pytest.raises(ht.InputError, match="previous is one file or table"):
+            learned.apply(make_persons("{}"), previous=one)
 
 
 def test_the_case_of_a_name_makes_no_other_person_and_many_names_take_little_time(learned: ht.Recoding) -> None:
