@@ -64,7 +64,7 @@ def test_persons_in_both_are_counted_as_defined(seed: int) -> None:
         assert found.count_few_values({"ill": fewest}) == sum(n < max(2, fewest) for n in n_values)
 
 
-def numbered(spelling: str, first: int = 101) -> pl.DataFrame:
+def make_persons(spelling: str, first: int = 101) -> pl.DataFrame:
     """Return thirty persons, ten of each age, with their numbers as a program has written them."""
     numbers = range(first, first + 30)
     return pl.DataFrame({"who": [spelling.format(i) for i in numbers], "age": [20 + i // 10 for i in range(30)]})
@@ -73,13 +73,13 @@ def numbered(spelling: str, first: int = 101) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory: pytest.TempPathFactory) -> ht.Recoding:
     first = tmp_path_factory.mktemp("nights") / "first.csv"
-    numbered("{}").write_csv(first)
+    make_persons("{}").write_csv(first)
     release = ht.anonymize(
         first, quasi_identifiers=["age"], models=[ht.KAnonymity(5)], person="who", identifiers=["who"]
     )
-    learned = release.learned
-    assert isinstance(learned, ht.Recoding)
-    return learned
+    recoding = release.learned
+    assert isinstance(recoding, ht.Recoding)
+    return recoding
 
 
 @pytest.mark.parametrize("now", ["{}", "{}.0", "000{}"])
@@ -87,48 +87,50 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> ht.Recoding:
 def test_persons_are_the_same_however_a_program_writes_their_numbers(
     learned: ht.Recoding, tmp_path: Path, before: str, now: str
 ) -> None:
-    numbered(before).write_csv(tmp_path / "before.csv")
-    numbered(now, 111).write_csv(tmp_path / "now.csv")
+    make_persons(before).write_csv(tmp_path / "before.csv")
+    make_persons(now, 111).write_csv(tmp_path / "now.csv")
     batch = learned.apply(tmp_path / "now.csv", previous=[tmp_path / "before.csv"]).batch
     assert batch is not None
     assert batch.n_shared_persons == 20
     rest = learned.apply(tmp_path / "now.csv", previous=[tmp_path / "before.csv"], distinct_persons=True)
     assert rest.batch is not None
     assert rest.batch.n_left_out == 20
-    numbered(now).write_csv(tmp_path / "again.csv")
+    make_persons(now).write_csv(tmp_path / "again.csv")
     both = learned.apply(tmp_path / "again.csv", earlier=tmp_path / "before.csv")
     assert both.verify().smallest_class == 10
 
 
 def test_a_number_as_a_decimal_and_as_text_is_one_person(learned: ht.Recoding, tmp_path: Path) -> None:
-    numbered("{}").write_csv(tmp_path / "before.csv")
-    decimals = numbered("{}").with_columns(pl.col("who").cast(pl.Float64))
+    make_persons("{}").write_csv(tmp_path / "before.csv")
+    decimals = make_persons("{}").with_columns(pl.col("who").cast(pl.Float64))
     assert learned.apply(decimals, earlier=tmp_path / "before.csv").verify().smallest_class == 10
 
 
 def test_other_names_stay_other_persons(learned: ht.Recoding) -> None:
-    batch = learned.apply(numbered("b{}"), previous=[numbered("a{}"), numbered("{}")]).batch
+    batch = learned.apply(make_persons("b{}"), previous=[make_persons("a{}"), make_persons("{}")]).batch
     assert batch is not None
     assert batch.n_shared_persons == 0
 
 
 def test_cells_that_the_earlier_type_cannot_hold_are_a_change_of_schema(learned: ht.Recoding) -> None:
-    earlier = numbered("{}").with_columns(pl.col("who").cast(pl.Int64))
+    earlier = make_persons("{}").with_columns(pl.col("who").cast(pl.Int64))
     with pytest.raises(ht.ColumnError, match="'who' of the new rows"):
-        learned.apply(numbered("secret{}"), earlier=earlier)
+        learned.apply(make_persons("secret{}"), earlier=earlier)
 
 
 def test_a_previous_batch_that_names_nobody_is_an_error(learned: ht.Recoding, tmp_path: Path) -> None:
-    nobody = numbered("{}").with_columns(who=pl.lit(None, dtype=pl.String))
+    nobody = make_persons("{}").with_columns(who=pl.lit(None, dtype=pl.String))
     with pytest.raises(ht.InputError, match="column 'who' is empty"):
-        learned.apply(numbered("{}"), previous=[nobody])
-    numbered("{}").write_csv(tmp_path / "before.csv")
-    with pytest.raises(ht.InputError, match="previous is one file"):
-        learned.apply(numbered("{}"), previous=str(tmp_path / "before.csv"))
+        learned.apply(make_persons("{}"), previous=[nobody])
+    make_persons("{}").write_csv(tmp_path / "before.csv")
+    path, table = tmp_path / "before.csv", make_persons("{}")
+    for one in (str(path), path, table, table.to_pandas(), table.lazy()):
+        with pytest.raises(ht.InputError, match="previous is one file or table"):
+            learned.apply(make_persons("{}"), previous=one)
 
 
 def test_the_case_of_a_name_makes_no_other_person_and_many_names_take_little_time(learned: ht.Recoding) -> None:
-    batch = learned.apply(numbered("n{}"), previous=[numbered("N{}")]).batch
+    batch = learned.apply(make_persons("n{}"), previous=[make_persons("N{}")]).batch
     assert batch is not None
     assert batch.n_shared_persons == 30
     # Read as dates, for want of numbers, 300,000 names of text took 72 seconds.

@@ -245,6 +245,16 @@ def test_a_release_is_attacked_by_the_margin_that_its_manifest_records(folder: P
     assert "careful" not in run("attack-release", "out.csv", "--original", "six.csv", "-p", "policy.yaml").err
 
 
+def test_an_unknown_entry_of_the_recorded_policy_is_not_sought_in_the_one_that_was_given(folder: Path) -> None:
+    done("anonymize", "six.csv", "-p", "policy.yaml", "-o", "out.csv")
+    path = folder / "out.csv.manifest.json"
+    entries = json.loads(path.read_text())
+    entries["policy"]["newer"] = 1
+    path.write_text(json.dumps(entries))
+    refused = run("attack-release", "out.csv", "--original", "six.csv", "-p", "policy.yaml")
+    assert (refused.code, "the policy in the manifest: newer: no such entry" in refused.err) == (2, True)
+
+
 GATE = ("attack-release", "out.csv", "--original", "four.csv", "--fail-above")
 
 

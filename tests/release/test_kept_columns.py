@@ -6,6 +6,7 @@ from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -123,6 +124,15 @@ def test_the_original_says_whose_records_are_unique() -> None:
         other.write_csv("other.csv")
         left = json.loads(run("verify", "out.csv", "--original", "other.csv", "--json").out)
         assert CONDITION in {each["condition"] for each in left["vouched"]}
+
+
+def test_an_original_whose_kept_cells_cannot_be_read_says_of_nobody_whose_record_is_published() -> None:
+    mixed = pd.DataFrame({**PEOPLE.to_dict(as_series=False), "bed": pd.Series([1, "a"] * 30, dtype=object)})
+    policy = ht.Policy.parse(make_policy(1.0, "person: who\n"))
+    released = policy.protect(mixed).frame
+    assert policy.verify(released, original=mixed).failures == policy.verify(released).failures
+    strict = ht.Policy.parse(make_policy(0.1, "person: who\n"))
+    assert not strict.verify(released, original=mixed).passed
 
 
 @pytest.mark.parametrize("has_persons", [False, True])

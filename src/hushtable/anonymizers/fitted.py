@@ -249,8 +249,8 @@ class LearnedRecoding:
 
     def _check_previous(self, earlier: object, previous: Sequence[object], *, distinct_persons: bool) -> None:
         """Raise InputError if previous rows are needed and missing, or given and of no use."""
-        if isinstance(previous, (str, os.PathLike)):
-            raise InputError("previous is one file.", hint="give a list: previous=[...].")
+        if isinstance(previous, str) or not isinstance(previous, Sequence):
+            raise InputError("previous is one file or table.", hint="give a list: previous=[...].")
         if distinct_persons and not previous:
             raise InputError(
                 "persons of previous batches are to be left out, and no such batch was given.",

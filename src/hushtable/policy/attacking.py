@@ -70,7 +70,7 @@ _MAKING: Final = ("method", "search_models", "loss", "unknown", "household")
 def _read_making(facts: Mapping[str, object]) -> Policy | None:
     """Return the policy that a manifest records; an external one records none."""
     recorded = facts.get("policy")
-    return Policy.make(recorded) if isinstance(recorded, Mapping) and recorded else None
+    return Policy.make(recorded, "the policy in the manifest") if isinstance(recorded, Mapping) and recorded else None
 
 
 def _request_of(made: Policy, claim: Classes, meanings: Mapping[str, object], frame: Frame) -> Request:

@@ -317,7 +317,7 @@ def _default_method(household: str | None) -> str:
 _DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anonymize).parameters.items()}
 
 
-_MENDED: Final = {
+_HINTS_IN_PYTHON: Final = {
     "names": "Nothing is written. Leave them out, as identifiers=[...], or say why they may stay, as accept={...}.",
     "dependences": "Make them quasi-identifiers, leave them out, as identifiers=[...], or say why not, as "
     "accept={...}.",
@@ -329,7 +329,7 @@ _MENDED: Final = {
 
 def _describe_doubts(exposure: Exposure) -> Iterator[str]:
     """Describe what speaks against writing a release, each with what to do."""
-    for what, hint in _MENDED.items():
+    for what, hint in _HINTS_IN_PYTHON.items():
         if refusal := exposure.refusals.get(what):
             yield f"records are linked: {refusal.fault} {hint}" if what == "links" else f"{refusal.fault} {hint}"
 

@@ -193,11 +193,16 @@ def _tells_persons(original: Frame, table: Frame | Scan, names: Sequence[str], p
 
     Where records were left out, nobody sees which.
     """
-    if not isinstance(table, Frame) or not {*names, person} <= {*original.columns}:
+    if not isinstance(table, Frame) or table.n_records != original.n_records:
+        return False
+    if not {*names, person} <= {*original.columns}:
         return False
     codes = []
     for name in names:
-        here, there = table.column(name), original.column(name)
+        try:
+            here, there = table.column(name), original.column(name)
+        except ColumnError:
+            return False
         if here.dtype != there.dtype:
             return False
         codes.append(series.cell_codes(here.clone().append(there)))
