@@ -56,24 +56,25 @@ WORK = {
 }
 
 
-def shown(successes: Iterable[float], risk: float, low: float, high: float, seconds: float) -> str:
+def format_cell(successes: Iterable[float], risk: float, low: float, high: float, seconds: float) -> str:
     """Return a cell: successes on the people, by chance and on the control, the risk, and CPU seconds."""
     counts = " / ".join(f"{each:.1f}".removesuffix(".0") for each in successes)
     return f"{counts}, {risk:.3f} [{low:.3f}, {high:.3f}], {seconds:.1f} s"
 
 
-def of_peer(folder: Path, peer: str) -> tuple[dict[str, str], int]:
+def run_anonymeter(folder: Path, peer: str) -> tuple[dict[str, str], int]:
     """Return Anonymeter's cells, and how many of its 1,000 guesses by chance are right if all are compared."""
     command = [peer, "-c", PEER, str(folder), json.dumps(HALVES)]
     lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
     *attacks, by_chance = map(json.loads, lines)
     cells = {
-        name: shown(successes, risk, low, high, seconds) for name, *successes, risk, (low, high), seconds in attacks
+        name: format_cell(successes, risk, low, high, seconds)
+        for name, *successes, risk, (low, high), seconds in attacks
     }
     return cells, by_chance
 
 
-def beside(folder: Path, peer: str | None) -> int | None:
+def print_attacks(folder: Path, peer: str | None) -> int | None:
     """Print the same attacks by both, and return how many guesses of the peer by chance are right."""
     ori, syn, control = (pl.read_csv(folder / f"ctgan_{name}.csv") for name in ("ori", "syn", "control"))
     made = {
@@ -84,19 +85,19 @@ def beside(folder: Path, peer: str | None) -> int | None:
         ),
         "inference": lambda: ht.inference(ori, syn, control=control, secret="income", n_attacks=1000),
     }
-    theirs, by_chance = ({}, None) if peer is None else of_peer(folder, peer)
+    theirs, by_chance = ({}, None) if peer is None else run_anonymeter(folder, peer)
     print("| attack | hushtable | Anonymeter |\n|---|---|---|")
     for name, make in made.items():
         began = time.process_time()
         found = make()
         seconds = time.process_time() - began
         successes = (found.n_success, found.baseline.n_success, found.control.n_success)
-        ours = shown(successes, found.risk.value, found.risk.low, found.risk.high, seconds)
+        ours = format_cell(successes, found.risk.value, found.risk.low, found.risk.high, seconds)
         print(f"| {WORK[name]} | {ours} | {theirs.get(name, '')} |", flush=True)
     return by_chance
 
 
-def covering(n_pairs: int = 5000, n_attacks: int = 500) -> float:
+def measure_coverage(n_pairs: int = 5000, n_attacks: int = 500) -> float:
     """Return how often intervals hold the risk of simulated attacks and controls whose rates are known."""
     rng = np.random.default_rng(0)
     covered = 0
@@ -109,7 +110,7 @@ def covering(n_pairs: int = 5000, n_attacks: int = 500) -> float:
     return covered / n_pairs
 
 
-def alarms(control_size: str, n_tables: int = 200) -> int:
+def count_false_alarms(control_size: str, n_tables: int = 200) -> int:
     """Count the attacks that report a risk where tables, controls and synthetic tables are drawn alike."""
     raised = 0
     for seed in range(n_tables):
@@ -122,10 +123,10 @@ def alarms(control_size: str, n_tables: int = 200) -> int:
 
 
 if __name__ == "__main__":
-    by_chance = beside(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None)
+    by_chance = print_attacks(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None)
     print("\n| check | figure |\n|---|---:|")
-    print(f"| 95 % intervals that hold the true risk, of 5,000 simulated | {covering():.1%} |")
+    print(f"| 95 % intervals that hold the true risk, of 5,000 simulated | {measure_coverage():.1%} |")
     for size in ("matched", "anonymeter"):
-        print(f'| false alarms on 200 skewed tables, `control_size="{size}"` | {alarms(size)} |')
+        print(f'| false alarms on 200 skewed tables, `control_size="{size}"` | {count_false_alarms(size)} |')
     if by_chance is not None:
         print(f"| right guesses by chance of Anonymeter, of 1,000, compared by position | {by_chance} |")

@@ -101,7 +101,7 @@ class Attacker:
         return all(placed(i, set()) for i in range(len(options)))
 
 
-def attacked(
+def attack(
     data: pl.DataFrame, release: ht.Release, n_looked: int | None, known: tuple[int, ...]
 ) -> list[tuple[str, int, int, int]]:
     """Attack with some published records of each person: how many, of whom, among fewer than k, and alone."""
@@ -150,7 +150,7 @@ def large(n_persons: int, n_items: int) -> None:
         )
         print(f"{model.name}: passed {verdict.passed}", file=sys.stderr)
         if method == "histories":
-            looked = attacked(data, release, LOOKED_AT, KNOWN)
+            looked = attack(data, release, LOOKED_AT, KNOWN)
     print(f"\n| records known of a person | persons looked for | among fewer than {K} | found |\n|---|---:|---:|---:|")
     for told, n_looked, n_few, n_found in looked:
         print(f"| {told} | {n_looked:,} | {n_few:,} | {n_found:,} |")
@@ -204,7 +204,7 @@ def small() -> None:
                 f"{time.process_time() - began:.1f} CPU s"
             )
             known = (1, 2, 3) if isinstance(model, ht.KMAnonymity) else KNOWN
-            for told, n_looked, n_few, n_found in attacked(data, release, None, known):
+            for told, n_looked, n_few, n_found in attack(data, release, None, known):
                 print(
                     f"  known records {told}: of {n_looked:,} persons {n_few:,} are among fewer than {K}, "
                     f"{n_found:,} are found"

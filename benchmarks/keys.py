@@ -36,7 +36,7 @@ def tables():
     sys.path.insert(0, str(SHARED / "tools"))
     from make_wide import make  # type: ignore[import-not-found]
 
-    for name, options in (("made", {"n": 26_000, "d": 23, "max_card": 3_000}), ("wide", {})):
+    for name, options in (("made up", {"n": 26_000, "d": 23, "max_card": 3_000}), ("made up, wide", {})):
         cells = make(**options)
         yield name, pl.DataFrame(cells, schema=[f"c{j:02}" for j in range(cells.shape[1])]).unique(maintain_order=True)
 
@@ -58,7 +58,7 @@ def peer(path):
     return loading, searching, {frozenset(found.indices) for found in algorithm.get_uccs()}
 
 
-def beside(runs):
+def print_keys(runs):
     """Print ours and theirs, table by table."""
     try:
         import desbordante  # noqa: F401
@@ -77,7 +77,7 @@ def beside(runs):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "table.csv"
             table.write_csv(path)
-            for _ in range(1 if name == "wide" else runs):
+            for _ in range(1 if name.endswith("wide") else runs):
                 times["codes"].append(seconds(partial(ht.minimal_keys, coded))[0])
                 times["file"].append(seconds(partial(ht.minimal_keys, path))[0])
                 if has_peer:
@@ -127,7 +127,7 @@ if __name__ == "__main__":
     arguments.add_argument("--runs", type=int, default=11)
     runs = arguments.parse_args().runs
     ht.minimal_keys(ht.datasets.people(100, seed=0))
-    beside(runs)
+    print_keys(runs)
     print("\n| harder search | found | seconds |\n|---|---|---:|")
     by_sample()
     with_budget()

@@ -72,27 +72,27 @@ def compare(checkouts: list[Path], folder: Path, commands: dict[str, list[str]],
                 each = run(checkout, folder, ["-m", "hushtable", *arguments])
                 if turn:  # the first one writes bytecode and compiles
                     taken[checkout].append(each)
-        show(name, *(told(taken[checkout]) for checkout in checkouts))
+        print_row(name, *(format_medians(taken[checkout]) for checkout in checkouts))
 
 
-def told(taken: list[tuple[float, float]]) -> str:
+def format_medians(taken: list[tuple[float, float]]) -> str:
     """Return medians as two cells."""
     seconds, memory = (statistics.median(each) for each in zip(*taken, strict=True))
     return f"{seconds:.2f} | {memory:.2f}"
 
 
-def show(name: str, *cells: str) -> None:
+def print_row(name: str, *cells: str) -> None:
     """Print a row of the table."""
     print(f"| {name} | {GOALS.get(name, '')} | {' | '.join(cells)} |", flush=True)
 
 
-def cold(checkouts: list[Path], folder: Path) -> None:
+def print_first_uses(checkouts: list[Path], folder: Path) -> None:
     """Print the first use of `anonymize`, and that after a warm-up; one run each."""
-    first = (told(use_first(checkout, folder, ANONYMIZE)) for checkout in checkouts)
-    show("the first `anonymize` on a machine, which compiles", *first)
+    first = (format_medians(use_first(checkout, folder, ANONYMIZE)) for checkout in checkouts)
+    print_row("the first `anonymize` on a machine, which compiles", *first)
     warm_up, after = use_first(HERE, folder, ["warm-up", "--for", "anonymize"], ANONYMIZE)
-    show("`warm-up --for anonymize`", told([warm_up]))
-    show("the first `anonymize` after it", told([after]))
+    print_row("`warm-up --for anonymize`", format_medians([warm_up]))
+    print_row("the first `anonymize` after it", format_medians([after]))
 
 
 def use_first(checkout: Path, folder: Path, *commands: list[str]) -> list[tuple[float, float]]:
@@ -131,7 +131,7 @@ def main() -> None:
         if given.million:
             compare(checkouts, folder, MILLION, min(given.turns, 3))
         if given.cold:
-            cold(checkouts, folder)
+            print_first_uses(checkouts, folder)
 
 
 if __name__ == "__main__":

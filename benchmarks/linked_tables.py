@@ -44,7 +44,7 @@ def policy() -> ht.LinkedPolicy:
     )
 
 
-def protected_alone(tables: Frames) -> dict[str, pl.DataFrame]:
+def protect_alone(tables: Frames) -> dict[str, pl.DataFrame]:
     """Return the tables, each of which holds linked k-anonymity by itself, under the same pseudonyms."""
     return {
         name: ht.anonymize(
@@ -63,7 +63,7 @@ def as_rows(tables: Frames) -> naive.Tables:
     }
 
 
-def attacked(tables: Frames, published: Frames) -> None:
+def print_attack(tables: Frames, published: Frames) -> None:
     """Print whom the person's row and some further rows find."""
     pseudonyms = dict(zip(tables["patients"][WHO], published["patients"][WHO], strict=True))
     print(f"  the rarest bundle is that of {naive.smallest_bundle(as_rows(published))}")
@@ -75,7 +75,7 @@ def attacked(tables: Frames, published: Frames) -> None:
         )
 
 
-def protected(tables: Frames) -> ht.LinkedRelease:
+def protect(tables: Frames) -> ht.LinkedRelease:
     """Protect and verify, and print what it took and lost."""
     began = time.process_time()
     release = ht.anonymize_tables(tables, policy())
@@ -95,9 +95,9 @@ if __name__ == "__main__":
     is_large = len(sys.argv) > 1
     if not is_large:
         print("linked k-anonymity of each table, one pseudonym")
-        attacked(data, protected_alone(data))
+        print_attack(data, protect_alone(data))
     print("linked k-anonymity over all tables")
-    release = protected(data)
+    release = protect(data)
     print(f"  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB at most")
     if not is_large:
-        attacked(data, release.frames)
+        print_attack(data, release.frames)

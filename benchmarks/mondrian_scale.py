@@ -49,7 +49,7 @@ def median_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
     return statistics.median(walls), statistics.median(cpus)
 
 
-def made(name: str, n_rows: int) -> Any:
+def make_frame(name: str, n_rows: int) -> Any:
     """Return a table, or None where its generator is not here."""
     import numpy as np
     import polars as pl
@@ -120,7 +120,7 @@ def main() -> None:
     print(f"| rows | table | cut | {' | '.join(heads)} |\n|---:|---|---|{'---:|' * len(heads)}")
     for n_rows in given.n_rows:
         for name in given.tables.split(","):
-            frame = made(name, n_rows)
+            frame = make_frame(name, n_rows)
             if frame is None:
                 continue
             table = ht.Table.encode(frame)

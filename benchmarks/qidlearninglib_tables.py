@@ -122,7 +122,7 @@ def head(*titles: str) -> list[str]:
     return [row(*titles), f"|---|{'---:|' * (len(titles) - 1)}"]
 
 
-def beside(ours: float, theirs: float, digits: int = 2) -> str:
+def format_pair(ours: float, theirs: float, digits: int = 2) -> str:
     """Return our figure, and the paper's in brackets."""
     return f"{ours:.{digits}f} ({theirs:.2f})"
 
@@ -155,7 +155,7 @@ def table_4() -> list[str]:
     for each, printed in zip(ten_records().rows, TABLE_4.values(), strict=True):
         smallest, *ours = each.values.values()
         f = fitness(*ours)
-        cells = [beside(mine, theirs) for mine, theirs in zip((*ours, f), printed, strict=True)]
+        cells = [format_pair(mine, theirs) for mine, theirs in zip((*ours, f), printed, strict=True)]
         last = (f"{f - 0.5 * ours[0]:.3f}", f"{fitness(*printed[:5]):.3f}")
         lines.append(row(each.name, f"{smallest:.0f}", *cells, *last))
     return lines
@@ -191,8 +191,8 @@ def table_6(tables: Mapping[str, ht.Table]) -> list[str]:
     lines = head("table", "D", "S", "K", "A", "f")
     for title, (*scored, f) in measured(tables).items():
         f_paper, *printed = TABLE_6["nursery" if title == MISREAD else title]
-        cells = [beside(mine, theirs, 3) for mine, theirs in zip(scored, printed, strict=True)]
-        lines.append(row(title, *cells, beside(f, f_paper)))
+        cells = [format_pair(mine, theirs, 3) for mine, theirs in zip(scored, printed, strict=True)]
+        lines.append(row(title, *cells, format_pair(f, f_paper)))
     return lines
 
 
@@ -218,7 +218,7 @@ def table_7(tables: Mapping[str, ht.Table]) -> list[str]:
     }
     lines = head("measure", *TABLE_7)
     for title, (measure, place) in OF_TRUTH.items():
-        cells = [beside(scored[name][f"truth.{measure}"], TABLE_7[name][place], 3) for name in TABLE_7]
+        cells = [format_pair(scored[name][f"truth.{measure}"], TABLE_7[name][place], 3) for name in TABLE_7]
         lines.append(row(title, *cells))
     return lines
 

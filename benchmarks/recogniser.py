@@ -66,7 +66,7 @@ def by_evolution(frame: pl.DataFrame, n_seeds: int) -> list[tuple[str, ...]]:
     ]
 
 
-def judged(cases: Mapping[str, Case], title: str, n_seeds: int) -> None:
+def print_scores(cases: Mapping[str, Case], title: str, n_seeds: int) -> None:
     """Print every table and the means."""
     peers: dict[str, Callable[[pl.DataFrame], Iterable[Iterable[str]]]] = {
         "random": random_subsets,
@@ -105,11 +105,11 @@ def main() -> None:
     print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     # Compiles, so that nothing below has to.
     ht.find_quasi_identifiers(made_up["school"][0])
-    judged(by_e, "truth E", n_seeds)
-    judged(by_p, "truth P", n_seeds)
-    judged(made_up, "made up", n_seeds)
-    judged(without_headers(by_e), "truth E, renamed", n_seeds)
-    judged(without_headers(made_up), "made up, renamed", n_seeds)
+    print_scores(by_e, "truth E", n_seeds)
+    print_scores(by_p, "truth P", n_seeds)
+    print_scores(made_up, "made up", n_seeds)
+    print_scores(without_headers(by_e), "truth E, renamed", n_seeds)
+    print_scores(without_headers(made_up), "made up, renamed", n_seeds)
 
 
 if __name__ == "__main__":

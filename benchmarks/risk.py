@@ -165,10 +165,10 @@ def tiny_sample() -> None:
             began = time.perf_counter()
             found = estimator(classes)
             spent.append(1_000 * (time.perf_counter() - began))
-        line([name, shown(found), statistics.median(spent)])
+        line([name, format_figure(found), statistics.median(spent)])
 
 
-def shown(found: Any) -> str:
+def format_figure(found: Any) -> str:
     """Return the figure of an answer."""
     if isinstance(found, risk.Bounds):
         return f"{found.low:.3f} - {found.high:.3f}"
