@@ -124,9 +124,13 @@ def test_a_previous_batch_that_names_nobody_is_an_error(learned: ht.Recoding, tm
         learned.apply(make_persons("{}"), previous=[nobody])
     make_persons("{}").write_csv(tmp_path / "before.csv")
     path, table = tmp_path / "before.csv", make_persons("{}")
+    release = ht.anonymize(
+        table, quasi_identifiers=["age"], models=[ht.KAnonymity(5)], person="who", identifiers=["who"]
+    )
     for one in (str(path), path, table, table.to_pandas(), table.lazy()):
-        with pytest.raises(ht.InputError, match="previous is one file or table"):
-            learned.apply(make_persons("{}"), previous=one)
+        for door in (learned, release):
+            with pytest.raises(ht.InputError, match="previous was given as"):
+                door.apply(make_persons("{}"), previous=one)
 
 
 def test_the_case_of_a_name_makes_no_other_person_and_many_names_take_little_time(learned: ht.Recoding) -> None:

@@ -19,7 +19,7 @@ from hushtable.anonymizers.placement import Routes, with_own_units
 from hushtable.anonymizers.preparation import Prepared, Request, prepare, round_source
 from hushtable.claims import coverage_matrix, covers_row_value, pair_rows
 from hushtable.columns import SUPPRESSED, Kind, cast_exactly
-from hushtable.errors import ColumnError, InputError, LimitError, quote_names
+from hushtable.errors import ColumnError, InputError, LimitError, check_type, quote_names
 from hushtable.io import Frame, drafts
 from hushtable.models import DistinctLDiversity, PrivacyModel
 from hushtable.recoding import Written, recoding
@@ -249,8 +249,7 @@ class LearnedRecoding:
 
     def _check_previous(self, earlier: object, previous: Sequence[object], *, distinct_persons: bool) -> None:
         """Raise InputError if previous rows are needed and missing, or given and of no use."""
-        if isinstance(previous, str) or not isinstance(previous, Sequence):
-            raise InputError("previous is one file or table.", hint="give a list: previous=[...].")
+        check_type(previous, (list, tuple), "previous", "a list: previous=[...]")
         if distinct_persons and not previous:
             raise InputError(
                 "persons of previous batches are to be left out, and no such batch was given.",

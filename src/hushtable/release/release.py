@@ -15,7 +15,7 @@ import numpy as np
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, FrameT, freeze_array
 from hushtable.claims import Certificate, Classes, Combinations, Linkage, Matchings, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec, to_enumeration
-from hushtable.errors import InputError
+from hushtable.errors import InputError, check_type
 from hushtable.hierarchy import Hierarchy, NamedSets
 from hushtable.io import Formulas, Frame, Writing, frames
 from hushtable.models import PrivacyModel, model_to_dict
@@ -427,6 +427,7 @@ class Release(StatesFacts, Generic[FrameT]):
         earlier = self.source if together else None
         # What was not in memory before is not read into it now.
         engine: Final = "stream" if self.origin is not None and isinstance(rows, (str, Path)) else "auto"
+        check_type(previous, (list, tuple), "previous", "a list: previous=[...]")
         before = (self, *previous) if self.person is not None and not together else previous
         release: Release = self.learned.apply(
             rows,
