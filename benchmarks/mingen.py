@@ -196,7 +196,7 @@ def main() -> None:
     # Compiles the kernels, which is no part of what is measured.
     _released(*adult(40, 9), 3, "mingen", "certainty", None)
     if "explosion" in parts:
-        show(("test.csv, k = 2", "looked at", "costs computed", "time", "loss"), explosion())
+        show(("search of `test.csv`, k = 2", "looked at", "costs computed", "time", "loss"), explosion())
     if "proofs" in parts:
         show(("rows of Adult", "k", "proven", "gaps of the others", "time"), proofs())
     if "evolution" in parts:
